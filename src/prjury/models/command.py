@@ -108,7 +108,8 @@ class CommandModel(ChosenModel):
     def __init__(self, choice: ModelChoice, environ: Mapping[str, str]) -> None:
         super().__init__(choice)
         self._program = choice.command[0]
-        self._path = _absolute(environ.get("PATH", os.defpath))
+        entries = environ.get("PATH", os.defpath).split(os.pathsep)
+        self._path = os.pathsep.join(entry for entry in entries if Path(entry).is_absolute())
         self._environ = {
             name: value for name, value in environ.items() if not _KEPT_BACK.fullmatch(name)
         }
@@ -190,7 +191,3 @@ class CommandModel(ChosenModel):
     def _strange(self, what: str) -> ModelError:
         remedy = "Check the program's options for its output, and `answer` in the configuration"
         return ModelError(f"`{self._program}` {what}", "provider_error", remedy=remedy)
-
-
-def _absolute(path: str) -> str:
-    return os.pathsep.join(entry for entry in path.split(os.pathsep) if Path(entry).is_absolute())

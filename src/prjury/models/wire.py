@@ -106,50 +106,38 @@ class _Words(Struct, frozen=True):
 _FAILING = _Words("provider_error", "The model server fails{status}", busy=True)
 
 #: From the particular to the general: the first that fits is taken.
-_TABLE: tuple[tuple[type[ModelAPIError], _Words], ...] = (
-    (
-        ModelAuthenticationError,
-        _Words(
-            "unauthorized",
-            "The model server does not accept the key{status}",
-            "The key is wrong, expired, or may not use this model",
-            "Check the key and the model's name",
-        ),
+_TABLE: Mapping[type[ModelAPIError], _Words] = {
+    ModelAuthenticationError: _Words(
+        "unauthorized",
+        "The model server does not accept the key{status}",
+        "The key is wrong, expired, or may not use this model",
+        "Check the key and the model's name",
     ),
-    (
-        ModelQuotaExceededError,
-        _Words("rate_limited", "The account's quota is used up{status}", "", "Check the billing"),
+    ModelQuotaExceededError: _Words(
+        "rate_limited", "The account's quota is used up{status}", "", "Check the billing"
     ),
-    (
-        ModelNotFoundError,
-        _Words(
-            "provider_error",
-            "The model server knows no such model or address{status}",
-            "",
-            "Check the model's name and the base URL",
-        ),
+    ModelNotFoundError: _Words(
+        "provider_error",
+        "The model server knows no such model or address{status}",
+        "",
+        "Check the model's name and the base URL",
     ),
-    (
-        ModelContextWindowExceededError,
-        _Words("provider_error", "The prompt is longer than the model can read"),
+    ModelContextWindowExceededError: _Words(
+        "provider_error", "The prompt is longer than the model can read"
     ),
-    (
-        ModelRateLimitError,
-        _Words("rate_limited", "The model server takes no more requests{status}", busy=True),
+    ModelRateLimitError: _Words(
+        "rate_limited", "The model server takes no more requests{status}", busy=True
     ),
-    (ModelUnavailableError, _FAILING),
-    (ModelServerError, _FAILING),
-    (ModelTimeoutError, _Words("timeout", "The model did not answer in time")),
-    (
-        ModelConnectionError,
-        _Words(
-            "unreachable",
-            "The model server cannot be reached",
-            "There is no network, or the address is wrong; proxies of the environment are not used",
-            "Check the network and the address",
-        ),
+    ModelUnavailableError: _FAILING,
+    ModelServerError: _FAILING,
+    ModelTimeoutError: _Words("timeout", "The model did not answer in time"),
+    ModelConnectionError: _Words(
+        "unreachable",
+        "The model server cannot be reached",
+        "There is no network, or the address is wrong; proxies of the environment are not used",
+        "Check the network and the address",
     ),
-)
+}
 _FILTER = _Words("content_filter", "The provider's content filter stopped the request")
 _REFUSED = _Words("provider_error", "The model server refused the request{status}")
 _STRANGE = _Words("provider_error", "The model server did not answer as a chat model does")
@@ -188,7 +176,7 @@ def translate_error(error: Exception, *, binding: bool) -> ModelError:
 def _choose_words(error: ModelAPIError, status: int | None) -> _Words:
     if error.provider_error_code in _FILTERED:
         return _FILTER
-    for kind, words in _TABLE:
+    for kind, words in _TABLE.items():
         if isinstance(error, kind):
             return words
     if isinstance(error, ModelRequestRejectedError) and status is None:

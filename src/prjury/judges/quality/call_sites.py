@@ -16,7 +16,7 @@ from prjury.judges.context import CallSite
 from prjury.ports import Repository
 from prjury.ports.types import WordPlaces
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileChange, FileKind, Hunk, PullRequest, printable
+from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
 #: Changed files, and altered names, that are looked at.
 _MOST_FILES, _MOST_NAMES = 100, 60
@@ -116,16 +116,13 @@ def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int
             continue
         for hunk in file.hunks:
             for sign in "-+":
-                for name, definition in _side(kin, hunk, sign).find_names():
+                rows = [(x.text, x.sign == sign) for x in hunk.lines if x.sign in {" ", sign}]
+                for name, definition in _Side(kin, rows).find_names():
                     way = (_GONE if sign == "-" else _CHANGED) if definition else _INSIDE
                     names[kin, name] = min(way, names.get((kin, name), way))
                     if definition and sign == "+":
                         brought.add((kin, name))
     return {key: _CHANGED if way == _GONE and key in brought else way for key, way in names.items()}
-
-
-def _side(kin: str, hunk: Hunk, sign: str) -> _Side:
-    return _Side(kin, [(x.text, x.sign == sign) for x in hunk.lines if x.sign in {" ", sign}])
 
 
 def find_call_sites(
@@ -151,7 +148,9 @@ def find_call_sites(
         lines = []
         for path, line in spots if len(spots) <= _COMMON else ():
             text = _line_at(contents.get(blobs.get(path, "")), line)
-            if text and text not in shown.get(path, ()) and not _is_definition(kin, name, text):
+            if not text or text in shown.get(path, ()):
+                continue
+            if not any(DefinitionFinder(kin, [name]).within(text.encode())):
                 lines.append(CallSite(name, printable(path), line, text.strip()))
         most = _MOST_INSIDE if names[kin, name] == _INSIDE else _MOST_LINES
         sites += _choose_sites(lines, shown, most)
@@ -166,10 +165,6 @@ def _choose_sites(
     useful = [site for site in sites if not _IMPORT.match(site.text) or site.path not in users]
     useful.sort(key=lambda site: (kind_of(site.path) is not FileKind.SOURCE, site.path in changed))
     return useful[:most]
-
-
-def _is_definition(kin: str, name: str, text: str) -> bool:
-    return any(DefinitionFinder(kin, [name]).within(text.encode()))
 
 
 def _line_at(content: bytes | None, line: int) -> str:

@@ -310,21 +310,17 @@ def _count_equal(some: list[str], others: list[str]) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(some), len(others)))
 
 
-def document(name: str, kind: str, text: str, redact: Redact) -> Section:
+def document(name: str, kind: str, content: str, redact: Redact) -> Section:
     """Return a text as numbered lines; a line longer than any that people write is cut, visibly.
 
     The name is what evidence calls it in place of a path.
     """
-    clean = redacted(printable(normalise_line_ends(text)), redact)
+    clean = redacted(printable(normalise_line_ends(content)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []
-    rows = tuple(
-        ChunkRow("new", at, " ", _cut_line(show_invisible(line)))
-        for at, line in enumerate(lines, start=1)
-    )
+    rows = []
+    for at, line in enumerate(lines, start=1):
+        text, more = show_invisible(line), len(show_invisible(line)) - LONGEST_LINE
+        cut = f"{text[:LONGEST_LINE]}… (+{more} characters)" if more > 0 else text
+        rows.append(ChunkRow("new", at, " ", cut))
     heading = {"path": show_invisible(redacted(printable(name), redact)), "kind": kind}
-    return Section(printable(name), heading, (Passage("", rows),), is_file=False)
-
-
-def _cut_line(line: str) -> str:
-    more = len(line) - LONGEST_LINE
-    return f"{line[:LONGEST_LINE]}… (+{more} characters)" if more > 0 else line
+    return Section(printable(name), heading, (Passage("", tuple(rows)),), is_file=False)

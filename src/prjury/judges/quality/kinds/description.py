@@ -10,7 +10,6 @@ from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds.reading import judge_of
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
-from prjury.snapshot.model import PullRequest
 
 NAME = "description-matches-change"
 
@@ -33,11 +32,9 @@ def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequest
         options,
         ports,
         about="asks a model whether the change does what its description says",
-        aside=lambda pull: None if _is_described(pull) else "there is no description",
+        aside=lambda pull: (
+            None if f"{pull.title}{pull.body}".strip() else "there is no description"
+        ),
         described=True,
         template="description",
     )
-
-
-def _is_described(pull: PullRequest) -> bool:
-    return bool(pull.title.strip() or pull.body.strip())
