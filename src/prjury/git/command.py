@@ -76,13 +76,7 @@ class GitError(SourceError):
 
 @dataclass(frozen=True)
 class Git:
-    """Git commands on one repository.
-
-    Attributes:
-        git_dir: the repository's own directory.
-        settings: further ``-c`` settings.
-        extra_env: variables beyond the fixed environment.
-    """
+    """Git commands on one repository."""
 
     git_dir: Path
     settings: tuple[str, ...] = ()
@@ -96,14 +90,7 @@ class Git:
         env: Mapping[str, str] | None = None,
         timeout: float = TIMEOUT,
     ) -> bytes:
-        """Return the command's standard output.
-
-        Args:
-            ok: exit codes that are answers rather than failures.
-
-        Raises:
-            GitError: when git is missing, fails, takes too long or prints too much.
-        """
+        """Return the command's standard output."""
         output, code, stderr = self.try_run(*args, stdin=stdin, env=env, timeout=timeout)
         if code not in ok:
             raise failure(args[0], code, stderr)
@@ -356,11 +343,7 @@ def _read_objects(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes |
 
 
 def blob_sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
-    """Return the blobs' sizes in bytes, without those that a partial clone lacks.
-
-    Raises:
-        GitError: for an object that is here and damaged, which git would call missing as well.
-    """
+    """Return the blobs' sizes in bytes, without those that a partial clone lacks."""
     if not blobs:
         return {}
     output, code, stderr = git.try_run("cat-file", "--batch-check", stdin=_write_lines(blobs))

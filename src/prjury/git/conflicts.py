@@ -37,13 +37,7 @@ _TYPES: Mapping[str, ConflictType] = {
 
 
 class FailedMerge(Struct, frozen=True):
-    """A merge that did not succeed by itself.
-
-    Attributes:
-        onto: the commit that is merged onto.
-        head: the commit that is merged.
-        names: what both are called in sentences.
-    """
+    """A merge that did not succeed by itself."""
 
     git: Git
     onto: str
@@ -67,14 +61,10 @@ class ConflictStage(Struct, frozen=True):
 
 
 class ConflictReader(Struct, frozen=True):
-    """A path that does not merge.
-
-    Attributes:
-        stages: its versions, as far as there are any: `BASE`, `OURS`, `THEIRS`.
-        messages: git's messages on it.
-    """
+    """A path that does not merge."""
 
     path: str
+    #: Its versions, as far as there are any: `BASE`, `OURS`, `THEIRS`.
     stages: Mapping[int, ConflictStage]
     messages: tuple[MergeMessage, ...] = ()
 
@@ -126,11 +116,7 @@ _DIFF_OPTIONS = (
 
 
 def compare_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
-    """Compare the clashing files, by path; a reason for one that is not looked into.
-
-    Raises:
-        GitError: when git cannot compare the versions.
-    """
+    """Compare the clashing files, by path; a reason for one that is not looked into."""
     sizes = blob_sizes(git, [blob for clash in clashes for blob in _list_versions(clash)])
     files: dict[str, ThreeWay | str] = {}
     readable: list[ConflictReader] = []
@@ -248,11 +234,7 @@ def quote_git(clash: ConflictReader, trial: FailedMerge) -> str:
 
 
 def describe_resolution(path: str, file: ThreeWay | None) -> str | None:
-    """Say how anybody can resolve the conflict; None if it needs a human.
-
-    Args:
-        file: the three versions; None where they are not known line by line.
-    """
+    """Say how anybody can resolve the conflict; None if it needs a human."""
     if command := LOCK_FILES.get(PurePosixPath(path).name.lower()):
         return f"a lock file: take either side's and run `{command}`"
     if file is not None and is_changelog(path) and _is_union(file):

@@ -54,11 +54,7 @@ def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
 
 
 def list_uncommitted(repository: OperatorRepository) -> list[str]:
-    """List paths whose mode or content in the work tree or the index is not the committed one.
-
-    Raises:
-        GitError: when git fails.
-    """
+    """List paths whose mode or content in the work tree or the index is not the committed one."""
     if repository.work_tree is None:
         return []
     options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
@@ -75,13 +71,6 @@ def _list_files(
 
     Paths are relative to the root, as git stores them. A submodule or another repository is one;
     ignored directories end with ``/``.
-
-    Args:
-        root: the root of the work tree.
-        below: the directory that is looked into, relative to the root; empty for all of it.
-
-    Raises:
-        GitError: when git fails.
     """
     place = ["--", below] if below else []
     args = ("ls-files", "-z", "--exclude-standard", "--others")
@@ -129,15 +118,12 @@ class WholeFile(FileChange, frozen=True):
 
 @dataclass(frozen=True)
 class Directory:
-    """The files below a directory; implements `prjury.ports.Repository` without any history.
-
-    Attributes:
-        entries: regular files and symbolic links, their object names being their paths.
-        left_out: what is not looked at, by printable path, and why.
-    """
+    """The files below a directory; implements `prjury.ports.Repository` without any history."""
 
     root: Path
+    #: Regular files and symbolic links, their object names being their paths.
     entries: tuple[TreeEntry, ...]
+    #: What is not looked at, by printable path, and why.
     left_out: Mapping[str, str]
 
     def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
@@ -204,11 +190,7 @@ class Directory:
 
 
 def open_directory(root: Path) -> Directory:
-    """List a directory without reading it.
-
-    Raises:
-        SourceError: when git fails in a work tree, or refuses it because another user owns it.
-    """
+    """List a directory without reading it."""
     left_out: dict[str, str] = {}
     repository = _find_repository(root)
     paths = (

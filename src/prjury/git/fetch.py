@@ -45,16 +45,10 @@ TRANSPORT_VARIABLES = (
 
 @dataclass(frozen=True)
 class Transport:
-    """How git may reach a remote.
-
-    Attributes:
-        environ: the operator's environment, of which only transport settings are used.
-        token: sent as a header to the remote's host alone; never on a command line.
-        protocols: what git may speak.
-        timeout: seconds for one fetch.
-    """
+    """How git may reach a remote."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
+    #: Sent as a header to the remote's host alone; never on a command line.
     token: str | None = None
     protocols: str = "https:ssh"
     timeout: float = 300.0
@@ -104,11 +98,7 @@ class Remote:
         return strip_credentials(self.url)
 
     def run(self, git: Git, *args: str) -> bytes:
-        """Run a git command that talks to the remote.
-
-        Raises:
-            SourceError: when the remote does not answer as it should.
-        """
+        """Run a git command that talks to the remote."""
         transport = self.transport
         try:
             output, code, stderr = git.try_run(
@@ -137,11 +127,7 @@ def _not_fetched(why: str, reason: str) -> SourceError:
 
 
 def refspec(name: str) -> str:
-    """Write the refspec of a commit by its full name, of a ref, or else of a branch.
-
-    Raises:
-        UsageError: for something that cannot be the name of a ref.
-    """
+    """Write the refspec of a commit by its full name, of a ref, or else of a branch."""
     refuse_odd_refs(name)
     if is_sha(name):
         return f"+{name}:refs/commits/{name}"
@@ -153,17 +139,7 @@ def refspec(name: str) -> str:
 def fetch_objects(
     remote: Remote, refspecs: Sequence[str], lender: OperatorRepository | None, name: str
 ) -> Iterator[OperatorRepository]:
-    """Fetch the refspecs into a repository that is gone when the block ends.
-
-    Args:
-        refspecs: such as ``+refs/pull/7/head:refs/pull/7/head``; the first two are the sides whose
-            merge base must be there.
-        lender: a local clone whose objects need not travel.
-        name: what the repository is called in reports.
-
-    Raises:
-        SourceError: when the remote does not answer or has no such ref.
-    """
+    """Fetch the refspecs into a repository that is gone when the block ends."""
     with scratch("prjury-fetch-") as directory:
         lay_out(directory, lender)
         git = Git(directory)
@@ -212,22 +188,14 @@ def _deepen(
 
 
 def branches(remote: Remote) -> list[BranchTip]:
-    """List the branches of a remote; their dates are not known.
-
-    Raises:
-        SourceError: when the remote does not answer.
-    """
+    """List the branches of a remote; their dates are not known."""
     output = _ls_remote(remote, "--heads")
     rows = (line.split("\t", 1) for line in output.splitlines())
     return [BranchTip(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
 
 
 def default_branch(remote: Remote) -> str:
-    """Return the name of the branch that the remote's HEAD points to.
-
-    Raises:
-        SourceError: when the remote does not say.
-    """
+    """Return the name of the branch that the remote's HEAD points to."""
     output = _ls_remote(remote, "--symref", only="HEAD")
     match = re.match(r"ref: refs/heads/([^\t\n]+)\tHEAD\n", output)
     if not match:

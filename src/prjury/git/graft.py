@@ -13,11 +13,7 @@ NewFiles = Mapping[str, tuple[str, bytes]]
 
 
 def graft(store: Store, tree: str, files: NewFiles) -> str:
-    """Make a tree that has these files in the place of its own, and else is the same.
-
-    Raises:
-        GitError: for a path that git refuses, such as one into ``.git``.
-    """
+    """Make a tree that has these files in the place of its own, and else is the same."""
     blobs = {
         path: store.git("hash-object", "-w", "--stdin", "--no-filters", stdin=content)
         .decode()

@@ -24,11 +24,7 @@ class LogEntries(Struct, frozen=True):
 
 
 def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
-    """Yield the commits that these arguments of `git log` select, in its order.
-
-    Raises:
-        GitError: when the history cannot be read.
-    """
+    """Yield the commits that these arguments of `git log` select, in its order."""
     fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%m%H %T %P%n%s")
     output = git(*fixed, *args, timeout=timeout).decode("utf-8", "replace")
     for record in output.split("\0")[: -1 if output.endswith("\0") else None]:
@@ -41,11 +37,7 @@ def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
 
 
 def merge_bases(git: Git, one: str, other: str) -> list[str]:
-    """List the nearest common commits, git's own choice first; several after criss-cross merges.
-
-    Raises:
-        GitError: when the history cannot be read.
-    """
+    """List the nearest common commits, git's own choice first; several after criss-cross merges."""
     output = git("merge-base", "--all", one, other, ok=(0, 1))
     return output.decode().split()
 
@@ -66,11 +58,7 @@ def is_cut_short(git: Git, one: str, other: str, bases: list[str]) -> bool:
 
 
 def merge_base(git: Git, base: Side, head: Side) -> str:
-    """Return the commit from which the change is counted.
-
-    Raises:
-        SourceError: when there is none, or when it cannot be known.
-    """
+    """Return the commit from which the change is counted."""
     bases = merge_bases(git, base.sha, head.sha)
     names = f"{visible(base.ref)} and {visible(head.ref)}"
     if is_cut_short(git, base.sha, head.sha, bases):

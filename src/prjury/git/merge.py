@@ -33,17 +33,7 @@ def try_merge(
     *,
     timeout: float = TIMEOUT,
 ) -> MergeTrial:
-    """Merge two commits; the result's tree exists in ``git``'s object store.
-
-    Args:
-        onto: what is merged onto.
-        head: what is merged.
-        names: what both are called in sentences.
-        timeout: seconds for the merge itself.
-
-    Raises:
-        GitError: when git takes too long, prints too much, or the conflicts cannot be read.
-    """
+    """Merge two commits; the result's tree exists in ``git``'s object store."""
     args = ("merge-tree", "--write-tree", "-z", "--messages", onto, head)
     output, code, stderr = git.try_run(*args, timeout=timeout)
     if code not in {0, 1}:
@@ -59,9 +49,6 @@ def merge_trees(git: Git, onto: str, head: str, *, timeout: float = TIMEOUT) -> 
     """Return the tree of a trial merge; None if it conflicts or cannot be tried.
 
     To say what collides is often most of the work, and not everybody asks for it.
-
-    Raises:
-        GitError: when git takes too long.
     """
     args = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, head)
     output, code, _ = git.try_run(*args, timeout=timeout)
@@ -168,9 +155,6 @@ def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTria
     """Pick the head's commits onto the tip of the base, up to the first conflict.
 
     As `git rebase` does, merges are left out, and so are commits whose change the base has already.
-
-    Raises:
-        GitError: when git fails for another reason than the time.
     """
     line = _Line(git, base, _tree_of(git, base))
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
@@ -187,9 +171,6 @@ def pick_each(
     """Pick the commits from ``since`` to the head onto a commit or tree, up to a conflict.
 
     Merges are left out, as by `git cherry-pick` of a range of commits.
-
-    Raises:
-        GitError: when git fails for another reason than the time.
     """
     line = _Line(git, None, _tree_of(git, onto), _PICK)
     return _pick_listed(line, (f"{since}..{head}",), deadline)
@@ -224,14 +205,10 @@ def _tree_of(git: Git, commit: str) -> str:
 
 
 class _Line(Struct, frozen=True):
-    """A line of rebased commits.
-
-    Attributes:
-        tip: the commit of the head's own history at which the line ends, None once it has left it.
-        tree: what the line holds.
-    """
+    """A line of rebased commits."""
 
     git: Git
+    #: The commit of the head's own history at which the line ends, None once it has left it.
     tip: str | None
     tree: str
     names: SideNames = _NAMES

@@ -35,60 +35,43 @@ _PULL_URL = re.compile(
 
 @dataclass(frozen=True)
 class Landed:
-    """Facts about a merged pull request.
+    """Facts about a merged pull request."""
 
-    Attributes:
-        commits: how many it had; None where that is not known.
-        head: its own head, when it was merged.
-    """
-
+    #: How many it had; None where that is not known.
     commits: int | None = None
+    #: Its own head, when it was merged.
     head: str | None = None
 
 
 @dataclass(frozen=True)
 class SnapshotRequest:
-    """The pull request that is to be judged.
-
-    Attributes:
-        repo: a directory in the operator's repository, bare or not.
-        number: a pull request's number, whose head was fetched or can be fetched.
-        base: the branch to merge into; the default branch if not named.
-        head: what to merge; the pull request's head or the current branch if not named.
-        url: where to fetch from; the local repository's remote if not named.
-        transport: how to fetch what is not here; None forbids fetching.
-        facts: what GitHub knows of the pull request, as fields of `PullRequest`.
-        local: whether the repository at ``repo`` may be looked into; otherwise both sides are
-            fetched from ``url``, and nothing that lies on this machine can pass for one of them.
-        landed: what is known of how it came in, where a change that the base holds already is
-            taken as it came in; None where such a change is none.
-        head_sha: the commit that was asked for; a pull request whose head is another one by now
-            is not judged.
-        uncommitted: work that is not committed yet is the change, on top of the current commit;
-            against ``base`` where one is named, else against that commit.
-    """
+    """The pull request that is to be judged."""
 
     repo: Path = Path()
     number: int | None = None
     base: str | None = None
     head: str | None = None
     url: str | None = None
+    #: How to fetch what is not here; None forbids fetching.
     transport: Transport | None = None
+    #: What GitHub knows of the pull request, as fields of `PullRequest`.
     facts: Mapping[str, object] = field(default_factory=dict)
+    #: Whether the repository at ``repo`` may be looked into; otherwise both sides are fetched from
+    #: ``url``, and nothing that lies on this machine can pass for one of them.
     local: bool = True
+    #: What is known of how it came in, where a change that the base holds already is taken as it
+    #: came in; None where such a change is none.
     landed: Landed | None = None
+    #: The commit that was asked for; a pull request whose head is another one by now is not judged.
     head_sha: str | None = None
+    #: Work that is not committed yet is the change, on top of the current commit; against ``base``
+    #: where one is named, else against that commit.
     uncommitted: Uncommitted | None = None
 
 
 @dataclass(frozen=True)
 class NothingToReview:
-    """There is no change to judge.
-
-    Attributes:
-        reason: one line that explains it and names the way out.
-        superseded: whether that is because the pull request has a newer head.
-    """
+    """There is no change to judge."""
 
     reason: str
     superseded: bool = False
@@ -110,12 +93,7 @@ class _Sides(Struct, frozen=True):
 
 @contextmanager
 def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
-    """Open the snapshot, or say why there is nothing to judge.
-
-    Raises:
-        SourceError: no repository, no such ref, missing history.
-        UsageError: names that cannot be refs.
-    """
+    """Open the snapshot, or say why there is nothing to judge."""
     with ExitStack() as stack:
         repository = stack.enter_context(_open_source(request))
         sides = _choose_sides(repository, request)
@@ -197,9 +175,6 @@ def _count_commits(store: Store, unit: StyleCommit, landed: Landed) -> int | Non
 
     A merge commit is one. For the others contents decide, as subjects are written by hand: the pull
     request, merged onto what stood before its own commits, has to come to what stands there now.
-
-    Args:
-        unit: the last of them.
     """
     count = landed.commits or 1
     if unit.is_merge or landed.commits is None or (count == 1 and not landed.head):
@@ -211,11 +186,7 @@ def _count_commits(store: Store, unit: StyleCommit, landed: Landed) -> int | Non
 
 
 def _merge_onto(store: Store, landed: Landed, commit: str) -> str | None:
-    """Return the tree of the pull request's own head, merged onto a commit.
-
-    Raises:
-        SourceError: when the head is nowhere to be had.
-    """
+    """Return the tree of the pull request's own head, merged onto a commit."""
     head = store.operator.commit(landed.head).sha if landed.head else None
     store.follow()
     _, code, _ = store.git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
@@ -331,11 +302,7 @@ def _nothing_to_review(words: str, first: str = "") -> NothingToReview:
 
 
 def parse_target(target: str | None) -> tuple[int | None, str | None]:
-    """Read the number of ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter.
-
-    Raises:
-        UsageError: for anything else.
-    """
+    """Read the number of ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter."""
     if target is None:
         return None, None
     text = target.strip()

@@ -19,11 +19,7 @@ from prjury.snapshot.model import Side, visible
 
 
 def open_repository(path: Path) -> OperatorRepository:
-    """Open the repository that holds ``path``.
-
-    Raises:
-        SourceError: when there is none, or git refuses it.
-    """
+    """Open the repository that holds ``path``."""
     safe = [f"safe.directory={directory}" for directory in _read_own_settings("safe.directory")]
     git = Git(_find_git_dir(path, safe))
     output, _, _ = ask(path, "rev-parse", "--show-toplevel", settings=safe)
@@ -123,27 +119,20 @@ _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class OperatorRepository:
-    """A repository on this machine, bare or not, opened for reading.
-
-    Attributes:
-        git: commands on it.
-        name: ``owner/name`` by its first remote, else the directory's name.
-        work_tree: where its files are, None for a bare repository.
-        common_dir: where objects and refs lie, which linked work trees share.
-        lenders: further object directories that it borrows from.
-        remote_url: where it was cloned from.
-        bring: fetches a branch or commit that is not here; raises SourceError if it is nowhere.
-        remote_branches: the branches of a remote from which nothing but a change was fetched.
-    """
+    """A repository on this machine, bare or not, opened for reading."""
 
     git: Git
+    #: ``owner/name`` by its first remote, else the directory's name.
     name: str
     work_tree: Path | None
     common_dir: Path
     object_format: str
+    #: Further object directories that it borrows from.
     lenders: tuple[Path, ...] = ()
     remote_url: str | None = None
+    #: Fetches a branch or commit that is not here; raises SourceError if it is nowhere.
     bring: Callable[[str], None] | None = None
+    #: The branches of a remote from which nothing but a change was fetched.
     remote_branches: Callable[[], Sequence[BranchTip]] | None = None
 
     @property
@@ -175,10 +164,6 @@ class OperatorRepository:
         """Return the commit of a branch, tag, ref or sha, possibly with ``~2`` or ``^``.
 
         A branch comes before a tag of the same name, a local one before one of ``origin``.
-
-        Raises:
-            UsageError: for something that cannot be the name of a ref.
-            SourceError: when there is no such ref.
         """
         refuse_odd_refs(ref)
         sha = self._resolve_any(ref)
@@ -197,11 +182,7 @@ class OperatorRepository:
         )
 
     def _refuse_damaged(self, ref: str) -> None:
-        """Tell a name that leads nowhere from one that is not there.
-
-        Raises:
-            SourceError: ``object_missing``.
-        """
+        """Tell a name that leads nowhere from one that is not there."""
         for spelling in _list_spellings(ref):
             output, code, stderr = self.git.try_run("rev-parse", "--verify", spelling, "--")
             missing = "broken ref" in stderr
@@ -239,11 +220,7 @@ class OperatorRepository:
         return next(sides, None)
 
     def current(self) -> Side:
-        """Return the branch that is checked out, or the commit by its sha.
-
-        Raises:
-            SourceError: in a repository without commits.
-        """
+        """Return the branch that is checked out, or the commit by its sha."""
         sha = self._resolve("HEAD")
         ref = self._follow("HEAD")
         if not sha:
@@ -261,11 +238,7 @@ class OperatorRepository:
         return _first_line(output) if code == 0 else None
 
     def default_branch(self) -> Side:
-        """Return the remote's HEAD, or a branch with a usual name.
-
-        Raises:
-            SourceError: when it is not known which branch that is.
-        """
+        """Return the remote's HEAD, or a branch with a usual name."""
         for ref in self._list_defaults():
             if sha := self._resolve(ref):
                 name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")

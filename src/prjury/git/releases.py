@@ -41,13 +41,7 @@ _PATIENCE = 10.0
 
 @dataclass(frozen=True)
 class ReleaseBranches:
-    """The branches of the repository under judgment (`prjury.ports.Releases`).
-
-    Attributes:
-        picks: the picks that were tried, by base, head and what they were tried on.
-        trees: the trees of those of which nothing else was asked.
-        breadths: how many files differ between two commits.
-    """
+    """The branches of the repository under judgment (`prjury.ports.Releases`)."""
 
     store: Store
     picks: dict[tuple[str, str, str], MergeTrial] = field(default_factory=dict, repr=False)
@@ -60,12 +54,7 @@ class ReleaseBranches:
         return self.store.git
 
     def tip(self, name: str) -> BranchTip:
-        """Return the branch's tip; any ref or commit may stand for a branch.
-
-        Raises:
-            SourceError: when there is no such branch.
-            UsageError: for something that cannot be the name of a ref.
-        """
+        """Return the branch's tip; any ref or commit may stand for a branch."""
         operator = self.store.operator
         try:
             sha = operator.commit(name).sha
@@ -190,12 +179,7 @@ class ReleaseBranches:
     def same_patches(
         self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
     ) -> Mapping[tuple[str, str], Sequence[str]]:
-        """List the changes that a branch holds with the very same patch, with the commits.
-
-        Args:
-            changes: pairs of a commit and the one before which it is counted.
-            paths: the files of all of them; what a commit does elsewhere is not compared.
-        """
+        """List the changes that a branch holds with the very same patch, with the commits."""
         if len(paths) > MOST_NAMED:
             return {}  # some of the files alone would say nothing
         files = {

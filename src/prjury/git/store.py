@@ -57,15 +57,7 @@ _ERROR = re.compile(r"^(?:error|fatal): ", re.MULTILINE)
 
 
 def find_words(git: Git, tree: str, words: Sequence[str], seconds: float = SECONDS) -> WordPlaces:
-    """Find each word as a whole word, in text files that by their name may hold code.
-
-    Args:
-        tree: a commit or tree.
-        words: letters, digits and underscores.
-
-    Raises:
-        GitError: when git takes longer, prints too much, or fails.
-    """
+    """Find each word as a whole word, in text files that by their name may hold code."""
     if not words:
         return WordPlaces({})
     # One pattern for all of them: with a pattern each git looks through every line for each.
@@ -119,13 +111,7 @@ class RawChange(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Store:
-    """The objects under judgment; implements `prjury.ports.Repository`.
-
-    Attributes:
-        listings: trees that were listed before; what an object name stands for never changes.
-        contents: small blobs that were read before, up to a bound.
-        searches: words that were looked for before, with their tree.
-    """
+    """The objects under judgment; implements `prjury.ports.Repository`."""
 
     git: Git
     operator: OperatorRepository
@@ -165,9 +151,6 @@ class Store:
 
         Returns the paths of the files that are not there, because a partial clone lacks their
         content.
-
-        Raises:
-            SourceError: when content is damaged, or a path could leave the directory.
         """
         root = directory.absolute()
         with scratch("prjury-index-") as place:

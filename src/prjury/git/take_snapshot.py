@@ -39,9 +39,6 @@ def find_exemptions(store: Store, commit: str, paths: Sequence[str]) -> Mapping[
     """Find the paths that a commit's ``.gitattributes`` call generated or vendored.
 
     Files of attributes that a partial clone lacks exempt nothing.
-
-    Raises:
-        GitError: when git fails.
     """
     places = {str(place) for path in paths for place in PurePosixPath(path).parents}
     names = sorted(str(PurePosixPath(place, ".gitattributes")) for place in places)
@@ -99,11 +96,7 @@ class Caps:
 def take_snapshot(
     store: Store, base: Side, head: Side, *, caps: Caps = Caps(), notes: Iterable[str] = ()
 ) -> PullRequest:
-    """Return the pull request that would bring ``head`` into ``base``.
-
-    Raises:
-        SourceError: when both have no common commit, or objects of the history are missing.
-    """
+    """Return the pull request that would bring ``head`` into ``base``."""
     start = merge_base(store.git, base, head)
     behind, ahead = distance(store.git, base.sha, head.sha)
     unsafe = find_unsafe(store.git, start, head.sha)

@@ -26,12 +26,7 @@ REFS = {"worktree": "the work tree", "staged": "the index"}
 
 
 def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
-    """Commit the uncommitted work onto the current commit; None if there is none.
-
-    Raises:
-        UsageError: in a bare repository, or in the middle of a merge.
-        GitError: for a file that git cannot read.
-    """
+    """Commit the uncommitted work onto the current commit; None if there is none."""
     parent = store.operator.current()
     with _copy_index(store) as git:
         if which == "worktree":
@@ -47,11 +42,7 @@ def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
 
 @contextmanager
 def _copy_index(store: Store) -> Iterator[Git]:
-    """Open git on the work tree with a copy of the index; objects go to the store.
-
-    Raises:
-        UsageError: in a bare repository.
-    """
+    """Open git on the work tree with a copy of the index; objects go to the store."""
     operator = store.operator
     if operator.work_tree is None:
         raise UsageError(
@@ -77,11 +68,7 @@ def _copy_index(store: Store) -> Iterator[Git]:
 
 
 def _write_tree(git: Git) -> str:
-    """Write the tree of the index.
-
-    Raises:
-        UsageError: while files are unmerged.
-    """
+    """Write the tree of the index."""
     unmerged = git("ls-files", "--unmerged", "-z").split(b"\0")[0]
     if unmerged:
         path = visible(decode_path(unmerged.partition(b"\t")[2]))

@@ -69,12 +69,7 @@ class BuildArtifact:
     run: int
 
     def read(self) -> bytes:
-        """The evidence's bytes.
-
-        Raises:
-            CannotJudgeError: ``evidence_missing``, ``evidence_invalid``, or why GitHub did not
-                give it.
-        """
+        """The evidence's bytes."""
         try:
             return extract_file(fetch_artifact(self.client, self.repo, self.run, ARTIFACT), FILE)
         except SourceError as error:
@@ -82,12 +77,7 @@ class BuildArtifact:
 
 
 def fetch_artifact(client: GitHub, repo: str, run: int, name: str) -> bytes:
-    """The newest artifact of that name as GitHub keeps it.
-
-    Raises:
-        CannotJudgeError: when there is none, or it is too large or not what was uploaded.
-        SourceError: when GitHub cannot be asked.
-    """
+    """The newest artifact of that name as GitHub keeps it."""
     return _fetch(client, repo, _newest(client, repo, run, name))
 
 
@@ -135,14 +125,7 @@ def _list_artifacts(
 def junit_artifacts(
     client: GitHub, repo: str, runs: Sequence[int], names: Sequence[str]
 ) -> LeftReports:
-    """The JUnit reports in the newest artifact of each wanted name that the runs have left.
-
-    Args:
-        names: ``*`` stands for any text; case does not matter.
-
-    Raises:
-        SourceError: when GitHub cannot be asked.
-    """
+    """The JUnit reports in the newest artifact of each wanted name that the runs have left."""
     newest: dict[str, Artifact] = {}
     for run in runs:
         for artifact in sorted(_list_artifacts(client, repo, run), key=_AGE):
@@ -171,14 +154,7 @@ def is_named(name: str, pattern: str) -> bool:
 
 
 def junit_files(content: bytes, room: int) -> dict[str, bytes]:
-    """The JUnit reports of an archive by their paths; everything else is left alone.
-
-    Args:
-        room: bytes that they may have together.
-
-    Raises:
-        CannotJudgeError: ``evidence_invalid`` for an archive that is damaged or holds too much.
-    """
+    """The JUnit reports of an archive by their paths; everything else is left alone."""
     contents: dict[str, bytes] = {}
     with _open(content) as archive:
         entries = archive.infolist()
@@ -214,12 +190,7 @@ def _open(content: bytes) -> Iterator[zipfile.ZipFile]:
 
 
 def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
-    """The one file of an archive; where it need not be alone, one file of a few.
-
-    Raises:
-        CannotJudgeError: ``evidence_invalid``, for an archive that holds anything else, or too
-            much.
-    """
+    """The one file of an archive; where it need not be alone, one file of a few."""
     with _open(content) as archive:
         entry = _entry(archive, name, alone=alone)
         with archive.open(entry) as file:

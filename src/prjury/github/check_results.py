@@ -39,40 +39,31 @@ _Question: TypeAlias = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class OwnRun:
-    """The workflow run that this process is part of.
-
-    Attributes:
-        id: None outside of one.
-        job: the key of its job in the workflow, empty where that is not known.
-    """
+    """The workflow run that this process is part of."""
 
     id: int | None = None
+    #: The key of its job in the workflow, empty where that is not known.
     job: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkflowRun:
-    """A run of a workflow.
-
-    Attributes:
-        number: counts the runs of one workflow, from 1.
-        suite: what its jobs' check runs have in common.
-        conclusion: None as long as it has not ended.
-        ended: when it was last changed, in seconds since 1970; 0 where that is not known.
-        path: the workflow's file.
-        base: the base commit of the merge that it ran on; as in `CheckResult`.
-    """
+    """A run of a workflow."""
 
     id: int
     workflow: int
     event: str
     number: int
+    #: What its jobs' check runs have in common.
     suite: int
     name: str
+    #: None as long as it has not ended.
     conclusion: str | None
     url: str | None
+    #: When it was last changed, in seconds since 1970; 0 where that is not known.
     ended: float = 0.0
     path: str = ""
+    #: The base commit of the merge that it ran on; as in `CheckResult`.
     base: str | None = None
 
     @property
@@ -91,27 +82,18 @@ class WorkflowRun:
 
 @dataclass(frozen=True, slots=True)
 class ReportedRun:
-    """A check run, with where it belongs.
-
-    Attributes:
-        suite: None for one that belongs to none.
-        of_run: the workflow run that its address names, None where it names none.
-        external_id: what its app calls it.
-    """
+    """A check run, with where it belongs."""
 
     id: int
     run: CheckResult
     suite: int | None = None
+    #: The workflow run that its address names, None where it names none.
     of_run: int | None = None
     external_id: str = ""
 
 
 def read_workflow_run(payload: object) -> WorkflowRun:
-    """A run in the list of workflow runs.
-
-    Raises:
-        ValueError: for something else.
-    """
+    """A run in the list of workflow runs."""
     return WorkflowRun(
         id=read_number(at(payload, "id"), "id"),
         workflow=read_number(at(payload, "workflow_id"), "workflow_id"),
@@ -136,11 +118,7 @@ def _read_base(payload: object) -> str | None:
 
 
 def read_check_run(payload: object) -> ReportedRun:
-    """A run in the list of check runs.
-
-    Raises:
-        ValueError: for something else.
-    """
+    """A run in the list of check runs."""
     suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
     app = text(at(payload, "app", "slug"))
     match = _RUN_URL.search(address or "") if app == ACTIONS else None
@@ -162,11 +140,7 @@ def read_check_run(payload: object) -> ReportedRun:
 
 
 def read_status(payload: object) -> ReportedRun:
-    """A status in the list of commit statuses.
-
-    Raises:
-        ValueError: for something else.
-    """
+    """A status in the list of commit statuses."""
     state = text(at(payload, "state"))
     return ReportedRun(
         read_number(at(payload, "id"), "id"),

@@ -41,15 +41,11 @@ _GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "ssh.github.com"})
 
 @dataclass(frozen=True)
 class CommitChecks:
-    """The checks of one repository's commits (`prjury.ports.Checks`).
-
-    Attributes:
-        repo: ``owner/name``.
-        own: the workflow run that waits here, whose job is not waited for.
-    """
+    """The checks of one repository's commits (`prjury.ports.Checks`)."""
 
     connection: Connection
     repo: str
+    #: The workflow run that waits here, whose job is not waited for.
     own: OwnRun = field(default_factory=OwnRun)
     sleep: Callable[[float], None] = time.sleep
 
@@ -58,9 +54,6 @@ class CommitChecks:
 
         The last look is at the deadline. A look that fails for a passing reason is left out, unless
         it is the last one or the fifth in a row.
-
-        Raises:
-            SourceError: when it cannot be looked up.
         """
         with self._connect(deadline) as client:
             lookout = _Lookout(client, self.repo, self.own)
@@ -82,11 +75,7 @@ class CommitChecks:
                 pause = min(pause * _GROWTH, _LONGEST_PAUSE)
 
     def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
-        """The JUnit reports in the newest artifacts of the commit that have one of these names.
-
-        Raises:
-            SourceError: when they cannot be looked up.
-        """
+        """The JUnit reports in the newest artifacts of the commit that have one of these names."""
         with self._connect(deadline) as client:
             workflows = _Lookout(client, self.repo, self.own).workflows(commit)
             runs = CommitRuns(workflows, own=self.own).list_ended_workflows()
@@ -161,14 +150,7 @@ def _unknown(repo: str, error: SourceError) -> SourceError:
 def checks_of(
     url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> CommitChecks | str:
-    """The checks of the repository that is cloned from a URL, or why they cannot be had.
-
-    Args:
-        environ: the operator's environment: the token, where GitHub is, which run this is.
-
-    Raises:
-        UsageError: when the environment names an address to which a token must not be sent.
-    """
+    """The checks of the repository that is cloned from a URL, or why they cannot be had."""
     if offline:
         return "--offline forbids to ask GitHub. Leave it out, or build here: `build: {from: run}`"
     place = find_clone(url, environ)

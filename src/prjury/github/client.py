@@ -40,12 +40,7 @@ _MOST_ERRORS, _LONGEST = 3, 200
 
 
 def answer_to_403(message: str, permission: str) -> tuple[str, str]:
-    """The remedy for a 403 and its machine-readable word: ``permission`` or ``forbidden``.
-
-    Args:
-        message: what GitHub says.
-        permission: what the request takes, such as ``pull-requests: write``.
-    """
+    """The remedy for a 403 and its machine-readable word: ``permission`` or ``forbidden``."""
     for words, remedy in _FORBIDDEN:
         if words.search(message):
             return remedy, "forbidden"
@@ -85,21 +80,16 @@ def _line(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A failed request.
-
-    Attributes:
-        reason: a machine-readable word.
-        wait: the seconds after which GitHub asks to be tried again, None where it does not say.
-        transient: whether another try can help.
-        refused: whether the request was certainly not carried out.
-    """
+    """A failed request."""
 
     what: str
     why: str
     remedy: str
     reason: str
+    #: The seconds after which GitHub asks to be tried again, None where it does not say.
     wait: float | None = None
     transient: bool = False
+    #: Whether the request was certainly not carried out.
     refused: bool = True
 
     def phrase_error(self, error: type[PrJuryError]) -> PrJuryError:
@@ -130,14 +120,7 @@ def foreign_errors() -> tuple[type[Exception], ...]:
 
 
 def diagnose(error: Exception, doing: str, permission: str, now: float) -> Trouble:
-    """The trouble behind a foreign error.
-
-    Args:
-        doing: what was tried, for the sentence "Could not …".
-        permission: the permission that it takes, such as ``pull-requests: write``.
-        now: seconds since the epoch, against which GitHub's reset times are read where its answer
-            does not say what time it is there.
-    """
+    """The trouble behind a foreign error."""
     from github import GithubException, RateLimitExceededException  # noqa: PLC0415 - heavy, late
     from github.GithubException import IncompletableObject  # noqa: PLC0415 - the same
     from requests import RequestException  # noqa: PLC0415 - comes with PyGithub
@@ -233,28 +216,19 @@ ACTIONS_BOT = "github-actions[bot]"
 
 @dataclass(frozen=True)
 class Connection:
-    """Where GitHub is and how fast it is asked.
-
-    Attributes:
-        api_url: the REST API's root, with or without a trailing slash.
-        token: None reads anonymously.
-        timeout: seconds for a connection and for each read.
-        seconds_between_requests: the least pause between any two requests.
-        seconds_between_writes: the least pause after a write.
-        takes: the permissions to write that the whole work takes, such as ``checks: write``. Where
-            one to read is missed, it is these that are named.
-        account: that the token acts as; empty if it has to be asked for.
-
-    Raises:
-        UsageError: for a URL to which a token must not be sent, or a token that is not one.
-    """
+    """Where GitHub is and how fast it is asked."""
 
     api_url: str = GITHUB_API
+    #: None reads anonymously.
     token: str | None = field(default=None, repr=False)
+    #: Seconds for a connection and for each read.
     timeout: int = 30
     seconds_between_requests: float = 0.25
     seconds_between_writes: float = 1.0
+    #: The permissions to write that the whole work takes, such as ``checks: write``. Where one to
+    #: read is missed, it is these that are named.
     takes: frozenset[str] = frozenset()
+    #: That the token acts as; empty if it has to be asked for.
     account: str = ""
 
     def __post_init__(self) -> None:
@@ -281,16 +255,12 @@ def _check_root(url: str) -> str:
 
 @dataclass
 class RetryBudget:
-    """How often a request is tried, and how long is waited for all of them together.
-
-    Attributes:
-        attempts: tries of one request.
-        budget: seconds of waiting that are left; a longer wait is never begun.
-        first_wait: seconds before the second try where GitHub names no time; doubled every time.
-    """
+    """How often a request is tried, and how long is waited for all of them together."""
 
     attempts: int = 4
+    #: Seconds of waiting that are left; a longer wait is never begun.
     budget: float = 300.0
+    #: Seconds before the second try where GitHub names no time; doubled every time.
     first_wait: float = 1.0
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
@@ -341,20 +311,12 @@ class GitHub:
         return RepoClient(self, name, SourceError)
 
     def pull(self, repo: str, number: int) -> PullFacts:
-        """Return what GitHub says about a pull request.
-
-        Raises:
-            SourceError: when there is none, or GitHub cannot be asked.
-        """
+        """Return what GitHub says about a pull request."""
         doing, needs = f"read pull request {repo}#{number}", "pull-requests: read"
         return self.repo(repo).get(doing, f"/pulls/{number}", read_pull, needs=needs)
 
     def may_write(self, repo: str, login: str) -> bool:
-        """Return true if an account may push to a repository; who may only triage may not.
-
-        Raises:
-            SourceError: when GitHub cannot be asked.
-        """
+        """Return true if an account may push to a repository; who may only triage may not."""
         try:
             right = self.repo(repo).get(
                 f"tell what {login} may do in {repo}",
@@ -368,11 +330,7 @@ class GitHub:
         return right in {"admin", "write", "maintain"}
 
     def login(self) -> str:
-        """The account that the token acts as; an installation's token acts as a bot.
-
-        Raises:
-            SourceError: when GitHub cannot be asked.
-        """
+        """The account that the token acts as; an installation's token acts as a bot."""
         if self._account is None:
             is_installation = (self.connection.token or "").startswith("ghs_")
             self._account = self._bot() if is_installation else self._user() or self._bot()
@@ -387,15 +345,9 @@ class GitHub:
         needs: str = "metadata: read",
         repeatable: bool = True,
     ) -> Result:
-        """The result of a call of PyGithub's requester, tried again where that is safe and helps.
+        """Return the result of a call of PyGithub's requester, tried again where that is safe.
 
-        Args:
-            doing: what the call does, for the sentence "Could not …".
-            needs: the permission that it takes.
-            repeatable: whether carrying it out twice is the same as once.
-
-        Raises:
-            PrJuryError: of the type ``error``, with its reason.
+        What is not ``repeatable`` is not tried again where nobody knows whether it was carried out.
         """
         attempt, writing = 1, needs.replace(": read", ": write")
         needs = writing if writing in self.connection.takes else needs

@@ -29,22 +29,16 @@ from prjury.github.payload import (
 
 @dataclass(frozen=True, slots=True)
 class TriggeringRun:
-    """A workflow run that has ended.
-
-    Attributes:
-        event: what had started it, such as ``pull_request``.
-        head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
-        path: the workflow's file, such as ``.github/workflows/prjury-build.yml``.
-        actor: whose act it was.
-        conclusion: how it ended, such as ``cancelled``.
-    """
+    """A workflow run that has ended."""
 
     id: int
     attempt: int
     event: str
     head_sha: str
     head_branch: str
+    #: ``owner/name`` of the repository that the head lies in, None when it is gone.
     head_repo: str | None
+    #: The workflow's file, such as ``.github/workflows/prjury-build.yml``.
     path: str
     actor: str | None = None
     conclusion: str = ""
@@ -63,11 +57,7 @@ class Superseded:
 
 
 def read_trigger(payload: object) -> TriggeringRun:
-    """The run in a ``workflow_run`` object.
-
-    Raises:
-        ValueError: when the object lacks something or holds something of the wrong form.
-    """
+    """The run in a ``workflow_run`` object."""
     name = at(payload, "head_repository", "full_name")
     return TriggeringRun(
         id=read_number(at(payload, "id"), "workflow_run.id"),
@@ -84,11 +74,7 @@ def read_trigger(payload: object) -> TriggeringRun:
 
 
 def has_newer_run(client: GitHub, repo: str, run: TriggeringRun) -> bool:
-    """Return true if the workflow has a later run, or attempt, that does something.
-
-    Raises:
-        SourceError: when GitHub cannot be asked.
-    """
+    """Return true if the workflow has a later run, or attempt, that does something."""
     pulls = client.repo(repo).get(
         f"list the runs of {run.head_sha[:12]}",
         "/actions/runs",
@@ -107,15 +93,7 @@ def has_newer_run(client: GitHub, repo: str, run: TriggeringRun) -> bool:
 
 
 def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
-    """The one open pull request of the run's head.
-
-    Args:
-        repo: ``owner/name`` of the repository that it is to be merged into.
-
-    Raises:
-        SourceError: when GitHub cannot be asked, or the pull request is not certain:
-            ``not_bound``.
-    """
+    """The one open pull request of the run's head."""
     if run.event not in {"pull_request", "pull_request_target"}:
         raise not_bound(
             f"run {run.id} was started by {run.event or 'nothing known'}",
@@ -177,21 +155,7 @@ class RunId(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What happened, and which pull request or comparison it is about.
-
-    Attributes:
-        action: the webhook's activity, such as ``synchronize``.
-        api_url: the REST API's root, without a trailing slash.
-        server_url: the web pages' root, without a trailing slash.
-        run: the workflow run, None outside of one.
-        trigger: the run whose end this event tells of; the pull request is not known yet then.
-        sender: whose act it was.
-        default_branch: the branch by whose policy the repository's owner speaks.
-        moved: whether the pull request got another base.
-        comment: what somebody has said, where it is about that; None below an issue that is no
-            pull request. The pull request's sides are not known then.
-        notes: what a reader of the report has to know about this kind of event.
-    """
+    """What happened, and which pull request or comparison it is about."""
 
     kind: EventKind
     pull: PullFacts
@@ -199,10 +163,14 @@ class Event:
     api_url: str = "https://api.github.com"
     server_url: str = "https://github.com"
     run: RunId | None = None
+    #: The run whose end this event tells of; the pull request is not known yet then.
     trigger: TriggeringRun | None = None
     sender: str | None = None
     default_branch: str | None = None
+    #: Whether the pull request got another base.
     moved: bool = False
+    #: What somebody has said, where it is about that; None below an issue that is no pull request.
+    #: The pull request's sides are not known then.
     comment: CommentFacts | None = None
     notes: tuple[str, ...] = ()
 
@@ -229,15 +197,7 @@ class Event:
 
 
 def read_event(environ: Mapping[str, str]) -> Event:
-    """The event of this workflow run.
-
-    Args:
-        environ: the runner's variables: ``GITHUB_EVENT_NAME``, ``GITHUB_EVENT_PATH`` and others.
-
-    Raises:
-        UsageError: for an event that names nothing to review.
-        SourceError: when the payload is missing, too large or not what GitHub sends.
-    """
+    """The event of this workflow run."""
     kind = _kind(environ.get("GITHUB_EVENT_NAME", ""))
     payload = _payload(environ.get("GITHUB_EVENT_PATH", ""))
     _refuse_former_name(payload, environ)
@@ -261,11 +221,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
 
 
 def _refuse_former_name(payload: object, environ: Mapping[str, str]) -> None:
-    """A run that is repeated has its old payload, which may call the repository something else.
-
-    Raises:
-        SourceError: ``renamed``, where it is the same repository by its number.
-    """
+    """A run that is repeated has its old payload, which may call the repository something else."""
     then, now = _repo(payload), environ.get("GITHUB_REPOSITORY", "")
     number = at(payload, "repository", "id")
     same = number is not None and str(number) == environ.get("GITHUB_REPOSITORY_ID")

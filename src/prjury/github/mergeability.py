@@ -37,14 +37,7 @@ class MergeState:
 
 
 def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
-    """The pull requests onto a branch, the last updated first, and how many there are in all.
-
-    Args:
-        most: how many are asked for, 100 at most.
-
-    Raises:
-        SourceError: when GitHub cannot be asked.
-    """
+    """The pull requests onto a branch, the last updated first, and how many there are in all."""
     owner, _, name = repo.partition("/")
     variables = {"owner": owner, "name": name, "base": base, "size": most}
     for pause in (*_PAUSES, 0.0):
@@ -60,11 +53,7 @@ def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[
 
 
 def await_pull(client: GitHub, repo: str, number: int) -> PullFacts:
-    """Return a pull request once GitHub has tried the merge, or takes too long for that.
-
-    Raises:
-        SourceError: when GitHub cannot be asked.
-    """
+    """Return a pull request once GitHub has tried the merge, or takes too long for that."""
     for pause in (*_PAUSES, 0.0):
         pull = client.pull(repo, number)
         if pull.closed or pull.mergeable is not None or not pause:

@@ -21,9 +21,6 @@ def open_pulls(
 
     Those are all that are open, or, where they are many, those that GitHub's search finds by the
     commit, and those of the branch. The search has to know the branch's own by this commit.
-
-    Raises:
-        SourceError: when GitHub cannot be asked, or does not tell which there are: ``not_bound``.
     """
     doing = f"list the open pull requests of {repo}"
     query, needs = {"state": "open"}, "pull-requests: read"
@@ -61,9 +58,6 @@ def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
 
     A check or status belongs to the commit, not to the pull request: judged against one base, it
     would open the gate of the other.
-
-    Raises:
-        SourceError: ``not_bound``, where there are several.
     """
     twins = twins_of(pulls, head_sha)
     if len(twins) > 1:

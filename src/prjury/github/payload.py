@@ -31,37 +31,30 @@ class Tip:
 
 @dataclass(frozen=True, slots=True)
 class PullFacts:
-    """What GitHub says about a pull request; the snapshot itself comes from git.
-
-    Attributes:
-        repo: ``owner/name`` of the repository that it is to be merged into.
-        number: None where the event stands for a comparison, not for a pull request.
-        head_repo: ``owner/name`` of the repository that the head lies in, None when it is gone.
-        url: the page of the pull request.
-        labels: the names of its labels.
-        milestone: the title of its milestone.
-        merged: whether it was merged; a list of pull requests does not tell.
-        merge_sha: the commit by which it came in, None as long as it has not.
-        commits: how many it has; None where a list of pull requests does not tell.
-        mergeable: whether GitHub can merge it; None as long as it has not tried.
-    """
+    """What GitHub says about a pull request; the snapshot itself comes from git."""
 
     repo: str
     base: Tip
     head: Tip
+    #: None where the event stands for a comparison, not for a pull request.
     number: int | None = None
     title: str = ""
     body: str = ""
     author: str | None = None
     draft: bool = False
     closed: bool = False
+    #: ``owner/name`` of the repository that the head lies in, None when it is gone.
     head_repo: str | None = None
     url: str | None = None
     labels: tuple[str, ...] = ()
     milestone: str | None = None
+    #: Whether it was merged; a list of pull requests does not tell.
     merged: bool = False
+    #: The commit by which it came in, None as long as it has not.
     merge_sha: str | None = None
+    #: How many it has; None where a list of pull requests does not tell.
     commits: int | None = None
+    #: Whether GitHub can merge it; None as long as it has not tried.
     mergeable: bool | None = None
 
     @property
@@ -71,12 +64,7 @@ class PullFacts:
 
 
 def read_pull(payload: object) -> PullFacts:
-    """The facts in a ``pull_request`` object.
-
-    Raises:
-        ValueError: when the object lacks something or holds something of the wrong form; the
-            message names the key.
-    """
+    """The facts in a ``pull_request`` object."""
     return PullFacts(
         repo=repo_name(at(payload, "base", "repo", "full_name"), "base.repo.full_name"),
         base=_tip(payload, "base"),
@@ -171,22 +159,15 @@ def _head_repo(payload: object) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class CommentFacts:
-    """A comment below an issue or a pull request.
-
-    Attributes:
-        number: of the issue or pull request.
-        author: the login of the account that wrote it, empty for a deleted one.
-        by_program: whether that is a bot, or an app that writes in a person's name.
-        created: when it was written, such as ``2026-01-02T03:04:05Z``; these compare as texts.
-        updated: when it was written last.
-        reactions: how many there are to it; None if that is not known.
-    """
+    """A comment below an issue or a pull request."""
 
     id: int
     number: int
     author: str
+    #: Whether that is a bot, or an app that writes in a person's name.
     by_program: bool
     body: str
+    #: When it was written, such as ``2026-01-02T03:04:05Z``; these compare as texts.
     created: str
     updated: str
     reactions: int | None = None
@@ -198,11 +179,7 @@ class CommentFacts:
 
 
 def read_comment(payload: object) -> CommentFacts:
-    """The comment in a payload of GitHub's.
-
-    Raises:
-        ValueError: when the payload lacks something or holds something of the wrong form.
-    """
+    """The comment in a payload of GitHub's."""
     created = moment(at(payload, "created_at"), "comment.created_at")
     number = text(at(payload, "issue_url")).rpartition("/issues/")[2]
     kind, app = at(payload, "user", "type"), at(payload, "performed_via_github_app")
@@ -219,11 +196,7 @@ def read_comment(payload: object) -> CommentFacts:
 
 
 def moment(value: object, what: str) -> str:
-    """A moment as GitHub writes it.
-
-    Raises:
-        ValueError: for anything else.
-    """
+    """A moment as GitHub writes it."""
     if not _MOMENT.fullmatch(text(value)):
         raise ValueError(f"{what} is not a moment")
     return text(value)

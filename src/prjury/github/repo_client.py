@@ -47,9 +47,6 @@ class RepoClient:
     """One repository on GitHub; paths are below its own, such as ``/issues/7/labels``.
 
     Every method raises an error of the type ``error``.
-
-    Raises:
-        ValueError: for another name than ``owner/name``.
     """
 
     client: GitHub
@@ -93,12 +90,7 @@ class RepoClient:
         query: Mapping[str, object] | None = None,
         kept: KeptPages | None = None,
     ) -> Iterator[object]:
-        """The entries of a list, from one page after the other.
-
-        Args:
-            key: where the entries stand in the answer; None where they are all of it.
-            kept: what was read before, and is renewed here.
-        """
+        """The entries of a list, from one page after the other."""
         pages = {} if kept is None else kept
         for number in range(1, _MOST_PAGES + 1):
             before = pages.get((path, number))
@@ -142,11 +134,7 @@ class RepoClient:
         return self.every(doing, path, read, needs=needs, key=key, query=query)
 
     def read_object(self, kind: type[Posted], payload: object) -> Posted:
-        """Return one of PyGithub's objects with all that GitHub tells of it.
-
-        Raises:
-            ValueError: for something without a number.
-        """
+        """Return one of PyGithub's objects with all that GitHub tells of it."""
         from github.GithubObject import CompletableGithubObject  # noqa: PLC0415 - heavy, hence late
 
         read_number(at(payload, "id"), f"the id of the {kind.__name__}")
@@ -183,12 +171,7 @@ class RepoClient:
         needs: str,
         repeatable: bool = True,
     ) -> Result:
-        """Return what GitHub answers to a write.
-
-        Args:
-            repeatable: false for what would be there twice: after an unclear failure nobody knows
-                whether it is there.
-        """
+        """Return what GitHub answers to a write."""
         return self.client.ask(
             doing,
             lambda: read(self._request(method, path, content=content)[1]),

@@ -39,14 +39,10 @@ class RepositoryFacts:
 
 @dataclass(frozen=True, slots=True)
 class RequiredCheck:
-    """A check that a branch asks for.
-
-    Attributes:
-        app: the number of the app that it has to come from; None takes it from anybody.
-        source: the rule that asks for it, for a sentence.
-    """
+    """A check that a branch asks for."""
 
     context: str
+    #: The number of the app that it has to come from; None takes it from anybody.
     app: int | None
     source: str
 
@@ -77,9 +73,6 @@ class RepoSettings:
     """The settings of one repository; close it, or use it as a context manager.
 
     Every method raises SourceError.
-
-    Attributes:
-        actions_app: the number of GitHub Actions there, None where it is not known.
     """
 
     def __init__(
@@ -173,14 +166,7 @@ class RepoSettings:
 def read_settings(
     url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> RepoSettings | str:
-    """The settings of the repository that is cloned from a URL, or why they cannot be asked for.
-
-    Args:
-        environ: the operator's environment: the token, and where GitHub is.
-
-    Raises:
-        UsageError: when the environment names an address to which a token must not be sent.
-    """
+    """The settings of the repository that is cloned from a URL, or why they cannot be asked for."""
     if offline:
         return "--offline forbids to ask GitHub"
     place = find_clone(url, environ)

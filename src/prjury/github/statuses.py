@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 
 def list_statuses(room: RepoClient, sha: str, context: str | None = None) -> Iterator[CommitStatus]:
-    """Yield the statuses of a commit, the newest first, as far as they are asked for.
-
-    Args:
-        context: the name that they have; None for any.
-    """
+    """Yield the statuses of a commit, the newest first, as far as they are asked for."""
     from github.CommitStatus import CommitStatus  # noqa: PLC0415 - heavy, hence late
 
     doing, needs = f"list the statuses of {room.repo}", "statuses: read"

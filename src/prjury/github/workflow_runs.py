@@ -16,17 +16,13 @@ _MOST = 30
 
 @dataclass(frozen=True, slots=True)
 class PostedRun:
-    """A workflow run as GitHub holds it.
-
-    Attributes:
-        path: the workflow's file.
-        conclusion: empty as long as it has not ended.
-        is_own: whether its workflow comes from this repository, and not from a fork.
-    """
+    """A workflow run as GitHub holds it."""
 
     id: int
     path: str
+    #: Empty as long as it has not ended.
     conclusion: str
+    #: Whether its workflow comes from this repository, and not from a fork.
     is_own: bool
 
 

@@ -97,11 +97,7 @@ _WORKFLOWS = ".github/workflows/"
 
 
 def store_commit(pick: Pick, room: RepoClient) -> str:
-    """Store the commits and return the last one, which no branch has yet; idempotent.
-
-    Raises:
-        PublishError: ``tree_differs`` if GitHub's tree is not the trial's.
-    """
+    """Store the commits and return the last one, which no branch has yet; idempotent."""
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
         _store_tree(tree, commit, room)
@@ -146,11 +142,7 @@ def _store(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -
 
 
 def refuse_unsayable(pick: Pick) -> None:
-    """Refuse what the API cannot express.
-
-    Raises:
-        PublishError: ``not_carried``, before anything is written.
-    """
+    """Refuse what the API cannot express."""
     files = [file for commit in pick.commits for file in commit.files]
     names = [pick.branch, *(file.path for file in files)]
     wrong = next((name for name in names if not _is_text(name)), None)

@@ -41,29 +41,20 @@ _SETTING = "Allow GitHub Actions to create and approve pull requests"
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """How the policy wants pull requests to be opened.
+    """How the policy wants pull requests to be opened."""
 
-    Attributes:
-        conflicts: what to open for a conflicting pick: ``nothing``, or a ``draft`` with an empty
-            commit that says what to do.
-        labels: of every new pull request.
-    """
-
+    #: What to open for a conflicting pick: ``nothing``, or a ``draft`` with an empty commit that
+    #: says what to do.
     conflicts: Literal["nothing", "draft"] = "nothing"
     labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The result for one pick.
-
-    Attributes:
-        state: ``opened`` now, as a ``draft`` now, ``there`` before, or ``nothing``.
-        url: the pull request's page, or None.
-        note: for the reader, or an empty text.
-    """
+    """The result for one pick."""
 
     branch: str
+    #: ``opened`` now, as a ``draft`` now, ``there`` before, or ``nothing``.
     state: Literal["opened", "draft", "there", "nothing"]
     url: str | None = None
     note: str = ""
@@ -85,24 +76,14 @@ def is_proposable(backport: Backport, opening: Opening) -> bool:
 
 @dataclass
 class BackportPulls:
-    """Opens pull requests of picks, in one repository: none of its forks is touched.
-
-    Attributes:
-        redact: removes the secrets of this run from texts.
-    """
+    """Opens pull requests of picks, in one repository: none of its forks is touched."""
 
     room: RepoClient
     opening: Opening = Opening()
     redact: Redact = BY_SHAPE
 
     def propose(self, pick: Pick) -> Proposal:
-        """Open the pull request of a pick, if there is none yet.
-
-        Raises:
-            PublishError: ``moved`` if the branch moved since, so that it has to be judged again;
-                ``ref_taken`` if our branch has other content; ``not_carried``; ``tree_differs``;
-                ``permission``; other reasons of GitHub.
-        """
+        """Open the pull request of a pick, if there is none yet."""
         if pick.conflicts and self.opening.conflicts == "nothing":
             return Proposal(
                 pick.branch, "nothing", note="It conflicts, so no pull request was opened"
@@ -165,11 +146,7 @@ class BackportPulls:
             return None
 
     def _branch(self, pick: Pick) -> str:
-        """Create the branch and return its tip.
-
-        Raises:
-            LookAgainError: if somebody else may have created it meanwhile.
-        """
+        """Create the branch and return its tip."""
         head = head_of(pick)
         with explain_workflows(pick):
             if pick.conflicts:
@@ -322,11 +299,7 @@ def is_marked(body: str, pick: Pick) -> bool:
 
 
 def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
-    """Return the pull request's Markdown.
-
-    Args:
-        head_sha: the tip of its branch.
-    """
+    """Return the pull request's Markdown."""
     # The push goes over the empty commit only.
     head = head_of(pick)
     lease, to = shlex.quote(f"{head}:{head_sha}"), shlex.quote(f"HEAD:refs/heads/{head}")

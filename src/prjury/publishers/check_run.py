@@ -78,36 +78,24 @@ class CheckRunReport:
 
     Runs for one pull request wait for each other (`concurrency` in the workflows), so that one at a
     time writes; what a newer run has written stays.
-
-    Attributes:
-        number: of the pull request; None for a comparison without one.
-        render: the text's Markdown, at most 65,535 bytes.
-        annotate: the annotations of a report; none where the policy wants none.
-        page: the page of the workflow run, with its attempt; empty outside of a workflow.
-        redact: takes the secrets of this run out of texts.
-        id: which of several check runs on the same pull request this is.
-        notes: after `publish`, what could not be written though the check run was.
-        _fresh: the check run that was made here and says nothing of lines yet.
     """
 
     room: RepoClient
     number: int | None
     render: Callable[[Report], str]
     annotate: Callable[[Report], Annotations] = annotate
+    #: The page of the workflow run, with its attempt; empty outside of a workflow.
     page: str = ""
     id: str = "default"
     redact: Redact = BY_SHAPE
     name: str = "check run"
     notes: tuple[str, ...] = field(default=(), init=False)
     _ended: set[str] = field(default_factory=set, init=False)
+    #: The check run that was made here and says nothing of lines yet.
     _fresh: CheckRun | None = field(default=None, init=False)
 
     def start(self, head_sha: str, *, is_new: bool = False) -> str:
-        """Set the check run in progress, before anything is judged; return its address.
-
-        Args:
-            is_new: whether nobody has judged this head before.
-        """
+        """Set the check run in progress, before anything is judged; return its address."""
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url

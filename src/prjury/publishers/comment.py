@@ -33,18 +33,12 @@ _NEEDS = "pull-requests: write"
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What the first line of one of our comments says to programs.
+    """What the first line of one of our comments says to programs."""
 
-    Attributes:
-        id: which of several comments on the same pull request this is.
-        run: the workflow run and its attempt, None for a comment from elsewhere.
-        files: what it says of the files that the report was made of.
-        head: the commit that the comment is about; empty for comments of old.
-        base: the commit that it was merged into.
-    """
-
+    #: Which of several comments on the same pull request this is.
     id: str
     run: Run | None = None
+    #: What it says of the files that the report was made of.
     files: str = ""
     head: str = ""
     base: str = ""
@@ -61,19 +55,14 @@ class Marker:
 
 @dataclass
 class StickyComment:
-    """Publishes a report as the pull request's comment of this id.
-
-    Attributes:
-        number: of the pull request.
-        render: the comment's Markdown, with the marker on its first line.
-        outdated: after `publish`, whether a later run has published its verdict already.
-    """
+    """Publishes a report as the pull request's comment of this id."""
 
     room: RepoClient
     number: int
     render: Callable[[Report], str] = lambda report: report.headline
     id: str = "default"
     name: str = "comment"
+    #: After `publish`, whether a later run has published its verdict already.
     outdated: bool = field(default=False, init=False)
 
     def publish(self, report: Report) -> str | None:

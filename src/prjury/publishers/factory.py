@@ -22,24 +22,17 @@ from prjury.report.redact import Redact
 
 @dataclass(frozen=True)
 class Target:
-    """Where a report goes.
-
-    Attributes:
-        repo: ``owner/name``.
-        number: the pull request; None for a comparison, which nobody can comment on.
-        head_sha: the head that gets checks; None where there is none to get them.
-        by_status: whether a commit status is the gate: where no job of the head itself is.
-        run: the workflow run and its attempt (``5.1``), None outside of one.
-        page: that run's page, or an empty text.
-        files: what the comment's marker says of the files that the report was made of, if anything.
-    """
+    """Where a report goes."""
 
     repo: str
     number: int | None = None
     head_sha: str | None = None
+    #: Whether a commit status is the gate: where no job of the head itself is.
     by_status: bool = False
+    #: The workflow run and its attempt (``5.1``), None outside of one.
     run: str | None = None
     page: str = ""
+    #: What the comment's marker says of the files that the report was made of, if anything.
     files: str = ""
 
 
@@ -53,11 +46,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class PublisherFactory:
-    """Makes the publishers of one target.
-
-    Attributes:
-        client: a connection with the token that may write.
-    """
+    """Makes the publishers of one target."""
 
     target: Target
     client: GitHub

@@ -17,12 +17,7 @@ _NEW_FILE_MODE = 0o644
 
 @dataclass(frozen=True)
 class ReportFile:
-    """Writes a report in one format to one file.
-
-    Attributes:
-        format: the format's name, for messages.
-        render: the file's content.
-    """
+    """Writes a report in one format to one file."""
 
     path: Path
     render: Callable[[Report], str]
@@ -43,9 +38,6 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Puts a file in place as a whole: a reader sees the old content or the new one.
 
     Only regular files are replaced: a link, a device or a pipe of that name is left alone.
-
-    Raises:
-        PublishError: when the file cannot be written.
     """
     data = encoded(content) if isinstance(content, str) else content
     try:
@@ -56,11 +48,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
 
 def append(path: Path, content: bytes) -> None:
-    """Adds to a file in one write, without following a link of that name.
-
-    Raises:
-        PublishError: when the file cannot be written.
-    """
+    """Adds to a file in one write, without following a link of that name."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         with os.fdopen(os.open(path, flags, _NEW_FILE_MODE), "ab") as file:

@@ -23,12 +23,7 @@ _MOST_EVIDENCE = 30
 
 @dataclass(frozen=True)
 class JudgmentPrinter:
-    """Writes judgments out. Their texts are not trusted: nothing in them controls a terminal.
-
-    Args:
-        stream: where the lines will go; its encoding decides what can be shown.
-        redact: takes secrets out of every text.
-    """
+    """Writes judgments out. Their texts are not trusted: nothing in them controls a terminal."""
 
     stream: TextIO
     redact: Redact = BY_SHAPE

@@ -26,15 +26,12 @@ class Labels:
     """Gives a pull request the labels of its verdict and takes off those of another one.
 
     Labels that the mapping cannot produce are never touched.
-
-    Attributes:
-        mapping: labels by status; under ``backport`` a pattern with ``{branch}``. None for what
-            the policy of the report says.
-        notes: after `publish`, which labels could not be given.
     """
 
     room: RepoClient
     number: int
+    #: Labels by status; under ``backport`` a pattern with ``{branch}``. None for what the policy of
+    #: the report says.
     mapping: Mapping[str, str] | None = None
     name: str = "labels"
     notes: tuple[str, ...] = field(default=(), init=False)

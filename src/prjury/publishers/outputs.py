@@ -37,11 +37,7 @@ def _entry(name: str, value: str, new_delimiter: Callable[[], str]) -> str:
 
 @dataclass
 class ActionOutputs:
-    """Publishes what a report says as outputs.
-
-    Attributes:
-        more: further outputs by name, such as the paths of the report files.
-    """
+    """Publishes what a report says as outputs."""
 
     path: Path
     more: Mapping[str, str] = field(default_factory=dict)

@@ -30,16 +30,12 @@ LONGEST = 160
 
 @dataclass
 class Running:
-    """A judge at work.
-
-    Attributes:
-        shown: when a line about it was last written.
-        words: what it said last.
-    """
+    """A judge at work."""
 
     jury: str
     judge: str
     started: float
+    #: When a line about it was last written.
     shown: float
     words: str = ""
 
@@ -104,14 +100,7 @@ class _Watch:
 
 
 class PlainProgress(_Watch):
-    """For logs: a line per start, command and finish, and a sign of life now and then.
-
-    Args:
-        stream: a file, a pipe, the log of a job.
-        every: seconds without a line after which a judge at work is named again, with its time
-            and what it said last.
-        clock: seconds on a clock that never goes back.
-    """
+    """For logs: a line per start, command and finish, and a sign of life now and then."""
 
     def __init__(
         self,

@@ -35,12 +35,7 @@ class LookAgainError(Exception):
 
 @contextmanager
 def write_once() -> Iterator[None]:
-    """Guard a write that must not be carried out twice.
-
-    Raises:
-        LookAgainError: when nobody knows whether it was carried out.
-        PublishError: when it certainly was not.
-    """
+    """Guard a write that must not be carried out twice."""
     try:
         yield
     except PublishError as error:
@@ -50,14 +45,7 @@ def write_once() -> Iterator[None]:
 
 
 def converge(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
-    """Return the result of an attempt, which is begun again, up to four times, where it is unclear.
-
-    Args:
-        sleep: waits so many seconds between attempts.
-
-    Raises:
-        PublishError: when it remains unclear, or was refused.
-    """
+    """Return the result of an attempt; up to four are made while it is unclear what came of it."""
     number = 1
     while True:
         try:
@@ -84,12 +72,7 @@ def find_run(url: str | None) -> Run | None:
 def find_newer(
     entries: Iterable[Entry], run: Run | None, writer: Callable[[Entry], Run | None]
 ) -> Entry | None:
-    """Return the entry that the latest run after ours has written; None if there is none.
-
-    Args:
-        run: ours; None outside of a workflow, where nobody is later.
-        writer: tells the run that has written an entry, None if that is not known.
-    """
+    """Return the entry that the latest run after ours has written; None if there is none."""
     newest = None
     for entry in entries:
         other = writer(entry)

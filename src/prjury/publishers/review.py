@@ -50,18 +50,11 @@ mutation($thread: ID!) { resolveReviewThread(input: {threadId: $thread}) { threa
 
 @dataclass
 class LineReview:
-    """Publishes a report as a review of its head.
-
-    Attributes:
-        run: the workflow run and its attempt (``5.1``), None outside of a workflow.
-        added: where remarks may stand; by default the added lines of the snapshot.
-        redact: takes the secrets of this run out of texts.
-        id: which of several reviewers of the pull request this is.
-        notes: what could not be done by this token.
-    """
+    """Publishes a report as a review of its head."""
 
     room: RepoClient
     number: int
+    #: The workflow run and its attempt (``5.1``), None outside of a workflow.
     run: str | None = None
     added: Callable[[PullRequest], AddedLines] = added_lines
     redact: Redact = BY_SHAPE

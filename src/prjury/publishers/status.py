@@ -33,16 +33,11 @@ _STATES = {
 
 @dataclass
 class CommitStatus:
-    """Publishes a report as the status of its head.
-
-    Attributes:
-        page: the page of the workflow run, with its attempt; empty outside of a workflow. A status
-            of a later run stays.
-        context: the name of the status, which branch rules ask for.
-        redact: takes the secrets of this run out of texts.
-    """
+    """Publishes a report as the status of its head."""
 
     room: RepoClient
+    #: The page of the workflow run, with its attempt; empty outside of a workflow. A status of a
+    #: later run stays.
     page: str = ""
     context: str = CONTEXT
     redact: Redact = BY_SHAPE

@@ -16,11 +16,7 @@ _CUT = "\n*The summary ends here because of GitHub's limit; the report files hol
 
 @dataclass(frozen=True)
 class JobSummary:
-    """Adds a report to the file behind ``GITHUB_STEP_SUMMARY``.
-
-    Attributes:
-        render: the summary's Markdown.
-    """
+    """Adds a report to the file behind ``GITHUB_STEP_SUMMARY``."""
 
     path: Path
     render: Callable[[Report], str]

@@ -74,27 +74,17 @@ def printable_line(text: str, stream: TextIO, redact: Redact = BY_SHAPE) -> str:
 
 @dataclass(frozen=True)
 class TerminalPublisher:
-    """Prints the report.
-
-    Args:
-        stream: where to; its encoding decides what can be shown.
-        color: whether to use colours and bold type.
-        width: columns; None for the terminal's own, or 100 where there is none.
-        redact: takes secrets out of every text.
-    """
+    """Prints the report."""
 
     stream: TextIO
     color: bool
+    #: Columns; None for the terminal's own, or 100 where there is none.
     width: int | None = None
     redact: Redact = BY_SHAPE
     name: str = "terminal"
 
     def publish(self, report: Report) -> None:
-        """Prints the report as a whole.
-
-        Raises:
-            PublishError: when the stream cannot be written to.
-        """
+        """Prints the report as a whole."""
         text = self._render(report)
         try:
             self.stream.write(text)

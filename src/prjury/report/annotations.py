@@ -37,13 +37,7 @@ def identify(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - ours, or one
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """The heaviest findings at their lines.
-
-    Attributes:
-        left_out: how many more there are than an audience can take.
-        unplaceable: how many stand in files whose path GitHub could not take.
-        homeless: how many are about no file of the head.
-    """
+    """The heaviest findings at their lines."""
 
     entries: tuple[Annotation, ...] = ()
     left_out: int = 0

@@ -64,18 +64,14 @@ class _Place:
 
 @dataclass(frozen=True)
 class _Claims:
-    """What the judges of the blocking, or of the advisory, tiers say of files.
-
-    Attributes:
-        unread: why a file was not read, also where somebody else has read it.
-        firm: the part of it that a deterministic judge says.
-        narrow: whether a judge declares anything but files that are outside its business.
-    """
+    """What the judges of the blocking, or of the advisory, tiers say of files."""
 
     read: frozenset[str]
     unread: Mapping[str, str]
+    #: The part of it that a deterministic judge says.
     firm: Mapping[str, str]
     outside: frozenset[str]
+    #: Whether a judge declares anything but files that are outside its business.
     narrow: bool
 
     def place(self, path: str) -> _Place | None:
@@ -111,12 +107,7 @@ def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Scope:
-    """What all judges together have read, and why not the rest.
-
-    Attributes:
-        unbuilt: where the files stand that the build which ran cannot have looked at.
-        unparsed: why a file may not parse, so that nobody can have read it.
-    """
+    """What all judges together have read, and why not the rest."""
 
     blocking: _Claims
     advisory: _Claims
@@ -231,13 +222,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     recovery: Recovery | None = None,
     names: ChangedNames | None = None,
 ) -> Report:
-    """The report of one run, from the parts that `Report` describes.
-
-    Args:
-        override: a maintainer's word that opens the gate where the verdict closes it.
-        skipped: the judges that were never seated, by the name of their tier.
-        notes: more of them; those of the pull request come first.
-    """
+    """The report of one run, from the parts that `Report` describes."""
     coverage = measure(pull, verdict.attempts)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)

@@ -26,12 +26,7 @@ _SUITABLE = "suitable"
 
 @dataclass(frozen=True)
 class Backports:
-    """The backport verdicts on a change.
-
-    Attributes:
-        policy: where the policy came from, as in the report.
-        notes: for the reader.
-    """
+    """The backport verdicts on a change."""
 
     pull: PullRequest
     backports: tuple[Backport, ...]

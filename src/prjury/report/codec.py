@@ -159,11 +159,7 @@ def report_schema() -> Json:
 
 
 def read_form(data: object, form: type[Form]) -> Form:
-    """Read a JSON value in one of these forms.
-
-    Raises:
-        ValueError: if it has another form, with the place in it.
-    """
+    """Read a JSON value in one of these forms."""
     try:
         return msgspec.convert(data, form)
     except msgspec.ValidationError as error:
@@ -203,13 +199,6 @@ def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None)
 
     Nothing that the report says of its own verdict is believed: the tiers are concluded again and
     held to the coverage floor that the report's policy names.
-
-    Args:
-        recount: gets a tier's name, ballots and ``aggregation``; without one, what the report says
-            of the tier's vote stands.
-
-    Raises:
-        ValueError: for a value that is no such report.
     """
     report = read_form(data, ReportJson)
     verdict = conclude([_attempt(tier, recount) for tier in report.tiers])
@@ -217,11 +206,7 @@ def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None)
 
 
 def read_earlier_votes(data: Mapping[str, Any]) -> EarlierVotes:
-    """Return what models said of a change, for the next time that it is judged.
-
-    Raises:
-        ValueError: for a value that is no such report.
-    """
+    """Return what models said of a change, for the next time that it is judged."""
     report = read_form(data, ReportJson)
     judgments = {
         (tier.name, ballot.judge): ballot_of(ballot).judgment

@@ -32,20 +32,15 @@ _LOGIN = re.compile(r"[A-Za-z0-9-]{1,39}", re.ASCII)
 
 
 class ToldVerdict(Struct, frozen=True):
-    """What a comment of ours says to programs of the verdict in it.
-
-    Attributes:
-        head: the commit that it is about.
-        names: the findings by the number that the comment shows, less one: each a fingerprint with
-            the judge that found it (`name_finding`).
-        earlier: the head of the verdict before, and its findings; None where there was none.
-        complete: whether every finding is among them.
-        run: the workflow run that published it, None outside of one.
-    """
+    """What a comment of ours says to programs of the verdict in it."""
 
     head: str
+    #: The findings by the number that the comment shows, less one: each a fingerprint with the
+    #: judge that found it (`name_finding`).
     names: tuple[tuple[str, ...], ...]
+    #: The head of the verdict before, and its findings; None where there was none.
     earlier: tuple[str, tuple[str, ...]] | None = None
+    #: Whether every finding is among them.
     complete: bool = True
     run: int | None = None
 

@@ -31,30 +31,24 @@ _WEIGHT_ICONS = {Weight.MUST_FIX: "fail", Weight.SHOULD_LOOK: "error", Weight.NI
 
 
 class FindingView(Struct, frozen=True):
-    """One finding.
-
-    Attributes:
-        seat: eight hex digits for the judge that made it.
-        place: where it is at the head, with the path as git stores it; None for one that is about
-            no file of the head.
-        url: the permalink of its place.
-        evidence: None for what the message says already.
-        rule: what the judge says of its rule; None where it says nothing.
-        replaces_line: whether its fix is the whole line as it should be.
-        suppressed_by: the comment or baseline that suppresses it.
-    """
+    """One finding."""
 
     check: Check
     weight: Weight
     tier: str
     judge: str
+    #: Eight hex digits for the judge that made it.
     seat: str
     advisory: bool
+    #: Where it is at the head, with the path as git stores it; None for one that is about no file
+    #: of the head.
     place: Location | None
     url: str | None
+    #: None for what the message says already.
     evidence: str | None
     rule: RuleFacts | None
     replaces_line: bool
+    #: The comment or baseline that suppresses it.
     suppressed_by: str | None
     dismissed: Dismissal | None
     is_merge: bool
@@ -92,11 +86,7 @@ def view_findings(
 
 
 def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
-    """Return what is shown of a group: what is wrong, once, and its places.
-
-    Args:
-        views: the findings by their checks' identities.
-    """
+    """Return what is shown of a group: what is wrong, once, and its places."""
     findings = [views[id(finding.check)] for finding in group.findings]
     finding = findings[0]
     first = _view_place(finding)

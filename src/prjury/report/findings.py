@@ -35,14 +35,11 @@ class Weight(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class SeatOutcome:
-    """A ballot with the tier in which it was cast.
-
-    Attributes:
-        counts: whether the tier decides: it blocks, and did not hand on to a later one.
-    """
+    """A ballot with the tier in which it was cast."""
 
     attempt: TierAttempt
     ballot: Ballot
+    #: Whether the tier decides: it blocks, and did not hand on to a later one.
     counts: bool
 
     @property
@@ -66,11 +63,7 @@ class SeatOutcome:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A failed check with the judge that made it and what it means for the merge.
-
-    Attributes:
-        dismissal: a maintainer's word that it need not be acted on; it is nothing to fix then.
-    """
+    """A failed check with the judge that made it and what it means for the merge."""
 
     voice: SeatOutcome
     check: Check

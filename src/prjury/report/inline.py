@@ -79,13 +79,7 @@ def markers(body: str) -> dict[str, str] | None:
 
 @dataclass(frozen=True)
 class Reviewer:
-    """Turns a report into the remarks of one review.
-
-    Attributes:
-        marker: the hidden first line of a review's body, from the report.
-        added: the lines that remarks may stand at.
-        id: which of several reviewers of a pull request this is.
-    """
+    """Turns a report into the remarks of one review."""
 
     report: Report
     marker: str
@@ -98,12 +92,7 @@ class Reviewer:
         return page(self.report, self.redact)
 
     def remarks(self, reported: Collection[str] = (), most: int = MOST_INLINE) -> Remarks | None:
-        """Return what is new, heaviest first; None where everything has been said.
-
-        Args:
-            reported: fingerprints of findings that need no further word.
-            most: remarks at lines; 0 puts everything into the body.
-        """
+        """Return what is new, heaviest first; None where everything has been said."""
         findings: Sequence[FindingView] = self._view.findings
         new = [
             finding

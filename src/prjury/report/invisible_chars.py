@@ -59,11 +59,7 @@ class Pieces:
 
 
 def bare(text: str) -> tuple[str, Pieces | None]:
-    """The text without terminal sequences and hidden characters, for finding what they interrupt.
-
-    Returns:
-        The bare text, and where its characters were, or None where nothing was hidden.
-    """
+    """Return the text without terminal sequences and hidden characters, and where its rest was."""
     if not _HIDDEN.search(text):
         return text, None
     ends = [0, *(end for match in _SKIPPED.finditer(text) for end in match.span()), len(text)]

@@ -87,18 +87,12 @@ def _mapping(data: Metadata, key: str) -> Metadata:
 
 
 class GeneralFacts(JudgmentFacts, frozen=True):
-    """What any judge may say of its judgment.
-
-    Attributes:
-        subject: what it looked at.
-        summaries: the names of checks that only sum up its other checks.
-        repeated: which of several runs speaks for all, such as ``median of 3 runs``.
-        aggregation: the counts that the judgment of a jury rests on.
-        question: what an agent or a prompt was asked.
-    """
+    """What any judge may say of its judgment."""
 
     subject: str = ""
+    #: The names of checks that only sum up its other checks.
     summaries: frozenset[str] = frozenset()
+    #: Which of several runs speaks for all, such as ``median of 3 runs``.
     repeated: str = ""
     aggregation: dict[str, Any] | None = None
     question: str = ""
@@ -115,11 +109,7 @@ class GeneralFacts(JudgmentFacts, frozen=True):
 
 
 class SnippetFacts(Facts, frozen=True):
-    """Lines that open a closed gate once they are pasted.
-
-    Attributes:
-        where: the file or place that they belong into.
-    """
+    """Lines that open a closed gate once they are pasted."""
 
     text: str
     where: str = ""
@@ -127,30 +117,21 @@ class SnippetFacts(Facts, frozen=True):
 
 
 class RemedyFacts(JudgmentFacts, frozen=True):
-    """What has to be done before a judge can judge.
-
-    Attributes:
-        remedy: one sentence; empty where the judge says nothing.
-    """
+    """What has to be done before a judge can judge."""
 
     remedy: str = ""
     snippet: SnippetFacts | None = None
 
 
 class AgentFacts(JudgmentFacts, frozen=True):
-    """What an agent says that it took, where an agent was asked.
+    """What an agent says that it took, where an agent was asked."""
 
-    Attributes:
-        turns: 0 where it does not say, as with tokens.
-        usd: None where it does not say.
-        tools: the tools that it says it used, each with ``name`` and perhaps ``target`` and
-            ``outcome``.
-    """
-
+    #: 0 where it does not say, as with tokens.
     turns: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+    #: The tools that it says it used, each with ``name`` and perhaps ``target`` and ``outcome``.
     tools: tuple[dict[str, str], ...] = ()
 
     @classmethod
@@ -168,27 +149,20 @@ class AgentFacts(JudgmentFacts, frozen=True):
 
 
 class LeftOut(Facts, frozen=True, omit_defaults=True):
-    """A file, and why a judge or a build has nothing to say of it.
-
-    Attributes:
-        counts: whether its lines count as not judged.
-    """
+    """A file, and why a judge or a build has nothing to say of it."""
 
     path: str
     reason: str = "no judge read it"
+    #: Whether its lines count as not judged.
     counts: bool = True
 
 
 class ScopeFacts(Facts, frozen=True):
-    """Which changed files a judge has read.
-
-    Attributes:
-        unread: files that it could not read, although it should have.
-        outside: files that are none of its business; None for a judge that makes no difference.
-    """
+    """Which changed files a judge has read."""
 
     read: tuple[str, ...] = ()
     unread: tuple[LeftOut, ...] = ()
+    #: Files that are none of its business; None for a judge that makes no difference.
     outside: tuple[LeftOut, ...] | None = None
 
     @classmethod
@@ -214,17 +188,11 @@ class _Run(Facts, frozen=True, rename={"origin": "from"}):
 
 
 class RunFacts(JudgmentFacts, frozen=True):
-    """The command that a judge ran.
-
-    Attributes:
-        command: None where it ran none.
-        exit_code: None where no command ended.
-        logs: files on this machine with everything that was printed.
-        elsewhere: whether it ran on another machine.
-    """
+    """The command that a judge ran."""
 
     command: str | None = None
     exit_code: int | None = None
+    #: Files on this machine with everything that was printed.
     logs: tuple[str, ...] = ()
     elsewhere: bool = False
 
@@ -244,18 +212,14 @@ class RunFacts(JudgmentFacts, frozen=True):
 
 
 class TestFacts(Facts, frozen=True):
-    """How many tests ran.
-
-    Attributes:
-        vanished: how many tests of the base did not run; None where that is not known.
-        base: the same of the base; None where it has no results.
-    """
+    """How many tests ran."""
 
     __test__: ClassVar = False
 
     run: int
     failed: int = 0
     skipped: int = 0
+    #: How many tests of the base did not run; None where that is not known.
     vanished: int | None = None
     base: TestFacts | None = None
 
@@ -273,25 +237,21 @@ class BuildFacts(
     omit_defaults=True,
     rename={"origin": "from", "settings": "test_settings"},
 ):
-    """What came of a build.
-
-    Attributes:
-        origin: ``run``, ``checks`` or ``evidence``: where the outcome comes from.
-        note: ``flaky`` or ``pre_existing`` for a pass despite failures.
-        ran: what is known of commands that ran; None where nothing is.
-        unbuilt: changed files that no build looks at; None where that is not known.
-        settings: changed files that say which tests run, or how their results come about.
-        tested_base: the base commit of the merge that another CI tested; empty if it tested the
-            head alone, None if that is not known.
-    """
+    """What came of a build."""
 
     KIND: ClassVar = "build"
 
+    #: ``run``, ``checks`` or ``evidence``: where the outcome comes from.
     origin: str = "run"
+    #: ``flaky`` or ``pre_existing`` for a pass despite failures.
     note: str = ""
     ran: BuildRunFacts | None = None
+    #: Changed files that no build looks at; None where that is not known.
     unbuilt: tuple[LeftOut, ...] | None = None
+    #: Changed files that say which tests run, or how their results come about.
     settings: tuple[str, ...] = ()
+    #: The base commit of the merge that another CI tested; empty if it tested the head alone, None
+    #: if that is not known.
     tested_base: str | None = None
 
     @classmethod
@@ -310,18 +270,12 @@ class BuildFacts(
 
 
 class BuildRunFacts(Facts, frozen=True, rename={"failures": "failure_counts"}):
-    """What came of the commands of a build.
-
-    Attributes:
-        compared: whether the base was built as well.
-        tests: None where no test results were found.
-        test_files: how many test files there are, where no test results were found.
-        failures: how many, by state and kind.
-    """
+    """What came of the commands of a build."""
 
     compared: bool = False
     tests: TestFacts | None = None
     test_files: int = 0
+    #: How many, by state and kind.
     failures: Mapping[str, Mapping[str, int]] = {}
 
     def to_metadata(self) -> dict[str, Any]:
@@ -331,15 +285,11 @@ class BuildRunFacts(Facts, frozen=True, rename={"failures": "failure_counts"}):
 
 
 class MergeFacts(Facts, frozen=True, omit_defaults=True):
-    """How the change comes onto its base.
-
-    Attributes:
-        stopped_at: where a rebase stopped: ``sha``, ``subject``, ``place`` (``commit 2 of 5``).
-        unparsed: files that no judge can have read, because they may not parse.
-    """
+    """How the change comes onto its base."""
 
     KIND: ClassVar = "merge"
 
+    #: Where a rebase stopped: ``sha``, ``subject``, ``place`` (``commit 2 of 5``).
     stopped_at: dict[str, str] = {}
     unparsed: tuple[LeftOut, ...] = ()
 
@@ -355,20 +305,17 @@ class MergeFacts(Facts, frozen=True, omit_defaults=True):
 
 
 class RuleFacts(Facts, frozen=True, rename={"suppression": "silence"}):
-    """What a judge says of a finding of one of its rules.
-
-    Attributes:
-        suppression: the comment that suppresses the rule in a line; empty where none counts.
-        applicability: how sure it is that the finding's fix is the whole line as it should be;
-            None where the fix is advice.
-    """
+    """What a judge says of a finding of one of its rules."""
 
     rule: str
     path: str = ""
     line: int | None = None
     why: str = ""
     references: tuple[str, ...] = ()
+    #: The comment that suppresses the rule in a line; empty where none counts.
     suppression: str = ""
+    #: How sure it is that the finding's fix is the whole line as it should be; None where the fix
+    #: is advice.
     applicability: str | None = None
 
     @property
@@ -383,13 +330,10 @@ class RuleFacts(Facts, frozen=True, rename={"suppression": "silence"}):
 
 
 class PatternFacts(JudgmentFacts, frozen=True):
-    """What rules found.
-
-    Attributes:
-        suppressions: findings that are suppressed, such as ``pack/rule (a.py:3), by noqa``.
-    """
+    """What rules found."""
 
     findings: tuple[RuleFacts, ...] = ()
+    #: Findings that are suppressed, such as ``pack/rule (a.py:3), by noqa``.
     suppressions: tuple[str, ...] = ()
 
     @classmethod
@@ -417,19 +361,15 @@ class PatternFacts(JudgmentFacts, frozen=True):
 
 
 class SeatFacts(Facts, frozen=True):
-    """One seat of a panel: its name, status and score, and its verdict on each criterion.
-
-    Attributes:
-        reason: the machine-readable reason of a seat that does not vote.
-        flipped: whether it gave another answer when the files came in another order; None where
-            they came in one order alone.
-    """
+    """One seat of a panel: its name, status and score, and its verdict on each criterion."""
 
     seat: str
     status: str
     score: float | None = None
     criteria: dict[str, str] = {}
     reason: str | None = None
+    #: Whether it gave another answer when the files came in another order; None where they came in
+    #: one order alone.
     flipped: bool | None = None
 
 
@@ -441,28 +381,16 @@ class AnswerBasis(Facts, frozen=True):
 
 
 class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):
-    """What a judge that asks models says of them.
-
-    Attributes:
-        models: each model that was asked, once.
-        seats: the seats of a panel; none where one seat alone was asked.
-        agree: how many of ``of_seats`` agree.
-        rounds: how often all were asked.
-        flipped: seats that gave another answer when the files came in another order.
-        dropped: quotes that are not in the material.
-        confirmed: errors that a second question has confirmed.
-        basis: None where nobody could be asked.
-        stand_ins: models that answered in place of another.
-        must_failed: criteria that have to pass, and failed.
-        cost: what the models took.
-    """
+    """What a judge that asks models says of them."""
 
     models: tuple[str, ...] = ()
+    #: The seats of a panel; none where one seat alone was asked.
     seats: tuple[SeatFacts, ...] = ()
     agree: int = 0
     of_seats: int = 0
     rounds: int = 1
     flipped: int = 0
+    #: Quotes that are not in the material.
     dropped: int = 0
     confirmed: int = 0
     basis: AnswerBasis | None = None

@@ -23,11 +23,7 @@ _LONGEST = 600
 
 @dataclass(frozen=True)
 class Links:
-    """Where files of one pull request can be seen; nowhere without the pull request's URL.
-
-    Args:
-        redact: a path in which it finds a secret is not linked.
-    """
+    """Where files of one pull request can be seen; nowhere without the pull request's URL."""
 
     pull: PullRequest
     redact: Redact = BY_SHAPE

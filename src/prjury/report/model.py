@@ -40,22 +40,18 @@ class NotChecked(Struct, frozen=True):
 
 
 class Coverage(Struct, frozen=True):
-    """How much of what the pull request adds was read.
+    """How much of what the pull request adds was read."""
 
-    Attributes:
-        scope: ``"lines"`` where judges of content have looked; ``"tree"`` where none has: then
-            every readable line counts as judged if a build really ran, and none counts if not.
-        files_total: every changed file.
-        added_lines_total: the added lines that a judge could have read.
-        unread_content: changed programs, archives and submodules, which only a human can judge.
-    """
-
+    #: ``"lines"`` where judges of content have looked; ``"tree"`` where none has: then every
+    #: readable line counts as judged if a build really ran, and none counts if not.
     scope: Literal["lines", "tree"]
     files_total: Count
     files_judged: Count
+    #: The added lines that a judge could have read.
     added_lines_total: Count
     added_lines_judged: Count
     not_checked: tuple[NotChecked, ...] = ()
+    #: Changed programs, archives and submodules, which only a human can judge.
     unread_content: tuple[str, ...] = ()
 
 
@@ -82,33 +78,27 @@ NOT_TRIED = "not tried"
 
 
 class Backport(Struct, frozen=True):
-    """Whether the change can be brought to one release branch.
-
-    Attributes:
-        applies: whether the trial pick was clean; None without a trial.
-        prerequisites: what has to be picked first, oldest first: object name and subject.
-        score: how likely maintainers are to backport such a change, 0..1; None without a trial.
-        commands: what to type to get the picked branch.
-        checks: what was looked at, in order.
-        band: what the score says.
-        branch_sha: the tip that the change was tried on, None where there is no such branch.
-        asked: what people ask for; None where nobody has said anything.
-        tree: what the branch would hold afterwards, what has to be picked first included; None
-            where the pick conflicts.
-    """
+    """Whether the change can be brought to one release branch."""
 
     branch: str
     verdict: BackportVerdict
+    #: Whether the trial pick was clean; None without a trial.
     applies: bool | None
     conflicts: tuple[Conflict, ...] = ()
+    #: What has to be picked first, oldest first: object name and subject.
     prerequisites: tuple[str, ...] = ()
+    #: How likely maintainers are to backport such a change, 0..1; None without a trial.
     score: Share | None = None
     reasons: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     band: Literal["likely", "grey", "unlikely"] | None = None
+    #: The tip that the change was tried on, None where there is no such branch.
     branch_sha: str | None = None
+    #: What the branch would hold afterwards, what has to be picked first included; None where the
+    #: pick conflicts.
     tree: str | None = None
+    #: What people ask for; None where nobody has said anything.
     asked: Literal["yes", "no"] | None = None
 
 
@@ -127,26 +117,17 @@ NO_COST = Cost()
 
 
 class PolicyOrigin(Struct, frozen=True):
-    """Where the policy came from.
+    """Where the policy came from."""
 
-    Attributes:
-        source: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
-        hash: sha256 of the resolved policy, 64 hex digits.
-        resolved: the policy with every default filled in.
-    """
-
+    #: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
     source: str
+    #: Sha256 of the resolved policy, 64 hex digits.
     hash: str
     resolved: Mapping[str, Any] = {}
 
 
 class Sandbox(Struct, frozen=True, omit_defaults=True):
-    """How builds were kept in.
-
-    Attributes:
-        gaps: ways out that stay open.
-        lent: the operator's credentials that builds could read.
-    """
+    """How builds were kept in."""
 
     level: str
     network: bool
@@ -159,55 +140,39 @@ OVERRIDE_COMMAND = "/prjury override"
 
 
 class Override(Struct, frozen=True):
-    """A maintainer's word that opens the gate for one head, whatever the verdict says.
-
-    Attributes:
-        by: the account that wrote the comment.
-        reason: the words after `OVERRIDE_COMMAND`.
-    """
+    """A maintainer's word that opens the gate for one head, whatever the verdict says."""
 
     by: str
     reason: str
 
 
 class ChangedNames(Struct, frozen=True):
-    """What a change does to public names, by their signatures.
-
-    Attributes:
-        breaking: how many removals and changes may break callers.
-    """
+    """What a change does to public names, by their signatures."""
 
     added: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    #: How many removals and changes may break callers.
     breaking: Count = 0
 
 
 class Since(Struct, frozen=True):
-    """What became of the findings of the last verdict on another head.
-
-    Attributes:
-        head: the commit that it was about.
-        not_judged: findings that are not there any more, where some judge did not come to a vote.
-        before: the fingerprints of its findings.
-    """
+    """What became of the findings of the last verdict on another head."""
 
     head: str
     fixed: Count
     open: Count
     new: Count
+    #: Findings that are not there any more, where some judge did not come to a vote.
     not_judged: Count = 0
+    #: The fingerprints of its findings.
     before: tuple[str, ...] = ()
 
 
 class Dismissal(Struct, frozen=True):
-    """A maintainer's word that a finding is not to be acted on. It changes no verdict.
+    """A maintainer's word that a finding is not to be acted on. It changes no verdict."""
 
-    Attributes:
-        finding: its fingerprint, so that it ends where the content changes.
-        by: the account that wrote the comment.
-    """
-
+    #: Its fingerprint, so that it ends where the content changes.
     finding: str
     by: str
     reason: str
@@ -221,19 +186,13 @@ class RefusedEdit(Struct, frozen=True):
 
 
 class RepairRound(Struct, frozen=True):
-    """One attempt.
-
-    Attributes:
-        number: from 1.
-        outcome: what the build said afterwards, or why it was not asked.
-        edited: the files that the agent changed and may change.
-        refused: the first of those that were undone; ``refused_total`` counts all.
-        usd: None where the agent does not say.
-    """
+    """One attempt."""
 
     number: Count
+    #: What the build said afterwards, or why it was not asked.
     outcome: str
     edited: tuple[str, ...] = ()
+    #: The first of those that were undone; ``refused_total`` counts all.
     refused: tuple[RefusedEdit, ...] = ()
     refused_total: Count = 0
     seconds: Price = 0.0
@@ -243,16 +202,12 @@ class RepairRound(Struct, frozen=True):
 
 
 class Recovery(Struct, frozen=True):
-    """All attempts, and the patch with which the build passes.
-
-    Attributes:
-        reason: why no further round was made, in words.
-        patch: what ``git apply`` reads, on top of the merged tree; empty unless it is recovered.
-    """
+    """All attempts, and the patch with which the build passes."""
 
     outcome: RecoveryOutcome
     reason: str
     rounds: tuple[RepairRound, ...] = ()
+    #: What ``git apply`` reads, on top of the merged tree; empty unless it is recovered.
     patch: str = ""
 
     @property
@@ -279,33 +234,18 @@ class Recovery(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class EarlierVotes:
-    """What models said of a change in an earlier run.
+    """What models said of a change in an earlier run."""
 
-    Attributes:
-        patch: the change's name (`prjury.snapshot.model`).
-        policy: the hash of the policy by which they were asked.
-        judgments: by tier and judge; those that passed or failed.
-    """
-
+    #: The change's name (`prjury.snapshot.model`).
     patch: str
     policy: str
+    #: By tier and judge; those that passed or failed.
     judgments: Mapping[tuple[str, str], Judgment]
 
 
 @dataclass(frozen=True)
 class Report:
-    """All that is known of a run. Every publisher and every format shows a part of it.
-
-    Attributes:
-        headline: the first line for people: the decision and its one main reason.
-        notes: what a reader must know beyond the verdict, such as a policy change in this very
-            pull request.
-        override: who opened a gate that the verdict had closed; None where nobody did.
-        recovery: what came of an attempt to repair the tests; None where none was made.
-        since: what became of the findings of the last verdict on another head, if that is known.
-        dismissals: what maintainers have said of findings of this report.
-        names: what the change does to public names; None where that is not known.
-    """
+    """All that is known of a run. Every publisher and every format shows a part of it."""
 
     pull: PullRequest
     verdict: Verdict
@@ -320,6 +260,7 @@ class Report:
     cost: Cost = NO_COST
     elapsed_ms: int = 0
     notes: tuple[str, ...] = ()
+    #: Who opened a gate that the verdict had closed; None where nobody did.
     override: Override | None = None
     recovery: Recovery | None = None
     since: Since | None = None

@@ -33,12 +33,7 @@ _COVERAGE_FLOOR = "coverage_floor"
 
 
 class NextStep(Struct, frozen=True):
-    """What to do next.
-
-    Attributes:
-        words: a sentence.
-        snippet: lines that are pasted as they are; None where there are none.
-    """
+    """What to do next."""
 
     words: str
     snippet: SnippetFacts | None = None

@@ -156,13 +156,10 @@ class _Find:
 
 @dataclass(frozen=True)
 class Redactor:
-    """Replaces secrets by ``[redacted: <kind>]``.
+    """Replaces secrets by ``[redacted: <kind>]``."""
 
-    Args:
-        secrets: values that are known to be secret, such as the tokens of this run. Values of
-            fewer than six characters are not looked for.
-    """
-
+    #: Values that are known to be secret, such as the tokens of this run. Values of fewer than six
+    #: characters are not looked for.
     secrets: tuple[str, ...] = field(default=(), repr=False)
     _known: re.Pattern[str] | None = field(init=False, repr=False, compare=False, default=None)
 

@@ -37,30 +37,22 @@ _NOT_IN_A_MARKER = re.compile(r"[^A-Za-z0-9._]+")
 
 @dataclass(frozen=True)
 class Shape:
-    """How much of everything is shown; `None` leaves a part out and says so.
-
-    Attributes:
-        must_fix: blockers that are not folded.
-        should_look: other findings.
-        checks: checks per judge, in the fold that tells every judge's reasoning.
-        blocks: whether evidence is quoted as a whole there.
-        not_checked: reasons for which files were not read, with so many ``paths`` each.
-        backports: conflicts and commits that are listed for each branch, with its reasons and
-            commands; none of all that where it is 0.
-        places: places that are listed of findings of one cause.
-        rules: rules of findings that are explained.
-        cut: whether something was left out that a roomier place would show.
-    """
+    """How much of everything is shown; `None` leaves a part out and says so."""
 
     must_fix: int = 10
     should_look: int | None = 100
     checks: int | None = 100
+    #: Whether evidence is quoted as a whole there.
     blocks: bool = True
+    #: Reasons for which files were not read, with so many ``paths`` each.
     not_checked: int | None = 100
+    #: Conflicts and commits that are listed for each branch, with its reasons and commands; none of
+    #: all that where it is 0.
     backports: int | None = 20
     places: int = 10
     rules: int = 20
     paths: int = 5
+    #: Whether something was left out that a roomier place would show.
     cut: bool = True
 
 
@@ -87,11 +79,7 @@ SUMMARY_SHAPES = (
 
 @dataclass(frozen=True)
 class Renderer:
-    """Renders reports.
-
-    Args:
-        redact: takes secrets out of every text.
-    """
+    """Renders reports."""
 
     redact: Redact = BY_SHAPE
 
@@ -148,12 +136,7 @@ class Renderer:
         titled: bool = True,
         run: str | None = None,
     ) -> str:
-        """A template in the roomiest shape that keeps within the limit of characters and bytes.
-
-        Args:
-            titled: whether the decision stands above; not where the place has a title of its own.
-            run: the workflow run, whose page has the logs.
-        """
+        """A template in the roomiest shape that keeps within the limit of characters and bytes."""
         view = self._ink(page(report, self.redact, run), MarkdownText)
         template = environment(MarkdownText).get_template(name)
         text = ""
@@ -166,11 +149,7 @@ class Renderer:
 
 
 def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # noqa: A002 - the marker's own word
-    """The hidden line by which a comment is found again and its age is known.
-
-    Args:
-        more: further values, which must hold no outside word.
-    """
+    """The hidden line by which a comment is found again and its age is known."""
     pull = report.pull
     key = hashlib.sha256(f"{pull.repo}#{pull.number}".encode()).hexdigest()[:16]
     words = {

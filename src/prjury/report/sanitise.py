@@ -47,12 +47,7 @@ BY_SHAPE = Redactor()
 
 
 def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str:
-    r"""The text made harmless as text; line feeds and tabs stay.
-
-    Args:
-        limit: characters to keep; the rest is counted: ``… (+12 chars)``.
-        redact: takes the secrets out; where it fails, the whole text is withheld.
-    """
+    r"""The text made harmless as text; line feeds and tabs stay."""
     seen = text if limit is None else text[: limit + _MARGIN]
     unseen = len(text) - len(seen)
     composed = unicodedata.normalize("NFC", normalise_line_ends(seen))
@@ -80,11 +75,7 @@ def block(
     indent: int = 0,
     language: str = "",
 ) -> str:
-    """A fenced block with a fence longer than any run of backticks in it.
-
-    Args:
-        language: one word of our own, by which a forge colours it.
-    """
+    """A fenced block with a fence longer than any run of backticks in it."""
     body = _remove_marker(clean(text, limit, redact)).strip("\n") or EMPTY
     fence = "`" * max(3, _longest_run(body) + 1)
     lines = [fence + language, *(body if body.strip() else EMPTY).split("\n"), fence]

@@ -38,12 +38,7 @@ def to_sarif(
     redact: Redact = BY_SHAPE,
     most_results: int = MOST_RESULTS,
 ) -> dict[str, Any]:
-    """Return the report's findings as one run of a SARIF log, heaviest first.
-
-    Args:
-        redact: takes the secrets of this run out of texts.
-        most_results: how many results there are at most; the rest is counted in a notification.
-    """
+    """Return the report's findings as one run of a SARIF log, heaviest first."""
     view = page(report, redact)
     writer = _Writer(redact)
     placed = [finding for finding in view.findings if finding.place]

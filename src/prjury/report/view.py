@@ -103,12 +103,7 @@ _FEW_ROWS = 8
 
 
 def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> View:
-    """Return the whole report.
-
-    Args:
-        redact: finds the secrets in what is not inked: the addresses of files.
-        run: the workflow run and its attempt, whose page has the logs.
-    """
+    """Return the whole report."""
     links = Links(report.pull, redact)
     verdict = report.verdict
     every_row = rows(report)
