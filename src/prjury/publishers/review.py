@@ -6,7 +6,7 @@ on a later one the findings that have no remark yet.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,12 +15,12 @@ from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import converge, write_once
 from prjury.report.continuity import settle
-from prjury.report.inline import AddedLines, Remarks, Reviewer, added_lines, markers
+from prjury.report.inline import Remark, Reviewer, list_added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.render import marker
-from prjury.report.sanitise import BY_SHAPE
-from prjury.snapshot.model import PullRequest
+from prjury.report.sanitise import BY_SHAPE, plain
+from prjury.report.wording import counted
 
 if TYPE_CHECKING:
     from github.PullRequestComment import PullRequestComment
@@ -56,7 +56,6 @@ class LineReview:
     number: int
     #: The workflow run and its attempt (``5.1``), None outside of a workflow.
     run: str | None = None
-    added: Callable[[PullRequest], AddedLines] = added_lines
     redact: Redact = BY_SHAPE
     id: str = "default"
     name: str = "review"
@@ -64,24 +63,21 @@ class LineReview:
 
     def publish(self, report: Report) -> str | None:
         """Post what is new; return the review's address, None if there is nothing to say."""
-        line = marker(report, self.id, self.run)
-        lines = self.added(report.pull)
-        reviewer = Reviewer(report, line, lines, self.redact, self.id)
+        reviewer = Reviewer(report, list_added_lines(report.pull), self.redact, self.id)
         self._resolve(report)
-        if reviewer.remarks() is None:
+        if not reviewer.remarks():
             return None
         return converge(lambda: self._attempt(reviewer), self.room.client.sleep)
 
-    def _attempt(self, reviewer: Reviewer, *, inline: bool = True) -> str | None:
+    def _attempt(self, reviewer: Reviewer) -> str | None:
         head = reviewer.report.pull.head.sha
-        fingerprints: set[str] = set()
+        earlier: set[str] = set()
         for posted, values in self._find_own():
             if values.get("head") == head:
                 return posted.html_url
-            fingerprints |= {values["finding"]} if "finding" in values else set()
-            fingerprints |= set(values.get("told", "").split(","))
-        new = reviewer.remarks(fingerprints) if inline else reviewer.remarks(fingerprints, most=0)
-        return self._post(head, new, reviewer) if new else None
+            earlier.add(values.get("finding", ""))
+        remarks = reviewer.remarks(earlier)
+        return self._post(reviewer.report, remarks) if remarks else None
 
     def _find_own(self) -> list[tuple[Posted, dict[str, str]]]:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
@@ -107,26 +103,30 @@ class LineReview:
         account = self.room.account() if marked else ""
         return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
 
-    def _post(self, head: str, new: Remarks, reviewer: Reviewer) -> str | None:
+    def _post(self, report: Report, remarks: Sequence[Remark]) -> str | None:
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - heavy, hence late
 
+        count = counted(len(remarks), "comment")
+        headline = plain(report.headline, 240, self.redact)
         content = {
-            "commit_id": object_name(head, "the head"),
+            "commit_id": object_name(report.pull.head.sha, "the head"),
             "event": "COMMENT",
-            "body": new.body,
-            "comments": new.inline,
+            "body": f"{marker(report, self.id, self.run)}\n**{headline}**\n\n"
+            f"{count} on lines that this change adds; the report has every finding.\n",
+            "comments": remarks,
         }
-        doing, path = f"review {self._pull}", f"{self._path}/reviews"
+        doing, path, kind = f"review {self._pull}", f"{self._path}/reviews", PullRequestReview
         try:
             with write_once():
                 return self.room.write(
-                    PullRequestReview, doing, "POST", path, content, needs=_WRITES, repeatable=False
+                    kind, doing, "POST", path, content, needs=_WRITES, repeatable=False
                 ).html_url
         except PublishError as error:
-            if error.reason != "refused" or not new.inline:
+            if error.reason != "refused":
                 raise
-        # GitHub refuses a review as a whole where it does not know one of its lines.
-        return self._attempt(reviewer, inline=False)
+            # GitHub refuses a review as a whole where it does not know one of its lines.
+            self.notes.append(f"GitHub refused remarks at lines: {error.why}")
+            return None
 
     def _resolve(self, report: Report) -> None:
         is_settled = settle(report)

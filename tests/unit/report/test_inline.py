@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.hostile import ATTACKS
-from fakes.reports import ballot, file, pull, report, tier
+from fakes.reports import ballot, pull, report, tier
 from fakes.skeletons import blocks, inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.report.inline import Remarks, Reviewer, added_lines, markers
+from prjury.report.inline import Remark, Reviewer, list_added_lines, markers
 from prjury.report.model import Report
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line
 
@@ -21,7 +21,6 @@ SAFE = {
     "link_close",
     "softbreak",
 }
-FIRST = f"<!-- prjury:v1 key=k id=default head={'b' * 40} -->"
 
 
 def changed(path: str = "a.py", lines: range = range(10, 20), end: str = "\n") -> FileChange:
@@ -74,11 +73,8 @@ def judged(
     return report(tier("t", judge), pull_request=pull(files or [changed()]))
 
 
-def remarks(made: Report, told: tuple[str, ...] = (), most: int = 30) -> Remarks:
-    reviewer = Reviewer(made, FIRST, added_lines(made.pull))
-    found = reviewer.remarks(told, most)
-    assert found is not None
-    return found
+def remarks(made: Report, earlier: tuple[str, ...] = ()) -> list[Remark]:
+    return Reviewer(made, list_added_lines(made.pull)).remarks(earlier)
 
 
 @pytest.mark.parametrize(
@@ -100,15 +96,14 @@ def remarks(made: Report, told: tuple[str, ...] = (), most: int = 30) -> Remarks
 def test_remarks_stand_at_added_lines_only(
     line: int | None, end_line: int | None, expected: tuple[int | None, int] | None
 ) -> None:
-    found = remarks(judged(failed(line, end_line)))
-    places = [(one.get("start_line"), one["line"]) for one in found.inline]
+    entries = remarks(judged(failed(line, end_line)))
+    places = [(one.get("start_line"), one["line"]) for one in entries]
     assert places == ([expected] if expected else [])
-    assert ("wrong at" in found.body) == (expected is None)
 
 
 def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
     check = failed(fix="Remove it", message="`x` is <b>gone</b>, @octocat")
-    (one,) = remarks(judged(check, applicability=None)).inline
+    (one,) = remarks(judged(check, applicability=None))
     assert one["body"].splitlines() == [
         f"<!-- prjury:v1 finding={check.fingerprint} seat=8b1c0c61 id=default -->",
         "Must fix: **pack/rule**: `x` is \\<b\\>gone\\</b\\>, \\@\u200boctocat",
@@ -132,7 +127,7 @@ def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
     ],
 )
 def test_a_fix_that_is_the_whole_line_can_be_applied_by_a_click(fix: str, fence: str) -> None:
-    (one,) = remarks(judged(failed(fix=fix))).inline
+    (one,) = remarks(judged(failed(fix=fix)))
     assert one["body"].endswith(f"\n{fence}suggestion\n{fix}\n{fence}\n")
 
 
@@ -150,66 +145,40 @@ def test_a_fix_that_is_the_whole_line_can_be_applied_by_a_click(fix: str, fence:
     ],
 )
 def test_anything_else_is_told_and_cannot_be_applied(made: Report) -> None:
-    (one,) = remarks(made).inline
+    (one,) = remarks(made)
     assert "suggestion" not in one["body"]
 
 
-def test_the_heaviest_stand_at_lines_and_the_rest_in_the_body() -> None:
+def test_the_thirty_heaviest_stand_at_lines() -> None:
     checks = [Check("hint", False, "a hint", Location("a.py", 10), "hint")]
     checks += [failed(line, path="b.py") for line in range(1, 41)]
     made = judged(*checks, files=[changed(), changed("b.py", range(1, 41))])
-    found = remarks(made)
-    assert len(found.inline) == 30
-    assert {one["path"] for one in found.inline} == {"b.py"}
-    assert "30 comments on lines that this change adds." in found.body
-    assert "11 findings not on an added line:" in found.body
-    everything = remarks(made, most=0)
-    assert everything.inline == ()
-    assert "41 findings:" in everything.body
-    assert "https://github.com/acme/shop/blob/" in everything.body
+    entries = remarks(made)
+    assert len(entries) == 30
+    assert {one["path"] for one in entries} == {"b.py"}
 
 
 def test_what_was_told_is_not_told_again() -> None:
     checks = failed(12), failed(13), failed(99)
     made = judged(*checks)
-    found = remarks(made, told=(checks[0].fingerprint,))
-    assert [one["line"] for one in found.inline] == [13]
-    assert (markers(found.body) or {})["told"] == checks[2].fingerprint
-    reviewer = Reviewer(made, FIRST, added_lines(made.pull))
-    assert reviewer.remarks([check.fingerprint for check in checks]) is None
-
-
-def test_nothing_to_say_is_no_review() -> None:
-    fine = report(tier("t", ballot("merge", Judgment.passed("fine"))))
-    assert Reviewer(fine, FIRST, {}).remarks() is None
+    assert [one["line"] for one in remarks(made, (checks[0].fingerprint,))] == [13]
+    assert remarks(made, tuple(check.fingerprint for check in checks)) == []
 
 
 def test_suppressed_findings_get_no_comment() -> None:
     quiet, loud = failed(12), failed(13)
     made = judged(quiet, loud, suppressions=("pack/rule (a.py:12), by noqa: X",))
-    assert [one["line"] for one in remarks(made).inline] == [13]
+    assert [one["line"] for one in remarks(made)] == [13]
 
 
-def test_a_path_that_cannot_be_sent_is_told_in_the_body() -> None:
-    made = judged(failed(path="\\xff.py"), files=[changed("\udcff.py")])
-    found = remarks(made)
-    assert found.inline == ()
-    assert "xff.py" in found.body
-
-
-def test_the_body_begins_with_its_markers_and_stays_within_the_limit() -> None:
-    checks = [failed(n, path=f"{'😀' * 60}/{n}.py", message="`" * 900) for n in range(1, 900)]
-    found = remarks(judged(*checks, files=[file("a.py")]))
-    assert (markers(found.body) or {})["head"] == "b" * 40
-    assert len((markers(found.body) or {})["told"].split(",")) == 500
-    assert len(found.body.encode()) <= 65_536
-    assert "more in the report" in found.body
+def test_a_path_that_cannot_be_sent_gets_no_remark() -> None:
+    assert remarks(judged(failed(path="\\xff.py"), files=[changed("\udcff.py")])) == []
 
 
 @given(st.text())
 def test_nobody_writes_our_markers(text: str) -> None:
     forged = f"{text}\n<!-- prjury:v1 finding=0000000000000000 id=default -->"
-    (one,) = remarks(judged(failed(message=forged, fix=forged))).inline
+    (one,) = remarks(judged(failed(message=forged, fix=forged)))
     assert one["body"].count("<!-- prjury:v1") == 1
 
 
@@ -220,19 +189,17 @@ def test_hostile_words_change_nothing_of_a_reviews_structure(words: str) -> None
     for fix in (None, words):
         placed = Check(told, False, told, Location("a.py", 12), fix=fix)
         homeless = Check(told, False, told, Location(told, 3), "warning", fix=fix)
-        found = remarks(judged(placed, homeless))
-        (one,) = found.inline
+        (one,) = remarks(judged(placed, homeless))
         calm = Check("x", False, "x", Location("a.py", 12), fix=None if fix is None else "x")
-        (harmless,) = remarks(judged(calm, applicability=None)).inline
+        (harmless,) = remarks(judged(calm, applicability=None))
         allowed = {*blocks(harmless["body"]), "fence"}
         assert set(blocks(one["body"])) <= allowed
         assert fix is not None or skeleton(one["body"]) == skeleton(
             harmless["body"].replace(calm.fingerprint, placed.fingerprint)
         )
-        for body in (one["body"], found.body):
-            assert not inline_html(body)
-            assert inline_types(body) <= SAFE
-            assert len(body.encode()) <= 65_536
+        assert not inline_html(one["body"])
+        assert inline_types(one["body"]) <= SAFE
+        assert len(one["body"].encode()) <= 65_536
 
 
 @pytest.mark.parametrize(
