@@ -20,7 +20,7 @@ from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
-from prjury.github.workflow_runs import PostedRun, WorkflowRuns
+from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
 from prjury.report.codec import verdict_from_report
 from prjury.report.continuity import ToldVerdict, write_dismissal
 from prjury.report.findings import findings
@@ -231,15 +231,13 @@ class Replies:
         place = f"{url}#issuecomment-{self.comment.id}"
         self.history.keep_command(self._head, context, self.comment, place)
 
-    @property
-    def _runs(self) -> WorkflowRuns:
-        return WorkflowRuns(self.client, self.event.repo)
+    def _run_of(self, number: int | None) -> WorkflowRun | None:
+        return find_workflow_run(self.history.room, number) if number else None
 
-    def _run_of(self, number: int | None) -> PostedRun | None:
-        return self._runs.one(number) if number else None
-
-    def _find_run(self) -> PostedRun | None:
-        runs = [run for run in self._runs.of_head(self._head) if run.conclusion != "skipped"]
+    def _find_run(self) -> WorkflowRun | None:
+        runs = [
+            run for run in list_runs(self.history.room, self._head) if run.conclusion != "skipped"
+        ]
         own_runs = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
         last = self._verdicts[-1][1] if self._verdicts else None
         number = last.run if last and last.head == self._head else None
@@ -251,11 +249,11 @@ class Replies:
         # Of `prjury.yml` the newest may be that of an edited title; the first has judged the head.
         return own_runs[-1] if PurePosixPath(own_runs[0].path).name == _ALONE else own_runs[0]
 
-    def _start_again(self, run: PostedRun | None) -> None:
+    def _start_again(self, run: WorkflowRun | None) -> None:
         if run is None:
             raise DeclinedError(
                 f"There is no run for `{self._head[:12]}` that could be started again. Push, or "
                 "close and reopen the pull request."
             )
         if run.conclusion:
-            self._runs.again(run.id)
+            run_again(self.history.room, run.id)

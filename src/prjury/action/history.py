@@ -23,7 +23,7 @@ from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.github.statuses import list_statuses, set_status
-from prjury.github.workflow_runs import WorkflowRuns
+from prjury.github.workflow_runs import list_runs
 from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
@@ -248,6 +248,6 @@ class PullHistory:
         """
         if (status := self.find_gate(head)) and (judged := find_run(status.target_url)):
             yield judged[0]
-        for run in WorkflowRuns(self.client, self.repo).of_head(head):
+        for run in list_runs(self.room, head):
             if run.is_own:
                 yield run.id

@@ -47,9 +47,7 @@ from prjury.github.event import (
     Event,
     EventKind,
     Superseded,
-    TriggeringRun,
     bound,
-    has_newer_run,
     read_event,
 )
 from prjury.judges.builds.stage import BuiltEvidence
@@ -186,16 +184,16 @@ def _read_verdict(job: Job) -> bytes | None:
     return download_artifacts(job, VERDICT, VERDICT_DIGEST) if models_asked else None
 
 
-def _not_run(run: TriggeringRun) -> str:
+def _not_run(run: WorkflowRun) -> str:
     if run.conclusion == "action_required":
         return f"Nothing to do: run {run.id} waits for the approval of a maintainer."
     return f"Nothing to do: run {run.id} has run nothing ({run.conclusion or 'no conclusion'})."
 
 
-def _end_cancelled(job: Job, run: TriggeringRun, publication: Publication) -> JobResult:
+def _end_cancelled(job: Job, run: WorkflowRun, publication: Publication) -> JobResult:
     """A build that was cancelled is no evidence and no error: the gate waits for another one."""
     publication.mark_superseded()
-    if has_newer_run(publication.client, publication.event.repo, run):
+    if has_newer_run(publication.client.repo(publication.event.repo), run):
         return job.nothing("The build was cancelled, and there is a newer one.")
     publication.close("The build was cancelled: run it again")
     return job.nothing("The build was cancelled, so that there is nothing to judge.")
@@ -208,7 +206,7 @@ def _open_gate(job: Job, reason: str, publication: Publication) -> JobResult:
     return JobResult(code, " ".join(complaints) or None)
 
 
-def _read_trigger(job: Job) -> tuple[Event, TriggeringRun]:
+def _read_trigger(job: Job) -> tuple[Event, WorkflowRun]:
     event = read_event(job.environ)
     if event.kind is not EventKind.WORKFLOW_RUN or event.trigger is None:
         raise UsageError(

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeAlias
 
-from prjury.github.payload import at, read_number, text
+from prjury.github.payload import at, read_number, read_time, read_url, text
+from prjury.github.workflow_runs import WorkflowRun
 from prjury.ports.types import CheckResult
 
 ACTIONS = "github-actions"
@@ -25,12 +25,8 @@ IDLE = "Nothing to judge"
 
 _SKIPPED = frozenset({"skipped", "neutral"})
 _OURS, _OUR_REPORT = "prjury", "pr jury report"
-_WORKFLOWS = ".github/workflows/prjury{}.yml"
-#: Events whose workflows no pull request can change.
-_FROM_DEFAULT = frozenset({"pull_request_target", "workflow_run", "issue_comment"})
+_WORKFLOW = ".github/workflows/prjury.yml"
 _LONGEST_NAME = 255
-_LONGEST_URL = 1_000
-_URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _RUN_URL = re.compile(r"/actions/runs/(\d{1,19})(?:/|$)", re.ASCII)
 
 #: Which question a check answers: who asks, in which series of runs, and under what name.
@@ -47,40 +43,6 @@ class OwnRun:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkflowRun:
-    """A run of a workflow."""
-
-    id: int
-    workflow: int
-    event: str
-    number: int
-    #: What its jobs' check runs have in common.
-    suite: int
-    name: str
-    #: None as long as it has not ended.
-    conclusion: str | None
-    url: str | None
-    #: When it was last changed, in seconds since 1970; 0 where that is not known.
-    ended: float = 0.0
-    path: str = ""
-    #: The base commit of the merge that it ran on; as in `CheckResult`.
-    base: str | None = None
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it only reports: one of ours that GitHub takes from the default branch alone."""
-        if self.event == "push":
-            return self.path == _WORKFLOWS.format("-conflicts")
-        stem = _WORKFLOWS.format("").removesuffix(".yml")
-        return self.event in _FROM_DEFAULT and self.path.startswith((f"{stem}.", f"{stem}-"))
-
-    @property
-    def series(self) -> tuple[int, str]:
-        """Runs of the same series supersede each other."""
-        return self.workflow, self.event
-
-
-@dataclass(frozen=True, slots=True)
 class ReportedRun:
     """A check run, with where it belongs."""
 
@@ -92,34 +54,9 @@ class ReportedRun:
     external_id: str = ""
 
 
-def read_workflow_run(payload: object) -> WorkflowRun:
-    """A run in the list of workflow runs."""
-    return WorkflowRun(
-        id=read_number(at(payload, "id"), "id"),
-        workflow=read_number(at(payload, "workflow_id"), "workflow_id"),
-        event=text(at(payload, "event")),
-        number=read_number(at(payload, "run_number"), "run_number"),
-        suite=read_number(at(payload, "check_suite_id"), "check_suite_id"),
-        name=text(at(payload, "name"))[:_LONGEST_NAME],
-        conclusion=_conclusion(payload),
-        url=_url(at(payload, "html_url")),
-        ended=_moment(at(payload, "updated_at")),
-        path=text(at(payload, "path")).partition("@")[0],
-        base=_read_base(payload),
-    )
-
-
-def _read_base(payload: object) -> str | None:
-    pulls = at(payload, "pull_requests")
-    bases = {text(at(pull, "base", "sha")) for pull in pulls} if isinstance(pulls, list) else set()
-    if at(payload, "event") == "push":
-        return ""
-    return bases.pop() or None if len(bases) == 1 else None
-
-
 def read_check_run(payload: object) -> ReportedRun:
     """A run in the list of check runs."""
-    suite, address = at(payload, "check_suite", "id"), _url(at(payload, "details_url"))
+    suite, address = at(payload, "check_suite", "id"), read_url(at(payload, "details_url"))
     app = text(at(payload, "app", "slug"))
     match = _RUN_URL.search(address or "") if app == ACTIONS else None
     number = read_number(at(payload, "id"), "id")
@@ -129,9 +66,9 @@ def read_check_run(payload: object) -> ReportedRun:
             _name(at(payload, "name"), "name"),
             app,
             _conclusion(payload),
-            address or _url(at(payload, "html_url")),
+            address or read_url(at(payload, "html_url")),
             number,
-            _moment(at(payload, "completed_at")),
+            read_time(at(payload, "completed_at")),
         ),
         None if suite is None else read_number(suite, "check_suite.id"),
         int(match[1]) if match else None,
@@ -148,8 +85,8 @@ def read_status(payload: object) -> ReportedRun:
             _name(at(payload, "context"), "context"),
             f"@{text(at(payload, 'creator', 'login'))}",
             None if state == "pending" else state or "unknown",
-            _url(at(payload, "target_url")),
-            ended=_moment(at(payload, "updated_at")),
+            read_url(at(payload, "target_url")),
+            ended=read_time(at(payload, "updated_at")),
         ),
     )
 
@@ -183,7 +120,7 @@ class CommitRuns:
         workflow = self._workflow(reported)
         if workflow is None:
             return False
-        idle = workflow.path == _WORKFLOWS.format("") and _is_job(reported.run.name, IDLE)
+        idle = workflow.path == _WORKFLOW and _is_job(reported.run.name, IDLE)
         return idle or workflow.is_ours
 
     @cached_property
@@ -272,13 +209,6 @@ def _is_job(name: str, job: str) -> bool:
     return bool(job) and (name == job or name.startswith(f"{job} (") or name.endswith(f" / {job}"))
 
 
-def _moment(value: object) -> float:
-    try:
-        return datetime.strptime(text(value), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return 0.0
-
-
 def _conclusion(payload: object) -> str | None:
     if at(payload, "status") != "completed":
         return None
@@ -289,8 +219,3 @@ def _name(value: object, key: str) -> str:
     if name := text(value)[:_LONGEST_NAME]:
         return name
     raise ValueError(f"{key} is missing")
-
-
-def _url(value: object) -> str | None:
-    url = text(value)
-    return url if len(url) <= _LONGEST_URL and _URL.fullmatch(url) else None

@@ -16,13 +16,12 @@ from prjury.github.check_results import (
     CommitRuns,
     OwnRun,
     ReportedRun,
-    WorkflowRun,
     read_check_run,
     read_status,
-    read_workflow_run,
 )
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.repo_client import KeptPages
+from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 from prjury.ports.types import CheckResult, LeftReports
 
 Entry = TypeVar("Entry", ReportedRun, WorkflowRun)

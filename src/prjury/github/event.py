@@ -25,24 +25,7 @@ from prjury.github.payload import (
     repo_name,
     text,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TriggeringRun:
-    """A workflow run that has ended."""
-
-    id: int
-    attempt: int
-    event: str
-    head_sha: str
-    head_branch: str
-    #: ``owner/name`` of the repository that the head lies in, None when it is gone.
-    head_repo: str | None
-    #: The workflow's file, such as ``.github/workflows/prjury-build.yml``.
-    path: str
-    actor: str | None = None
-    conclusion: str = ""
-
+from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 #: How a run ends that has run its jobs. One that waits for an approval is told of as completed,
 #: with `action_required`, before anybody has approved it.
@@ -56,43 +39,7 @@ class Superseded:
     reason: str
 
 
-def read_trigger(payload: object) -> TriggeringRun:
-    """The run in a ``workflow_run`` object."""
-    name = at(payload, "head_repository", "full_name")
-    return TriggeringRun(
-        id=read_number(at(payload, "id"), "workflow_run.id"),
-        attempt=read_number(at(payload, "run_attempt") or 1, "workflow_run.run_attempt"),
-        event=text(at(payload, "event")),
-        head_sha=object_name(at(payload, "head_sha"), "workflow_run.head_sha"),
-        head_branch=text(at(payload, "head_branch")),
-        head_repo=None if name is None else repo_name(name, "workflow_run.head_repository"),
-        path=text(at(payload, "path")).partition("@")[0],
-        actor=text(at(payload, "triggering_actor", "login") or at(payload, "actor", "login"))
-        or None,
-        conclusion=text(at(payload, "conclusion")),
-    )
-
-
-def has_newer_run(client: GitHub, repo: str, run: TriggeringRun) -> bool:
-    """Return true if the workflow has a later run, or attempt, that does something."""
-    pulls = client.repo(repo).get(
-        f"list the runs of {run.head_sha[:12]}",
-        "/actions/runs",
-        lambda it: it,
-        needs="actions: read",
-        query={"head_sha": run.head_sha, "event": run.event, "per_page": "100"},
-    )
-    listed = at(pulls, "workflow_runs")
-    runs = [read_trigger(one) for one in listed] if isinstance(listed, list) else []
-    return any(
-        one.path == run.path
-        and (one.id, one.attempt) > (run.id, run.attempt)
-        and one.conclusion != "skipped"
-        for one in runs
-    )
-
-
-def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Superseded:
+def bound(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Superseded:
     """The one open pull request of the run's head."""
     if run.event not in {"pull_request", "pull_request_target"}:
         raise not_bound(
@@ -116,7 +63,7 @@ def bound(client: GitHub, repo: str, run: TriggeringRun) -> PullFacts | Supersed
     return Superseded(f"Superseded: no open pull request has the head {run.head_sha[:12]}.")
 
 
-def _is_of(pull: PullFacts, repo: str, run: TriggeringRun) -> bool:
+def _is_of(pull: PullFacts, repo: str, run: WorkflowRun) -> bool:
     heads = (pull.head_repo or "").casefold() == (run.head_repo or "").casefold()
     bases = pull.repo.casefold() == repo.casefold()
     return heads and bases and pull.head.ref == run.head_branch and not pull.closed
@@ -164,7 +111,7 @@ class Event:
     server_url: str = "https://github.com"
     run: RunId | None = None
     #: The run whose end this event tells of; the pull request is not known yet then.
-    trigger: TriggeringRun | None = None
+    trigger: WorkflowRun | None = None
     sender: str | None = None
     default_branch: str | None = None
     #: Whether the pull request got another base.
@@ -327,7 +274,7 @@ def _group_tip(group: object, side: str) -> Tip:
 
 def _of_workflow_run(payload: object, repo: str) -> PullFacts:
     """The head alone; which pull request has it is for `prjury.github.trigger` to say."""
-    run = read_trigger(at(payload, "workflow_run"))
+    run = read_workflow_run(at(payload, "workflow_run"))
     name = repo_name(repo, "GITHUB_REPOSITORY")
     head = Tip(run.head_branch or None, run.head_sha)
     return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
@@ -361,8 +308,10 @@ def _comment(kind: EventKind, payload: object) -> CommentFacts | None:
     return read_comment(at(payload, "comment")) if is_command else None
 
 
-def _trigger(kind: EventKind, payload: object) -> TriggeringRun | None:
-    return read_trigger(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
+def _trigger(kind: EventKind, payload: object) -> WorkflowRun | None:
+    return (
+        read_workflow_run(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
+    )
 
 
 _READERS = {

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+_LONGEST_URL = 1_000
+_URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
@@ -81,7 +84,7 @@ def read_pull(payload: object) -> PullFacts:
         milestone=text(at(payload, "milestone", "title")) or None,
         merged=at(payload, "merged") is True,
         merge_sha=_merge_sha(payload),
-        commits=_count(payload, "commits"),
+        commits=read_count(payload, "commits"),
         mergeable=_flag(at(payload, "mergeable")),
     )
 
@@ -139,7 +142,8 @@ def _flag(value: object) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _count(payload: object, key: str) -> int | None:
+def read_count(payload: object, key: str) -> int | None:
+    """Return the number under a key, None for anything else."""
     value = at(payload, key)
     return value if type(value) is int and value >= 0 else None
 
@@ -191,7 +195,7 @@ def read_comment(payload: object) -> CommentFacts:
         body=text(at(payload, "body")),
         created=created,
         updated=moment(at(payload, "updated_at"), "comment.updated_at"),
-        reactions=_count(at(payload, "reactions"), "total_count"),
+        reactions=read_count(at(payload, "reactions"), "total_count"),
     )
 
 
@@ -200,3 +204,17 @@ def moment(value: object, what: str) -> str:
     if not _MOMENT.fullmatch(text(value)):
         raise ValueError(f"{what} is not a moment")
     return text(value)
+
+
+def read_time(value: object) -> float:
+    """Read a moment in seconds since 1970; 0 for anything else."""
+    try:
+        return datetime.strptime(text(value), "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def read_url(value: object) -> str | None:
+    """Read a plain web address; None for anything else."""
+    url = text(value)
+    return url if len(url) <= _LONGEST_URL and _URL.fullmatch(url) else None

@@ -12,11 +12,10 @@ from prjury.github.check_results import (
     CommitRuns,
     OwnRun,
     ReportedRun,
-    WorkflowRun,
     read_check_run,
     read_status,
-    read_workflow_run,
 )
+from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 ROOT = "http://127.0.0.1:1"
 
@@ -152,7 +151,7 @@ class TestReading:
         assert (read.id, read.workflow, read.event) == (300, 70, "pull_request")
         assert (read.number, read.suite, read.name, read.conclusion) == (3, 3, "Docs", None)
 
-    @pytest.mark.parametrize("key", ["id", "workflow_id", "run_number", "check_suite_id"])
+    @pytest.mark.parametrize("key", ["id", "head_sha"])
     def test_what_is_no_workflow_run(self, key: str) -> None:
         with pytest.raises(ValueError, match=key):
             read_workflow_run(run_payload(3, "CI", "success", 3, 3) | {key: None})
