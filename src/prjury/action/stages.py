@@ -50,6 +50,7 @@ from prjury.github.event import (
     bound,
     read_event,
 )
+from prjury.github.workflow_runs import WorkflowRun, has_newer_run
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment, Status
 from prjury.publishers.files import write_atomically
