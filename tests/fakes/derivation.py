@@ -59,7 +59,7 @@ def derive(data: Mapping[str, Any]) -> Derivation:
         report = read_form(data, ReportJson)
         tiers = _tiers(report)
         recount = _Recount({tier.name: tier for tier in tiers})
-        verdict = derive_verdict(data, recount)
+        verdict = derive_verdict(report, recount)
         opened = gate_from_report(data, recount)
     except (ValueError, TypeError, AttributeError) as error:
         problem = " ".join(str(error).split("\n")[:3])
@@ -84,7 +84,7 @@ def gate_from_report(data: Mapping[str, Any], recount: _Recount | None = None) -
     report = read_form(data, ReportJson)
     if report.verdict.override:
         return Gate.SUCCESS
-    return gate(derive_verdict(data, recount), gate_policy_of(report.policy))
+    return gate(derive_verdict(report, recount), gate_policy_of(report.policy))
 
 
 def _tiers(report: ReportJson) -> list[TierConfig]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
-from typing import Any
 
 from prjury.action.backporting import open_backports
 from prjury.action.commands import COMMANDS, LONGEST_REASON, CommandName, CommentCommand
@@ -21,7 +20,7 @@ from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
-from prjury.report.codec import verdict_from_report
+from prjury.report.codec import ReportJson, verdict_from_report
 from prjury.report.continuity import ToldVerdict, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import NO_REPAIR
@@ -126,7 +125,7 @@ class Replies:
         return verdict
 
     @cached_property
-    def _report(self) -> dict[str, Any] | None:
+    def _report(self) -> ReportJson | None:
         run = self._verdict.run
         return self.history.read_report(run) if run else None
 
@@ -136,16 +135,16 @@ class Replies:
 
     def _fix(self) -> CommandReply:
         """Ask for the repair, which is part of a review in one job, by its rights and secrets."""
-        report = self._report or {}
-        resolved = report.get("policy", {}).get("resolved", {})
+        report = self._report
+        resolved = report.policy.resolved if report else {}
         if not resolved.get("fix", {}).get("enabled"):
             raise DeclinedError("It is not enabled: the policy says `fix: {enabled: false}`.")
-        if NO_REPAIR in report.get("notes", ()):
+        if report and NO_REPAIR in report.notes:
             raise DeclinedError(
                 "This pull request is judged in four jobs, none of which has both its tree and an "
                 "agent's key. Run `prjury review` on a machine of yours."
             )
-        if (report.get("recovery") or {}).get("outcome") == "recovered":
+        if report and report.recovery and report.recovery.outcome == "recovered":
             raise DeclinedError("The report of the last verdict brings a patch already.")
         self._keep(FIX)
         return self._review()

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import CannotJudgeError, PrJuryError
@@ -28,7 +28,7 @@ from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import ReportJson, read_earlier_votes, read_form
-from prjury.report.continuity import ToldVerdict, dismissals, since
+from prjury.report.continuity import ToldVerdict, compare_findings, dismissals
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
 
@@ -87,7 +87,7 @@ class EarlierComments:
             return report
         prints = {one.check.fingerprint for one in findings(report.verdict)}
         own = tuple(one for one in self.dismissals if one.finding in prints)
-        became = since(report.verdict, report.pull.head.sha, self.verdict)
+        became = compare_findings(report.verdict, report.pull.head.sha, self.verdict)
         return replace(report, since=became, dismissals=own)
 
 
@@ -223,15 +223,15 @@ class PullHistory:
     def _is_ours(self, status: PostedStatus) -> bool:
         return login_of(status.creator) == self.room.account()
 
-    def read_report(self, run: int) -> dict[str, Any] | None:
+    def read_report(self, run: int) -> ReportJson | None:
         """Read the report that a run has kept; None for none, and for one of another version."""
         try:
             archive = fetch_artifact(self.client, self.repo, run, _REPORT)
-            report: dict[str, Any] = json.loads(extract_file(archive, _REPORT_FILE, alone=False))
-            read_form(report, ReportJson)
+            return read_form(
+                json.loads(extract_file(archive, _REPORT_FILE, alone=False)), ReportJson
+            )
         except (CannotJudgeError, ValueError):
             return None
-        return report
 
     def read_votes(self, pull: PullFacts) -> EarlierVotes | None:
         """The models' votes in the newest readable report of the pull request's head."""

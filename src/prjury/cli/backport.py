@@ -79,7 +79,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
 
 def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
     from prjury.publishers.terminal import backport_lines
-    from prjury.report.backports import backports_to_json
+    from prjury.report.codec import backports_to_json
     from prjury.report.render import Renderer
 
     if kind is TextFormat.JSON:

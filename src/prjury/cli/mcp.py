@@ -277,7 +277,7 @@ class AgentTools:
         """
         from prjury.app.backport import backport as judge_backport
         from prjury.git.open_snapshot import NothingToReview
-        from prjury.report.backports import backports_to_json
+        from prjury.report.codec import backports_to_json
 
         with self._run_call("backport"):
             change = self._change(repo, target, base, head)

@@ -27,8 +27,8 @@ from prjury.publishers.races import LookAgainError, converge, write_once
 from prjury.report.model import Backport
 from prjury.report.redact import Redact
 from prjury.report.render import render_template
-from prjury.report.sanitise import BY_SHAPE, one_line
-from prjury.report.text import own
+from prjury.report.sanitise import BY_SHAPE, join_lines
+from prjury.report.text import trust
 from prjury.report.wording import counted
 from prjury.snapshot.model import visible
 from prjury.snapshot.picked import HEADS, Pick
@@ -282,7 +282,7 @@ def head_of(pick: Pick) -> str:
 
 def title_of(pick: Pick, redact: Redact) -> str:
     """Return the pull request's title: the branch, and the title of the change."""
-    return one_line(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, redact)
+    return join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, redact)
 
 
 def marker_of(pick: Pick) -> str:
@@ -308,9 +308,9 @@ def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
         "backport_pull.md.j2",
         redact,
         pick=pick,
-        marker=own(marker_of(pick)),
+        marker=trust(marker_of(pick)),
         number=pick.number,
-        origins=tuple(dict.fromkeys(own(sha) for one in pick.commits for sha in one.origins)),
+        origins=tuple(dict.fromkeys(trust(sha) for one in pick.commits for sha in one.origins)),
         verdict=pick.verdict.replace("_", " ").capitalize(),
         tip=pick.branch_sha[:12],
         commands="\n".join((*pick.commands, "# resolve, then", push)),

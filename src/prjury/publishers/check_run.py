@@ -32,7 +32,7 @@ from prjury.publishers.races import (
 from prjury.report.annotations import Annotation, Annotations, annotate, identify
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, one_line, plain
+from prjury.report.sanitise import BY_SHAPE, join_lines, plain
 from prjury.report.view import page
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class CheckRunTexts:
             f"judged: {view.judged}"
         )
         return cls(
-            report.gate.value, one_line(view.headline, _LONGEST_TITLE, redact), summary, text
+            report.gate.value, join_lines(view.headline, _LONGEST_TITLE, redact), summary, text
         )
 
 

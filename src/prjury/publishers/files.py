@@ -39,7 +39,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
 
     Only regular files are replaced: a link, a device or a pipe of that name is left alone.
     """
-    data = encoded(content) if isinstance(content, str) else content
+    data = encode(content) if isinstance(content, str) else content
     try:
         _refuse_special(path)
         _replace(path, data)
@@ -57,7 +57,7 @@ def append(path: Path, content: bytes) -> None:
         raise unwritable(path, error) from error
 
 
-def encoded(text: str) -> bytes:
+def encode(text: str) -> bytes:
     r"""The text as UTF-8; what cannot be encoded is shown as ``\udcff``."""
     return text.encode("utf-8", "backslashreplace")
 

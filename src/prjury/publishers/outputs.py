@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from prjury.publishers.files import append, encoded
+from prjury.publishers.files import append, encode
 from prjury.report.model import Report
 
 
@@ -25,7 +25,7 @@ def write_outputs(
     path: Path, values: Mapping[str, str], new_delimiter: Callable[[], str] = delimiter
 ) -> None:
     """Adds outputs to the runner's file."""
-    append(path, encoded("".join(_entry(*pair, new_delimiter) for pair in values.items())))
+    append(path, encode("".join(_entry(*pair, new_delimiter) for pair in values.items())))
 
 
 def _entry(name: str, value: str, new_delimiter: Callable[[], str]) -> str:

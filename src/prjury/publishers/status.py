@@ -13,7 +13,7 @@ from prjury.jury.gate import Gate
 from prjury.publishers.races import Run, converge, find_newer, find_run, write_once
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, one_line
+from prjury.report.sanitise import BY_SHAPE, join_lines
 
 if TYPE_CHECKING:
     from github.CommitStatus import CommitStatus as PostedStatus
@@ -61,7 +61,7 @@ class CommitStatus:
         self._set(head_sha, "error", reason)
 
     def _set(self, sha: str, state: str, words: str) -> None:
-        line = one_line(words, _LONGEST, self.redact)
+        line = join_lines(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
         converge(lambda: self._attempt(sha, state, description), self.room.client.sleep)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from prjury.publishers.files import append, encoded
+from prjury.publishers.files import append, encode
 from prjury.report.model import Report
 
 #: GitHub drops a step's whole summary when it is larger, in bytes.
@@ -32,13 +32,13 @@ class JobSummary:
 def add_markdown(path: Path, text: str, limit: int = SUMMARY_LIMIT) -> None:
     """Adds Markdown to a summary that may have so many bytes in all."""
     used = path.stat().st_size if path.is_file() else 0
-    append(path, encoded(fitted(text.rstrip("\n") + "\n", limit - used)))
+    append(path, encode(fit_markdown(text.rstrip("\n") + "\n", limit - used)))
 
 
-def fitted(text: str, room: int) -> str:
+def fit_markdown(text: str, room: int) -> str:
     """Return the text, or what stands before its first fold if not all fits into so many bytes."""
-    if len(encoded(text)) <= room:
+    if len(encode(text)) <= room:
         return text
     head = text.partition("\n<details")[0].partition("\n```")[0]
     cut = head + _CUT
-    return cut if len(encoded(cut)) <= room else ""
+    return cut if len(encode(cut)) <= room else ""

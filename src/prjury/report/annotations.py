@@ -11,7 +11,7 @@ from prjury.report.finding_view import FindingView
 from prjury.report.findings import Weight
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, clean, one_line
+from prjury.report.sanitise import BY_SHAPE, clean, join_lines
 from prjury.report.view import page
 from prjury.report.wording import counted
 
@@ -92,7 +92,7 @@ def _annotate(finding: FindingView, redact: Redact) -> Annotation:
         "start_line": place.line or 1,
         "end_line": place.end_line or place.line or 1,
         "annotation_level": _LEVELS[finding.weight],
-        "title": one_line(check.name, _LONGEST_TITLE, redact),
+        "title": join_lines(check.name, _LONGEST_TITLE, redact),
         "message": clean(check.message.strip() or check.name, _LONGEST_TEXT, redact),
         **more,
     }

@@ -1,22 +1,14 @@
-"""The backport verdicts alone: the value, its JSON and its lines."""
+"""The backport verdicts alone: the value and its first line."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from prjury.report.model import Backport
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wording import verdict_words
 from prjury.snapshot.model import PullRequest, printable, visible
-
-if TYPE_CHECKING:
-    from prjury.report.codec import Json
-
-SCHEMA_NAME = "prjury/backports/v1"
 
 #: So many branches are named in the headline.
 _FEW = 4
@@ -62,25 +54,3 @@ class Backports:
     def unsuitable(self) -> Sequence[Backport]:
         """The branches that are not `suitable` as the change is."""
         return [one for one in self.backports if one.verdict != _SUITABLE]
-
-
-def backports_to_json(found: Backports, redact: Redact = BY_SHAPE) -> Json:
-    """Return the JSON ``prjury/backports/v1``, whose parts are those of the report."""
-    from prjury.report.codec import (  # noqa: PLC0415 - the terminal needs no models of JSON
-        backport_to_json,
-        printable_json,
-        pull_to_json,
-    )
-
-    value = {
-        "schema": SCHEMA_NAME,
-        "headline": found.headline,
-        "pull": pull_to_json(found.pull),
-        "backports": [backport_to_json(one) for one in found.backports],
-        "policy": {"source": found.policy, "hash": found.policy_hash},
-        "notes": list(found.notes),
-        "elapsed_ms": found.elapsed_ms,
-        "version": found.version,
-    }
-    printed: Json = printable_json(value, redact)
-    return printed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
@@ -14,9 +14,10 @@ from prjury.jury.gate import Gate
 from prjury.jury.judge import MODEL_BACKED, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import JuryVerdict
-from prjury.jury.score import NumericalScore, Score
+from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
 from prjury.report.assemble import gate_policy_of, hold
+from prjury.report.backports import Backports
 from prjury.report.invisible_chars import show_surrogates
 from prjury.report.judge_facts import GeneralFacts
 from prjury.report.model import (
@@ -159,7 +160,7 @@ def report_schema() -> Json:
 
 
 def read_form(data: object, form: type[Form]) -> Form:
-    """Read a JSON value in one of these forms."""
+    """Read a JSON value in one of these forms, or raise ValueError with the place in it."""
     try:
         return msgspec.convert(data, form)
     except msgspec.ValidationError as error:
@@ -168,92 +169,70 @@ def read_form(data: object, form: type[Form]) -> Form:
 
 def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
     """Return the report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
-    verdict = report.verdict
-    parts = {
-        "schema": SCHEMA_NAME,
-        "pull": pull_to_json(report.pull),
-        "verdict": {
-            "status": verdict.status,
-            "decided_by": verdict.decided_by,
-            "reasoning": verdict.aggregated.reasoning,
-            "gate": report.gate,
-            "headline": report.headline,
-            "override": report.override,
-        },
-        "tiers": [_tier(tier) for tier in report.tiers],
-        "backports": [backport_to_json(backport) for backport in report.backports],
-        "recovery": _recovery(report.recovery),
-    }
-    names = ReportJson.__struct_fields__
-    value = {name: parts[name] if name in parts else getattr(report, name) for name in names}
+    verdict, recovery = report.verdict, report.recovery
+    value = _fill(
+        ReportJson,
+        report,
+        schema=SCHEMA_NAME,
+        pull=_fill_pull(report.pull),
+        verdict=_fill(VerdictJson, verdict, report, reasoning=verdict.aggregated.reasoning),
+        tiers=[_fill_tier(tier) for tier in report.tiers],
+        backports=[_backport_to_json(backport) for backport in report.backports],
+        recovery={**msgspec.to_builtins(recovery), "usd": recovery.usd} if recovery else None,
+    )
     printed: Json = printable_json(value, redact)
     return printed
 
 
-#: Counts the ballots of a tier that ran and has some again.
-Recount: TypeAlias = Callable[[str, Sequence[Ballot], Mapping[str, Any]], Judgment]
-
-
-def verdict_from_report(data: Mapping[str, Any], recount: Recount | None = None) -> Verdict:
-    """Derive the verdict again from the judgments of a JSON report.
-
-    Nothing that the report says of its own verdict is believed: the tiers are concluded again and
-    held to the coverage floor that the report's policy names.
-    """
-    report = read_form(data, ReportJson)
-    verdict = conclude([_attempt(tier, recount) for tier in report.tiers])
-    return hold(verdict, report.coverage, gate_policy_of(report.policy))
-
-
-def read_earlier_votes(data: Mapping[str, Any]) -> EarlierVotes:
-    """Return what models said of a change, for the next time that it is judged."""
-    report = read_form(data, ReportJson)
-    judgments = {
-        (tier.name, ballot.judge): ballot_of(ballot).judgment
-        for tier in report.tiers
-        for ballot in tier.judgments
-        if ballot.type in MODEL_BACKED and ballot.status in {Status.PASS, Status.FAIL}
+def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
+    """Return the JSON ``prjury/backports/v1``, whose parts are those of the report."""
+    value = {
+        "schema": "prjury/backports/v1",
+        "headline": backports.headline,
+        "pull": _fill_pull(backports.pull),
+        "backports": [_backport_to_json(backport) for backport in backports.backports],
+        "policy": {"source": backports.policy, "hash": backports.policy_hash},
+        "notes": list(backports.notes),
+        "elapsed_ms": backports.elapsed_ms,
+        "version": backports.version,
     }
-    patch, policy = report.pull.patch_id or "", report.policy.hash
-    return EarlierVotes(patch, policy, judgments)
+    printed: Json = printable_json(value, redact)
+    return printed
 
 
 def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     """Return the value as JSON, with strings free of secrets and lone surrogates."""
-    return _printable(msgspec.to_builtins(value), redact)
+    return _clean(msgspec.to_builtins(value), redact)
 
 
-def _printable(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
+def _clean(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
             return redacted(show_surrogates(value), redact)
         case dict():
-            return {
-                _printable(key, redact): _printable(item, redact) for key, item in value.items()
-            }
+            return {_clean(key, redact): _clean(item, redact) for key, item in value.items()}
         case list() | tuple():
-            return [_printable(item, redact) for item in value]
+            return [_clean(item, redact) for item in value]
     return value
 
 
-def pull_to_json(pull: PullRequest) -> Json:
-    """Return what the report tells of a pull request; its nested values are not JSON yet."""
-    same = (
-        "repo number title author draft url labels base head merge_base behind additions deletions"
-    )
-    return {
-        **{name: getattr(pull, name) for name in same.split()},
-        "merged_tree": pull.merge.tree,
-        "files": [
-            {name: getattr(file, name) for name in FileJson.__struct_fields__}
-            for file in pull.files
-        ],
-        "patch_id": patch_id(pull),
-    }
+def _fill(form: type[Struct], *values: object, **parts: object) -> Json:
+    """Return the fields of a form: from the parts, or from the first value that has them."""
+    for name in form.__struct_fields__:
+        for value in values if name not in parts else ():
+            if hasattr(value, name):
+                parts[name] = getattr(value, name)
+                break
+    return {name: parts[name] for name in form.__struct_fields__}
 
 
-def backport_to_json(backport: Backport) -> Json:
-    """Return what the report tells of one release branch."""
+def _fill_pull(pull: PullRequest) -> Json:
+    files = [_fill(FileJson, file) for file in pull.files]
+    tree, patch = pull.merge.tree, patch_id(pull)
+    return _fill(PullJson, pull, merged_tree=tree, files=files, patch_id=patch)
+
+
+def _backport_to_json(backport: Backport) -> Json:
     value: Json = msgspec.to_builtins(backport)
     for conflict in value["conflicts"]:
         for region in conflict["regions"]:
@@ -261,85 +240,90 @@ def backport_to_json(backport: Backport) -> Json:
     return {**value, "checks": [check_to_json(check) for check in backport.checks]}
 
 
-def _recovery(recovery: Recovery | None) -> Json | None:
-    return {**msgspec.to_builtins(recovery), "usd": recovery.usd} if recovery else None
+def _fill_tier(tier: TierReport) -> Json:
+    attempt, verdict = tier.attempt, tier.attempt.verdict
+    judgment = verdict.aggregated if verdict else None
+    return _fill(
+        TierJson,
+        attempt,
+        tier,
+        label=judgment.label if judgment and attempt.status is Status.ABSTAIN else None,
+        reasoning=judgment.reasoning if judgment else None,
+        aggregation=GeneralFacts.of(judgment).aggregation if judgment else None,
+        judgments=[_fill_judgment(ballot) for ballot in (verdict.ballots if verdict else ())],
+    )
 
 
-def _tier(tier: TierReport) -> Json:
-    attempt = tier.attempt
-    judgment = attempt.verdict.aggregated if attempt.verdict else None
-    ballots: Iterable[Ballot] = attempt.verdict.ballots if attempt.verdict else ()
-    return {
-        "name": attempt.name,
-        "policy": attempt.policy,
-        "advisory": attempt.advisory,
-        "ran": attempt.ran,
-        "skipped_because": attempt.skipped_because,
-        "status": attempt.status,
-        "label": judgment.label if judgment and attempt.status is Status.ABSTAIN else None,
-        "reasoning": judgment.reasoning if judgment else None,
-        "elapsed_ms": attempt.elapsed_ms,
-        "aggregation": GeneralFacts.of(judgment).aggregation if judgment else None,
-        "judgments": [_judgment(ballot) for ballot in ballots],
-        "skipped": tier.skipped,
-    }
-
-
-def _judgment(ballot: Ballot) -> Json:
+def _fill_judgment(ballot: Ballot) -> Json:
     judgment = ballot.judgment
-    return {
-        "judge": ballot.judge,
-        "type": ballot.type,
-        "weight": ballot.weight,
-        "status": judgment.status,
-        "score": judgment.score.normalized if judgment.score else None,
-        "label": judgment.label,
-        "confidence": judgment.confidence,
-        "reasoning": judgment.reasoning,
-        "elapsed_ms": ballot.elapsed_ms,
-        "checks": [check_to_json(check) for check in judgment.checks],
-        "metadata": plain(judgment.metadata),
+    return _fill(
+        JudgmentJson,
+        judgment,
+        ballot,
+        score=judgment.score.normalized if judgment.score else None,
+        checks=[check_to_json(check) for check in judgment.checks],
+        metadata=plain(judgment.metadata),
+    )
+
+
+#: Counts the ballots of a tier that ran and has some again.
+Recount: TypeAlias = Callable[[str, Sequence[Ballot], Mapping[str, Any]], Judgment]
+
+
+def verdict_from_report(report: ReportJson, recount: Recount | None = None) -> Verdict:
+    """Derive the verdict again from the judgments of a report.
+
+    Nothing that the report says of its own verdict is believed: the tiers are concluded again and
+    held to the coverage floor that the report's policy names. Without ``recount``, what it says of
+    each tier's vote stands. Raises ValueError for judgments that cannot be.
+    """
+    verdict = conclude([_read_attempt(tier, recount) for tier in report.tiers])
+    return hold(verdict, report.coverage, gate_policy_of(report.policy))
+
+
+def read_earlier_votes(report: ReportJson) -> EarlierVotes:
+    """Return what models said of a change, for the next time that it is judged."""
+    judgments = {
+        (tier.name, ballot.judge): ballot_of(ballot).judgment
+        for tier in report.tiers
+        for ballot in tier.judgments
+        if ballot.type in MODEL_BACKED and ballot.status in {Status.PASS, Status.FAIL}
     }
-
-
-def _attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
-    ballots = tuple(map(ballot_of, tier.judgments))
-    counted = recount(tier.name, ballots, tier.aggregation or {}) if recount and ballots else None
-    verdict = JuryVerdict(counted or _read_aggregate(tier), ballots)
-    return TierAttempt(
-        tier.name,
-        tier.policy,
-        tier.advisory,
-        verdict if tier.ran else None,
-        tier.skipped_because,
-        tier.elapsed_ms,
-    )
-
-
-def _read_aggregate(tier: TierJson) -> Judgment:
-    """Return the tier's own judgment; a tier that says nothing of itself has erred."""
-    status = tier.status or Status.ERROR
-    counted = tier.aggregation or {}
-    score = counted.get("score") if status in {Status.PASS, Status.FAIL} else None
-    return Judgment(
-        status,
-        tier.reasoning or "the report gives no reason",
-        NumericalScore(score) if isinstance(score, int | float) else None,
-        tier.label if status is Status.ABSTAIN else None,
-        metadata={"aggregation": counted} if tier.aggregation else {},
-    )
+    return EarlierVotes(report.pull.patch_id or "", report.policy.hash, judgments)
 
 
 def ballot_of(ballot: JudgmentJson) -> Ballot:
     """Return the ballot that a report holds."""
-    score: Score | None = None if ballot.score is None else NumericalScore(ballot.score)
     judgment = Judgment(
         ballot.status,
         ballot.reasoning,
-        score,
+        None if ballot.score is None else NumericalScore(ballot.score),
         ballot.label,
         ballot.confidence,
         ballot.checks,
         ballot.metadata,
     )
     return Ballot(ballot.judge, judgment, ballot.weight, ballot.type, ballot.elapsed_ms)
+
+
+def _read_attempt(tier: TierJson, recount: Recount | None) -> TierAttempt:
+    ballots = tuple(map(ballot_of, tier.judgments))
+    counts = tier.aggregation or {}
+    aggregate = recount(tier.name, ballots, counts) if recount and ballots else _read_vote(tier)
+    verdict = JuryVerdict(aggregate, ballots) if tier.ran else None
+    return TierAttempt(
+        tier.name, tier.policy, tier.advisory, verdict, tier.skipped_because, tier.elapsed_ms
+    )
+
+
+def _read_vote(tier: TierJson) -> Judgment:
+    """Return the tier's own judgment; a tier that says nothing of itself has erred."""
+    status, counts = tier.status or Status.ERROR, tier.aggregation or {}
+    score = counts.get("score") if status in {Status.PASS, Status.FAIL} else None
+    return Judgment(
+        status,
+        tier.reasoning or "the report gives no reason",
+        NumericalScore(score) if isinstance(score, int | float) else None,
+        tier.label if status is Status.ABSTAIN else None,
+        metadata={"aggregation": counts} if counts else {},
+    )

@@ -93,7 +93,7 @@ def write_marker_values(report: Report) -> str:
     return values
 
 
-def since(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | None:
+def compare_findings(verdict: Verdict, head: str, reported: ToldVerdict | None) -> Since | None:
     """Return what became of the findings of the last verdict on another head; None if unknown.
 
     A finding that is gone is fixed if the judge that found it has come to a vote again.

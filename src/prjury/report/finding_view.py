@@ -15,7 +15,7 @@ from prjury.report.findings import Finding, Group, Weight, evidence_beyond
 from prjury.report.judge_facts import MergeFacts, PatternFacts, RuleFacts
 from prjury.report.links import Links
 from prjury.report.model import Dismissal, Report
-from prjury.report.text import own
+from prjury.report.text import trust
 from prjury.report.wording import SEVERITY_SYMBOLS
 from prjury.resources import DOCUMENTATION, pack_texts
 from prjury.snapshot.model import FileStatus, PullRequest, printable
@@ -93,7 +93,7 @@ def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
     evidence = finding.check.evidence or ""
     return View(
         symbol=_WEIGHT_SYMBOLS[finding.weight],
-        icon=own(_WEIGHT_ICONS[finding.weight]),
+        icon=trust(_WEIGHT_ICONS[finding.weight]),
         source=join_source(finding.tier, finding.judge),
         word="advice" if finding.advisory else finding.check.severity,
         check=first,
@@ -127,11 +127,11 @@ def view_check(check: Check, url: str | None = None) -> View:
     label = str(check.location) if check.location else None
     return View(
         symbol="✅" if check.passed else SEVERITY_SYMBOLS[check.severity],
-        icon=own("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
+        icon=trust("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
         word="pass" if check.passed else check.severity,
         name=check.name,
         message=check.message if check.message.strip() else None,
-        place=View(label=label, url=own(url) if url else None) if label else None,
+        place=View(label=label, url=trust(url) if url else None) if label else None,
         evidence=evidence_beyond(check),
         fix=check.fix if check.fix and check.fix.strip() not in check.message else None,
     )
@@ -146,7 +146,7 @@ def rule_url(rule: str) -> Markup | None:
     """Return the address of the page of a shipped rule; None for one of somebody else."""
     pack, _, name = rule.partition("/")
     is_shipped = f"{pack}.yml" in pack_texts() and _NAME.fullmatch(name)
-    return own(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if is_shipped else None
+    return trust(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if is_shipped else None
 
 
 class _HeadPlaces:

@@ -22,7 +22,16 @@ from prjury.report.finding_view import View
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.text import HtmlText, Inked, MarkdownText, TerminalText, Text, inked, own, style
+from prjury.report.text import (
+    HtmlText,
+    Inked,
+    MarkdownText,
+    TerminalText,
+    Text,
+    ink_value,
+    style,
+    trust,
+)
 from prjury.report.view import backports_page, page
 from prjury.resources import template_texts
 
@@ -113,8 +122,8 @@ class Renderer:
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         return templates.get_template("report.html.j2").render(
             page=self._ink(page(report, self.redact), HtmlText),
-            style=own(style),
-            style_hash=own(f"sha256-{digest}"),
+            style=trust(style),
+            style_hash=trust(f"sha256-{digest}"),
         )
 
     def terminal(self, report: Report) -> str:
@@ -123,7 +132,7 @@ class Renderer:
         return render_template("terminal.txt.j2", self.redact, TerminalText, page=view, style=style)
 
     def _ink(self, view: View, language: type[Text]) -> object:
-        return inked(view, lambda raw: language(raw, self.redact))
+        return ink_value(view, lambda raw: language(raw, self.redact))
 
     def fitting(
         self,
@@ -141,7 +150,7 @@ class Renderer:
         template = environment(MarkdownText).get_template(name)
         text = ""
         for shape in shapes:
-            words = template.render(page=view, shape=shape, marker=own(marker), titled=titled)
+            words = template.render(page=view, shape=shape, marker=trust(marker), titled=titled)
             text = _tidy(words)
             if len(text.encode()) <= limit:
                 break
@@ -168,7 +177,7 @@ def render_template(
     name: str, redact: Redact, language: type[Text] = MarkdownText, **parts: object
 ) -> str:
     """Render one of our templates, in which strings that are not our own are inked."""
-    shown = {key: inked(part, lambda raw: language(raw, redact)) for key, part in parts.items()}
+    shown = {key: ink_value(part, lambda raw: language(raw, redact)) for key, part in parts.items()}
     return _tidy(environment(language).get_template(name).render(shown))
 
 

@@ -18,7 +18,7 @@ from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report.headline import why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts
 from prjury.report.model import PolicyOrigin, Report, TierReport
-from prjury.report.text import own
+from prjury.report.text import trust
 from prjury.report.wording import (
     NOT_RUN,
     SYMBOLS,
@@ -58,8 +58,8 @@ class TableRow(Struct, frozen=True):
     def status(self) -> Markup:
         """The result as one lower-case word, for style sheets; advice is never red."""
         if self.advisory and self.rank is Rank.FAIL:
-            return own("error")
-        return own(self.rank.name.lower().replace("_", "-"))
+            return trust("error")
+        return trust(self.rank.name.lower().replace("_", "-"))
 
     @property
     def time(self) -> str:
@@ -163,17 +163,17 @@ def _short(judgment: Judgment) -> str:
 
 def _is_unseated(tier: TierReport, policy: PolicyOrigin) -> bool:
     skipped = {judge.judge for judge in tier.skipped}
-    names = configured(tier.attempt, policy)
+    names = list_configured(tier.attempt, policy)
     return bool(skipped) and (not names or set(names) <= skipped)
 
 
 def _bench(tier: TierReport, policy: PolicyOrigin) -> str:
     skipped = {judge.judge for judge in tier.skipped}
-    names = [name for name in configured(tier.attempt, policy) if name not in skipped]
+    names = [name for name in list_configured(tier.attempt, policy) if name not in skipped]
     return listed(names, most=4) or "all its judges"
 
 
-def configured(attempt: TierAttempt, policy: PolicyOrigin) -> list[str]:
+def list_configured(attempt: TierAttempt, policy: PolicyOrigin) -> list[str]:
     """The judges that the policy names for a tier, for tiers that seated nobody."""
     tiers = policy.resolved.get("tiers")
     for tier in tiers if isinstance(tiers, list | tuple) else ():

@@ -88,14 +88,14 @@ def plain(text: str, limit: int | None = 300, redact: Redact = BY_SHAPE) -> str:
     Punctuation that can do nothing in the middle of a line stays as it is, because people also
     read the source, in mails.
     """
-    return _escape(one_line(text, limit, redact))
+    return _escape(join_lines(text, limit, redact))
 
 
 def prose(
     text: str, limit: int | None = 600, redact: Redact = BY_SHAPE, *, in_cell: bool = False
 ) -> str:
     """Like `plain`, but what stands between single backticks becomes code."""
-    line = one_line(text, limit, redact)
+    line = join_lines(text, limit, redact)
     pieces: list[str] = []
     end = 0
     for match in CODE_SPAN.finditer(line):
@@ -121,7 +121,7 @@ def single(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
     return whole.replace("\n", "\\n").replace("\t", " ") if whole.strip() else EMPTY
 
 
-def one_line(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
+def join_lines(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
     """One line with single spaces."""
     return _remove_marker(" ".join(clean(text, limit, redact).split())) or EMPTY
 

@@ -18,7 +18,7 @@ from prjury.report.finding_view import FindingView, View, rule_url
 from prjury.report.findings import Weight, how_to
 from prjury.report.model import Report
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, clean, one_line
+from prjury.report.sanitise import BY_SHAPE, clean, join_lines
 from prjury.report.view import page
 from prjury.report.wording import counted
 
@@ -79,7 +79,7 @@ class _Writer:
 
     def name(self, finding: FindingView) -> str:
         """Return the rule's id."""
-        return one_line(finding.check.name, _LONGEST_NAME, self.redact)
+        return join_lines(finding.check.name, _LONGEST_NAME, self.redact)
 
     def result(self, finding: FindingView) -> dict[str, Any]:
         """Return a result, and note its rule."""

@@ -67,15 +67,15 @@ class Text(ABC):
 Ink: TypeAlias = Callable[[str], Text]
 
 
-def inked(value: object, ink: Ink) -> object:
-    """Return a value as templates may have it: every string in it is a `Text`, but for `own` ones.
+def ink_value(value: object, ink: Ink) -> object:
+    """Return a value as templates may have it: every string is a `Text`, but for trusted ones.
 
     The attributes of dataclasses and namespaces can be read, and they are inked as well.
     """
     if isinstance(value, str):
         return value if isinstance(value, Markup) else ink(value)
     if isinstance(value, tuple):
-        return tuple(inked(item, ink) for item in value)
+        return tuple(ink_value(item, ink) for item in value)
     has_parts = is_dataclass(value) or isinstance(value, SimpleNamespace | Struct)
     return Inked(value, ink) if has_parts else value
 
@@ -88,7 +88,7 @@ class Inked:
         self._ink = ink
 
     def __getattr__(self, name: str) -> object:
-        self.__dict__[name] = part = inked(getattr(self._value, name), self._ink)
+        self.__dict__[name] = part = ink_value(getattr(self._value, name), self._ink)
         return part
 
 
@@ -130,11 +130,11 @@ class HtmlText(Text):
 
     def plain(self, limit: int = 300) -> Markup:
         """Words in one line."""
-        return escape(sanitise.one_line(self._raw, limit, self._redact))
+        return escape(sanitise.join_lines(self._raw, limit, self._redact))
 
     def prose(self, limit: int = 600) -> Markup:
         """Words in one line, with code between backticks."""
-        return _mark_code(sanitise.one_line(self._raw, limit, self._redact))
+        return _mark_code(sanitise.join_lines(self._raw, limit, self._redact))
 
     def code(self, limit: int = 200) -> Markup:
         """A ``<code>`` element."""
@@ -179,7 +179,7 @@ class TerminalText(Text):
         """Return the first lines with a word in them, and how many more there are."""
         lines = [line for line in self._raw.splitlines() if line.strip()]
         shown = [before + type(self)(line, self._redact).plain() for line in lines[:most]]
-        return [*shown, *([own(f"… (+{len(lines) - most} lines)")] if lines[most:] else [])]
+        return [*shown, *([trust(f"… (+{len(lines) - most} lines)")] if lines[most:] else [])]
 
 
 #: What stands before a line of the terminal's template to give it a style; no text can hold it.
@@ -188,7 +188,7 @@ STYLED = re.compile(r"\0(\w+)\0")
 
 def style(name: str) -> Markup:
     """Name the style of a line."""
-    return own(f"\0{name}\0")
+    return trust(f"\0{name}\0")
 
 
 def _mark_code(line: str) -> Markup:
@@ -200,7 +200,7 @@ def _mark_code(line: str) -> Markup:
     )
 
 
-def own(words: str) -> Markup:
+def trust(words: str) -> Markup:
     """Words and addresses that we wrote ourselves: symbols, numbers, quoted URLs."""
     return Markup(words)  # noqa: S704 - never called with a word from outside
 

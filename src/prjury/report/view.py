@@ -1,7 +1,7 @@
 """What templates see of a report: ready-made parts.
 
 They are written here as plain strings and reach a template `inked`, so that no outside word can be
-printed unsanitised. Only what is `own` is printed, or compared, as it is.
+printed unsanitised. Only what is `trust` is printed, or compared, as it is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from prjury.report.next_steps import NextStep, gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.text import own
+from prjury.report.text import trust
 from prjury.report.wording import (
     NOT_RUN,
     SYMBOLS,
@@ -117,12 +117,12 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         **parts,
         headline=report.headline,
         decision=remove_symbols(report.headline),
-        icon=own(_icon(report.headline)),
-        status=own(verdict.status.value),
-        gate=own(report.gate.value),
+        icon=trust(_icon(report.headline)),
+        status=trust(verdict.status.value),
+        gate=trust(report.gate.value),
         version=report.version,
-        head=own(report.pull.head.sha),
-        gate_page=own(gate) if gate else None,
+        head=trust(report.pull.head.sha),
+        gate_page=trust(gate) if gate else None,
         next=tuple(map(_next_step, next_steps(report))),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
@@ -137,7 +137,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         other_backports=tuple(map(_backport, others)),
         backports=tuple(map(_backport, (*prominent, *others))),
         notes=report.notes,
-        about_head=own(f"`{report.pull.head.sha[:7]}`"),
+        about_head=trust(f"`{report.pull.head.sha[:7]}`"),
         since=describe_since(report),
         names=names_line(report.names),
         recovery=_recovery(report.recovery),
@@ -152,7 +152,7 @@ def _next_step(step: NextStep) -> View:
     shown = snippet and View(
         text=snippet.text,
         where=snippet.where or None,
-        language=own(snippet.language if snippet.language in _LANGUAGES else ""),
+        language=trust(snippet.language if snippet.language in _LANGUAGES else ""),
     )
     return View(words=step.words, snippet=shown)
 
@@ -184,7 +184,7 @@ def _not_checked(entries: Sequence[NotChecked]) -> tuple[View, ...]:
         View(
             reason=reason,
             count=len(names),
-            count_words=own(counted(len(names), "file")),
+            count_words=trust(counted(len(names), "file")),
             paths=tuple(names),
         )
         for reason, names in paths.items()
@@ -195,7 +195,7 @@ def _logs(report: Report, links: Links, run: str | None) -> View | None:
     judgments = [seat.judgment for seat in seat_outcomes(report.verdict)]
     paths = tuple(dict.fromkeys(log for each in judgments for log in RunFacts.of(each).logs))
     url = links.to_artifacts(run)
-    return View(paths=paths, url=own(url) if url else None) if paths else None
+    return View(paths=paths, url=trust(url) if url else None) if paths else None
 
 
 def _findings(report: Report, links: Links) -> dict[str, Any]:
@@ -216,7 +216,7 @@ def _findings(report: Report, links: Links) -> dict[str, Any]:
         "must_fix_count": blockers,
         "should_look": tuple(should_look),
         "should_look_count": len(views) - blockers,
-        "should_look_words": own(_count_words(weights[Weight.SHOULD_LOOK], weights[Weight.NIT])),
+        "should_look_words": trust(_count_words(weights[Weight.SHOULD_LOOK], weights[Weight.NIT])),
         "about": tuple(
             View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
             for rule in reversed(rules.values())
@@ -260,7 +260,7 @@ def backports_page(found: Backports) -> View:
 def _backport(backport: Backport) -> View:
     return View(
         branch=backport.branch,
-        symbol=own(verdict_symbol(backport)),
+        symbol=trust(verdict_symbol(backport)),
         command_list=backport.commands,
         words=backport_words(backport),
         reasons=reasons_beyond(backport),
@@ -280,8 +280,8 @@ def seats_view(judgment: Judgment) -> View | None:
     views = tuple(
         View(
             seat=seat.seat,
-            icon=own(seat.status if seat.status in _SYMBOLS else "abstain"),
-            symbol=own(_SYMBOLS.get(seat.status, "")),
+            icon=trust(seat.status if seat.status in _SYMBOLS else "abstain"),
+            symbol=trust(_SYMBOLS.get(seat.status, "")),
             result=_result(seat),
             answers=tuple(seat.criteria.get(name, "–") for name in criteria),
         )
@@ -309,7 +309,7 @@ def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
         source=join_source(seat.attempt.name, seat.ballot.judge),
         symbol=SYMBOLS[status],
         word="advises against" if is_advice else word_of(judgment),
-        status=own(status.value),
+        status=trust(status.value),
         reasoning=judgment.reasoning,
         question=GeneralFacts.of(judgment).question or None,
         facts=facts_of(seat.ballot),
@@ -340,7 +340,7 @@ def _tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> Vi
         name=attempt.name,
         symbol=symbol,
         word=word,
-        status=own(shown),
+        status=trust(shown),
         advisory=attempt.advisory,
         decided=report.verdict.decided_by == attempt.name,
         time=duration(attempt.elapsed_ms) if attempt.ran else None,
@@ -364,7 +364,7 @@ def _change(report: Report, links: Links) -> View:
     return View(
         title=pull.title if pull.title.strip() else None,
         name=pull.repo if pull.number is None else f"{pull.repo} #{pull.number}",
-        url=own(links.pull_url) if links.pull_url else None,
+        url=trust(links.pull_url) if links.pull_url else None,
         author=pull.author or None,
         base=_tip(pull.base),
         head=_tip(pull.head),
@@ -397,7 +397,7 @@ def _file(file: FileChange, links: Links, largest: int, reasons: dict[str, str])
     url = links.to(Location(path)) if file.new_blob or file.additions else None
     return View(
         path=path,
-        url=own(url) if url else None,
+        url=trust(url) if url else None,
         status=file.status.value.replace("_", " "),
         additions=file.additions,
         deletions=file.deletions,

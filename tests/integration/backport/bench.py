@@ -23,7 +23,8 @@ from prjury.app.backport import backport
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
 from prjury.publishers.terminal import backport_lines
-from prjury.report.backports import Backports, backports_to_json
+from prjury.report.backports import Backports
+from prjury.report.codec import backports_to_json
 from prjury.report.model import Backport
 from prjury.report.render import Renderer
 from prjury.report.sanitise import BY_SHAPE

@@ -6,7 +6,7 @@ import pytest
 
 from fakes.bare_report import report
 from prjury.errors import PublishError
-from prjury.publishers.summary import JobSummary, fitted
+from prjury.publishers.summary import JobSummary, fit_markdown
 
 NOTE = "The summary ends here"
 
@@ -36,9 +36,9 @@ def test_without_any_room_nothing_is_added(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_is_cut_before_its_first_block() -> None:
     text = "# Title\n\nwhy\n\n<details><summary>more</summary>\n" + "x" * 900
-    assert fitted(text, 2_000) == text
-    assert fitted(text, 200).startswith("# Title\n\nwhy\n\n*The summary ends here")
-    assert fitted(text, 9) == ""
+    assert fit_markdown(text, 2_000) == text
+    assert fit_markdown(text, 200).startswith("# Title\n\nwhy\n\n*The summary ends here")
+    assert fit_markdown(text, 9) == ""
 
 
 def test_a_missing_directory_is_a_publish_error() -> None:

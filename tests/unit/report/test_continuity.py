@@ -12,7 +12,7 @@ from fakes.render import to_comment, to_html
 from fakes.reports import ballot, report, tier
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import ToldVerdict, dismissals, since, write_dismissal
+from prjury.report.continuity import ToldVerdict, compare_findings, dismissals, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, Report, Since
 from prjury.snapshot.model import Side
@@ -30,7 +30,7 @@ def found(head: str, *messages: str) -> Report:
 def after(told: Report, now: Report) -> Since | None:
     read = ToldVerdict.of(to_comment(told, run="12.1"))
     assert read is not None
-    return since(now.verdict, now.pull.head.sha, read)
+    return compare_findings(now.verdict, now.pull.head.sha, read)
 
 
 def test_findings_are_fixed_open_and_new_whatever_their_lines() -> None:
@@ -52,7 +52,7 @@ def test_a_second_run_on_the_same_head_compares_with_the_head_before() -> None:
 
 def test_a_first_verdict_is_compared_with_nothing() -> None:
     assert after(found(FIRST, "a"), found(FIRST, "a")) is None
-    assert since(found(FIRST).verdict, FIRST, None) is None
+    assert compare_findings(found(FIRST).verdict, FIRST, None) is None
 
 
 def test_what_a_judge_did_not_come_to_is_not_called_fixed() -> None:

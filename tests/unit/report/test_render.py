@@ -28,7 +28,7 @@ from prjury.report.render import (
     Renderer,
     environment,
 )
-from prjury.report.text import HtmlText, MarkdownText, Text, inked
+from prjury.report.text import HtmlText, MarkdownText, Text, ink_value
 from prjury.report.view import page
 from prjury.resources import DOCUMENTATION
 
@@ -170,11 +170,11 @@ def bare_strings(raw: Any, view: Any, where: str) -> Iterator[str]:
 @pytest.mark.parametrize("language", [MarkdownText, HtmlText])
 def test_templates_get_no_bare_string(language: type[Text]) -> None:
     view = page(report_holding("<b>@x"))
-    assert list(bare_strings(view, inked(view, language), "page")) == []
+    assert list(bare_strings(view, ink_value(view, language), "page")) == []
 
 
 def rendered(template: str, report: Report) -> str:
-    view = inked(page(report), MarkdownText)
+    view = ink_value(page(report), MarkdownText)
     return environment(MarkdownText).from_string(template).render(page=view)
 
 

@@ -16,7 +16,13 @@ from prjury.jury.gate import GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import CategoricalScore, NumericalScore
-from prjury.report.codec import report_schema, report_to_json, verdict_from_report
+from prjury.report.codec import (
+    ReportJson,
+    read_form,
+    report_schema,
+    report_to_json,
+    verdict_from_report,
+)
 from prjury.report.model import Report
 
 REPORTS = [fake.passed, fake.broken_build, fake.conflicting, fake.needs_a_human]
@@ -36,7 +42,7 @@ def test_every_report_satisfies_the_schema_and_gives_the_same_verdict(
 ) -> None:
     report = make()
     data = through_json(report)
-    again = verdict_from_report(data)
+    again = verdict_from_report(read_form(data, ReportJson))
     assert again.status is report.verdict.status
     assert again.decided_by == report.verdict.decided_by
     assert again.aggregated.reasoning == report.verdict.aggregated.reasoning
@@ -176,7 +182,7 @@ def test_the_round_trip_keeps_status_and_gate(tiers: list[TierAttempt], policy: 
     pull = fake.pull([fake.file("a.py", 6), fake.file("b.py", 4)])
     report = fake.report(*tiers, pull_request=pull, gate_policy=policy)
     data = report_to_json(report)
-    again = verdict_from_report(data)
+    again = verdict_from_report(read_form(data, ReportJson))
     assert again.status is report.verdict.status
     assert again.aggregated.label == report.verdict.aggregated.label
     assert again.decided_by == report.verdict.decided_by
@@ -188,10 +194,10 @@ def test_what_is_no_report_is_refused(key: str) -> None:
     data = report_to_json(fake.passed())
     data[key] = {"x": 1}
     with pytest.raises(ValueError, match=key):
-        verdict_from_report(data)
+        verdict_from_report(read_form(data, ReportJson))
 
 
 def test_keys_that_nobody_knows_are_put_up_with() -> None:
     data = report_to_json(fake.passed()) | {"new": 1}
     jsonschema.validate(data, SCHEMA)
-    assert verdict_from_report(data).status is Status.PASS
+    assert verdict_from_report(read_form(data, ReportJson)).status is Status.PASS
