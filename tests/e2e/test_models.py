@@ -123,7 +123,7 @@ def test_a_server_that_fails_for_ever_closes_no_advisory_tier(server: Aimock, sh
     server.script(fails(500, SERVER_SECRET))
     said = reviewed(shop, policy(advisory=True), "--model", CLAUDE)
     assert (said.code, said.status, said.reason) == (0, "pass", "provider_error")
-    assert said.first_line == f"{READY}, but opinion gives no answer (provider error)"
+    assert said.first_line == f"{READY[:-1]}; quality gave no answer: provider error)"
     assert {request.status for request in server.requests} == {500}
 
 

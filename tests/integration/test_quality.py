@@ -40,7 +40,7 @@ def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path)
     said = review(tmp_path, reply(correctness=WRONG_SUM), ADVISING)
     assert (said.code, said.status) == (0, "pass")
     assert said.first_line == (
-        "## ⚠️ Merge gate open; the model found 1 likely bug, opinion advises against (not built)"
+        "## ⚠️ Merge gate open; the model found 1 problem, opinion advises against (not built)"
     )
     assert "The judges advise against merging this" in said.files["feedback"]
     assert "Nothing has to be fixed" not in said.files["feedback"]

@@ -142,7 +142,7 @@ def test_a_founded_failure(
 ) -> None:
     server.script(BAD)
     said = shop.review(policy(advisory=advisory), "--model", MODELS[provider])
-    found = "the model found 2 likely bugs, opinion advises against"
+    found = "the model found 2 problems, opinion advises against"
     line = f"## ⚠️ Merge gate open; {found} (not built)"
     closed = (1, "fail", "## ❌ Do not merge: quality fails, 2 findings")
     assert (said.code, said.status, said.first_line) == ((0, "pass", line) if advisory else closed)
@@ -211,7 +211,7 @@ def no_answer(said: Said, reason: str, *, advisory: bool) -> None:
     assert (judgment["status"], judgment["label"], said.reason) == ("abstain", reason, reason)
     assert judgment["score"] is None
     if advisory:
-        expected = (0, "pass", "success", f"{READY}, but opinion gives no answer ({words})")
+        expected = (0, "pass", "success", f"{READY[:-1]}; quality gave no answer: {words})")
     else:
         expected = (3, "abstain", "action_required", f"## ⚠️ Needs a human: quality ({words})")
     gate = said.report["verdict"]["gate"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import BENIGN_LABELS, NOBODY_VOTED, NOT_APPLICABLE, NOT_CONFIGURED
+from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.voting import BENIGN_LABELS, NOBODY_VOTED, NOT_APPLICABLE, NOT_CONFIGURED, Ballot
 from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, culprits, seat_outcomes
 from prjury.report.judge_facts import (
     BASE_BROKEN,
@@ -17,7 +17,6 @@ from prjury.report.judge_facts import (
     BuildFacts,
     BuildRunFacts,
     MergeFacts,
-    PanelFacts,
     RunFacts,
 )
 from prjury.report.model import Coverage
@@ -39,12 +38,14 @@ _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint erro
 
 
 def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage) -> str:
-    """The decision in one line, for people; a symbol, words and the reason."""
+    """Write the decision in one line, for people: a symbol, words and the reason."""
     if verdict.status is Status.PASS:
-        return (
-            _open(pull, verdict, coverage) if gate is Gate.SUCCESS else _name_unconfigured(verdict)
-        )
-    line = f"{_decision(verdict)}: {_reason(pull, verdict)}"
+        is_open = gate is Gate.SUCCESS
+        return _describe_pass(pull, verdict, coverage) if is_open else _name_unconfigured(verdict)
+    unvoted = verdict.aggregated.label == NOBODY_VOTED
+    decision = UNJUDGED if verdict.status is Status.ERROR or unvoted else HUMAN
+    decision = DO_NOT if verdict.status is Status.FAIL else decision
+    line = f"{decision}: {_find_reason(pull, verdict)}"
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
@@ -53,59 +54,54 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
     if reason := _find_hold(verdict):
         return (("", reason),)
     if verdict.status is Status.PASS:
-        votes = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is Status.PASS]
-        against = [pair for attempt in verdict.attempts for pair in _objections(attempt)]
-        pairs = against or [(v.ballot.judge, _first_words(pull, v)) for v in votes]
-        return tuple(pairs) or (("", first_line(verdict.aggregated.reasoning)),)
-    guilty = culprits(verdict)
-    clauses = tuple((voice.ballot.judge, _first_words(pull, voice)) for voice in guilty)
-    return clauses or (("", first_line(verdict.aggregated.reasoning)),)
+        against = tuple(pair for attempt in verdict.attempts for pair in _list_objections(attempt))
+        if against:
+            return against
+        seats = [seat for seat in seat_outcomes(verdict) if seat.counts]
+        seats = [seat for seat in seats if seat.judgment.status is Status.PASS]
+    else:
+        seats = list(culprits(verdict))
+    pairs = tuple(
+        (seat.ballot.judge, first_words(seat.judgment) or _describe_failure(pull, seat))
+        for seat in seats
+    )
+    return pairs or (("", first_line(verdict.aggregated.reasoning)),)
 
 
-def _first_words(pull: PullRequest, voice: SeatOutcome) -> str:
-    return first_words(voice.judgment) or _failure(pull, voice)
-
-
-def _objections(attempt: TierAttempt) -> list[tuple[str, str]]:
-    if attempt.verdict is None or not (_objection(attempt) or _silent(attempt)):
+def _list_objections(attempt: TierAttempt) -> list[tuple[str, str]]:
+    """Return who of an advisory tier advises against the change, and the first problem of each."""
+    if attempt.verdict is None or not _describe_advice(attempt):
         return []
-    ballots = [b for b in attempt.verdict.ballots if b.judgment.status is attempt.status]
-    pairs = [(ballot.judge, _first_objection(ballot.judgment)) for ballot in ballots]
+    ballots = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
+    pairs = []
+    for ballot in ballots:
+        errors = _list_errors(ballot)
+        words = first_line(ballot.judgment.reasoning)
+        if errors and errors[0].message.strip():
+            place = f" ({errors[0].location})" if errors[0].location else ""
+            more = f" and {counted(len(errors) - 1, 'other problem')}" if len(errors) > 1 else ""
+            words = f"{first_line(errors[0].message)}{place}{more}"
+        pairs.append((ballot.judge, words))
     return pairs or [(attempt.name, first_line(attempt.verdict.aggregated.reasoning))]
 
 
-def _first_objection(judgment: Judgment) -> str:
-    """Return the first problem with its place; what the judge says in all, if it names none."""
-    errors = [check for check in judgment.failed_checks if check.severity == "error"]
-    if judgment.status is not Status.FAIL or not errors or not errors[0].message.strip():
-        return first_line(judgment.reasoning)
-    place = f" ({errors[0].location})" if errors[0].location else ""
-    more = f" and {counted(len(errors) - 1, 'other problem')}" if len(errors) > 1 else ""
-    return f"{first_line(errors[0].message)}{place}{more}"
+def _list_errors(ballot: Ballot) -> list[Check]:
+    return [check for check in ballot.judgment.failed_checks if check.severity == "error"]
 
 
-def _decision(verdict: Verdict) -> str:
-    if verdict.status is Status.FAIL:
-        return DO_NOT
-    unvoted = verdict.aggregated.label == NOBODY_VOTED
-    return UNJUDGED if verdict.status is Status.ERROR or unvoted else HUMAN
-
-
-def _open(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
-    limits = "; ".join(undone(pull, verdict, coverage))
-    objections = [words for attempt in verdict.attempts if (words := _objection(attempt))]
-    overruled = any(voice.judgment.status is Status.FAIL for voice in _blocking(verdict))
-    proven = READY if is_proven(pull, verdict) else NOTHING_FOUND
-    decision = GATE_OPEN if overruled else proven
-    line = f"{GATE_OPEN}; {listed(objections)}" if objections else decision
-    silent = [words for attempt in verdict.attempts if (words := _silent(attempt))]
-    but = f", but {listed(silent)}" if silent else ""
-    return f"{line}{f' ({limits})' if limits else ''}{but}"
+def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
+    limits = "; ".join(filter(None, _list_limits(pull, verdict, coverage)))
+    advice = list(filter(None, map(_describe_advice, verdict.attempts)))
+    overruled = any(seat.judgment.status is Status.FAIL for seat in _list_blocking(verdict))
+    decision = READY if is_proven(pull, verdict) else NOTHING_FOUND
+    decision = GATE_OPEN if advice or overruled else decision
+    line = f"{decision}; {listed(advice)}" if advice else decision
+    return f"{line} ({limits})" if limits else line
 
 
 def is_advised_against(verdict: Verdict) -> bool:
     """Return true if an advisory tier fails."""
-    return any(map(_objection, verdict.attempts))
+    return any(map(_describe_advice, verdict.attempts))
 
 
 def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
@@ -114,14 +110,14 @@ def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
     A build whose tests left no results, or that another CI made of an older base, proves as little
     as none.
     """
-    builds = _passed_builds(verdict)
+    builds = _list_passed_builds(verdict)
     return bool(builds) and all(
         _has_tested(build) and not _describe_other_base(pull, build) for build in builds
     )
 
 
-def _passed_builds(verdict: Verdict) -> list[BuildFacts]:
-    judgments = (seat.judgment for seat in _blocking(verdict))
+def _list_passed_builds(verdict: Verdict) -> list[BuildFacts]:
+    judgments = (seat.judgment for seat in _list_blocking(verdict))
     passed = (judgment for judgment in judgments if judgment.status is Status.PASS)
     return [build for judgment in passed if (build := BuildFacts.of(judgment))]
 
@@ -137,7 +133,7 @@ def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
     base = build.tested_base
     if build.origin != "checks" or pull.base.sha == base or not pull.behind:
         return ""
-    ref = _short(printable(pull.base.ref))
+    ref = _shorten(printable(pull.base.ref))
     if base is None:
         return f"CI tested this head, perhaps on an older {ref}"
     if not base:
@@ -145,120 +141,97 @@ def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
     return f"CI tested this head on {ref}@{base[:7]}, {ref} is at {pull.base.sha[:7]}"
 
 
-def undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> tuple[str, ...]:
+def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator[str]:
     """Name what the decision does not rest on, so that nobody takes it for more than it is."""
-    return tuple(filter(None, _undone(pull, verdict, coverage)))
-
-
-def _undone(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Iterator[str]:
-    blocking = _blocking(verdict)
-    for voice in blocking:
-        if voice.judgment.status is Status.FAIL:
-            how = "was outvoted" if voice.counts else f"{verdict.decided_by} decided after it"
-            yield f"{voice.ballot.judge} fails and {how}"
-        elif reserve := _reserve(voice.judgment):
-            yield f"{voice.ballot.judge} {reserve}"
+    blocking = _list_blocking(verdict)
+    for seat in blocking:
+        if seat.judgment.status is Status.FAIL:
+            how = "was outvoted" if seat.counts else f"{verdict.decided_by} decided after it"
+            yield f"{seat.ballot.judge} fails and {how}"
+        elif reserve := ", and ".join(filter(None, _list_reserves(seat.judgment))):
+            yield f"{seat.ballot.judge} {reserve}"
     if not pull.files:
         yield "no file changes"
     elif pull.docs_only:
         yield "only documentation changes"
-    if _is_built(blocking, Status.PASS, Status.FAIL):
-        for build in _passed_builds(verdict):
+    ended = [seat for seat in blocking if seat.judgment.status in {Status.PASS, Status.FAIL}]
+    if any(BuildFacts.of(seat.judgment) for seat in ended):
+        builds = _list_passed_builds(verdict)
+        for build in builds:
             yield _describe_other_base(pull, build)
-            yield _not_compared(build)
-        yield _count_unbuilt(blocking)
+            tests = build.ran.tests if build.ran else None
+            is_compared = tests is not None and tests.base is not None
+            yield "tests not compared" if build.origin == "checks" and not is_compared else ""
+        unbuilt = sum(len(build.unbuilt or ()) for build in builds)
+        yield f"{counted(unbuilt, 'file')} not built" if unbuilt else ""
     else:
         yield "not built"
-        yield "" if pull.docs_only else _unread(coverage)
-    if not _model_answered(verdict):
+        yield "" if pull.docs_only else _count_unread(coverage)
+    answers = [seat for seat in seat_outcomes(verdict) if seat.judgment.label not in BENIGN_LABELS]
+    if all(seat.ballot.type is JudgeType.DETERMINISTIC for seat in answers):
         yield "no model asked"
     else:
-        yield from _silent_models(verdict)
+        yield _name_silent(verdict)
 
 
-def _blocking(verdict: Verdict) -> list[SeatOutcome]:
-    return [voice for voice in seat_outcomes(verdict) if not voice.attempt.advisory]
+def _list_blocking(verdict: Verdict) -> list[SeatOutcome]:
+    return [seat for seat in seat_outcomes(verdict) if not seat.attempt.advisory]
 
 
-def _is_built(blocking: Sequence[SeatOutcome], *results: Status) -> bool:
-    ended = (v.judgment for v in blocking if v.judgment.status in results)
-    return any(BuildFacts.of(judgment) for judgment in ended)
-
-
-def _unread(coverage: Coverage) -> str:
+def _count_unread(coverage: Coverage) -> str:
     unread = coverage.files_total - coverage.files_judged
-    if unread < coverage.files_total:
-        return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
-    return "no file read" if unread else ""
+    if unread == coverage.files_total:
+        return "no file read" if unread else ""
+    return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
 
 
-def _not_compared(build: BuildFacts) -> str:
-    tests = build.ran.tests if build.ran else None
-    unknown = tests is None or tests.base is None
-    return "tests not compared" if build.origin == "checks" and unknown else ""
+def _name_silent(verdict: Verdict) -> str:
+    """Name the models, and the judges that only advise, which gave no answer."""
+    silent = [seat for seat in seat_outcomes(verdict) if _is_silent(seat)]
+    names = listed([seat.ballot.judge for seat in silent])
+    reasons = listed([*dict.fromkeys(filter(None, (_find_word(seat.judgment) for seat in silent)))])
+    return f"{names} gave no answer{f': {reasons}' if reasons else ''}" if silent else ""
 
 
-def _silent_models(verdict: Verdict) -> Iterator[str]:
-    silent = [voice for voice in seat_outcomes(verdict) if _is_unheard(voice)]
-    if silent:
-        names = listed([voice.ballot.judge for voice in silent])
-        words = dict.fromkeys(_word(voice.judgment) or "no reason" for voice in silent)
-        yield f"{names} gave no answer: {listed(list(words))}"
-
-
-def _is_unheard(voice: SeatOutcome) -> bool:
-    judgment = voice.judgment
-    if voice.ballot.type is JudgeType.DETERMINISTIC or judgment.label == NOT_APPLICABLE:
+def _is_silent(seat: SeatOutcome) -> bool:
+    judgment, is_advisory = seat.judgment, seat.attempt.advisory
+    if judgment.status not in {Status.ABSTAIN, Status.ERROR} or judgment.label == NOT_APPLICABLE:
         return False
-    unsaid = judgment.label == NOT_CONFIGURED or voice.attempt.status in {Status.PASS, Status.FAIL}
-    return unsaid and judgment.status in {Status.ABSTAIN, Status.ERROR}
+    is_model = seat.ballot.type is not JudgeType.DETERMINISTIC
+    has_voted = seat.attempt.status in {Status.PASS, Status.FAIL}
+    return is_advisory or (is_model and (has_voted or judgment.label == NOT_CONFIGURED))
 
 
-def _word(judgment: Judgment) -> str:
-    return _short(judgment.reason or judgment.label or "").replace("_", " ")
+def _find_word(judgment: Judgment) -> str:
+    return _shorten(judgment.reason or judgment.label or "").replace("_", " ")
 
 
-def _count_unbuilt(blocking: Sequence[SeatOutcome]) -> str:
-    passed = [voice.judgment for voice in blocking if voice.judgment.status is Status.PASS]
-    builds = [build for judgment in passed if (build := BuildFacts.of(judgment))]
-    files = sum(len(build.unbuilt or ()) for build in builds)
-    return f"{counted(files, 'file')} not built" if files else ""
-
-
-def _reserve(judgment: Judgment) -> str:
+def _list_reserves(judgment: Judgment) -> Iterator[str]:
     build = BuildFacts.of(judgment)
     if build is None:
-        return ""
-    edited = _describe_settings(build.settings)
-    return ", and ".join(filter(None, [_reserve_of(judgment, build), edited]))
+        return
+    yield _describe_results(judgment, build)
+    if build.settings:
+        more = f" and {len(build.settings) - 1} more" if len(build.settings) > 1 else ""
+        place = _shorten(build.settings[0])
+        yield f"runs by test settings that this change edits: {place}{more}"
 
 
-def _describe_settings(settings: Sequence[str]) -> str:
-    if not settings:
-        return ""
-    more = f" and {len(settings) - 1} more" if len(settings) > 1 else ""
-    return f"runs by test settings that this change edits: {_short(settings[0])}{more}"
-
-
-def _reserve_of(judgment: Judgment, build: BuildFacts) -> str:
+def _describe_results(judgment: Judgment, build: BuildFacts) -> str:
+    ran = build.ran
     if build.note == "flaky":
         return "has flaky tests"
     if build.note == NO_COMPARISON:
         return "ran tests that cannot be compared with the base's"
     if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:
         return "fails as on the base"
-    if build.ran and (missing := _no_results(build.ran)):
-        return missing
+    if ran and not ran.tests:
+        files = f", though the tree has {counted(ran.test_files, 'test file')}"
+        return f"shows no test results{files if ran.test_files else ''}"
+    if ran and ran.tests and not ran.tests.run:
+        return f"ran no test{', all were skipped' if ran.tests.skipped else ''}"
     lost = _count_vanished(build)
     return f"lost {lost} that ran on the base" if lost else ""
-
-
-def _no_results(ran: BuildRunFacts) -> str:
-    if ran.tests:
-        idle = f"ran no test{', all were skipped' if ran.tests.skipped else ''}"
-        return "" if ran.tests.run else idle
-    files = counted(ran.test_files, "test file")
-    return f"shows no test results{f', though the tree has {files}' if ran.test_files else ''}"
 
 
 def _count_vanished(build: BuildFacts | None) -> str:
@@ -267,91 +240,52 @@ def _count_vanished(build: BuildFacts | None) -> str:
     return counted(tests.vanished, "test") if tests and tests.vanished else ""
 
 
-def _model_answered(verdict: Verdict) -> bool:
-    return any(
-        voice.ballot.type is not JudgeType.DETERMINISTIC
-        and voice.ballot.judgment.label not in BENIGN_LABELS
-        for voice in seat_outcomes(verdict)
-    )
-
-
-def _objection(attempt: TierAttempt) -> str:
+def _describe_advice(attempt: TierAttempt) -> str:
     if not attempt.advisory or attempt.verdict is None or attempt.status is not Status.FAIL:
         return ""
     against = f"{attempt.name} advises against"
-    failing = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
-    errors = [(b, c) for b in failing for c in b.judgment.failed_checks if c.severity == "error"]
+    ballots = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
+    errors = sum(len(_list_errors(ballot)) for ballot in ballots)
     if not errors:
         return against
-    if all(ballot.type is JudgeType.DETERMINISTIC for ballot in failing):
-        return f"{counted(len(errors), 'finding')}, {against}"
-    must = {ballot.judge: PanelFacts.of(ballot.judgment).must_failed for ballot in failing}
-    bugs = sum(check.name in must[ballot.judge] for ballot, check in errors)
-    others = counted(len(errors) - bugs, "other problem" if bugs else "problem")
-    clauses = [
-        *([counted(bugs, "likely bug")] if bugs else []),
-        *([others] if bugs < len(errors) else []),
-    ]
-    return f"the model found {listed(clauses)}, {against}"
-
-
-def _silent(attempt: TierAttempt) -> str:
-    if not attempt.advisory or attempt.verdict is None:
-        return ""
-    if attempt.status is Status.ERROR:
-        return f"{attempt.name} could not be judged{_bracket_reason(attempt)}"
-    if not attempt.worrying_abstention or _names_its_silent(attempt):
-        return ""
-    return f"{attempt.name} gives no answer{_bracket_reason(attempt)}"
-
-
-def _names_its_silent(attempt: TierAttempt) -> bool:
-    ballots = attempt.verdict.ballots if attempt.verdict else ()
-    silent = [b for b in ballots if b.judgment.status in {Status.ABSTAIN, Status.ERROR}]
-    models = all(ballot.type is not JudgeType.DETERMINISTIC for ballot in silent)
-    return attempt.status is Status.PASS and models
-
-
-def _bracket_reason(attempt: TierAttempt) -> str:
-    judgments: Sequence[Judgment] = attempt.verdict.individual if attempt.verdict else ()
-    silent = (said for said in judgments if said.status in {Status.ERROR, Status.ABSTAIN})
-    word = next(filter(None, map(_word, silent)), "")
-    return f" ({word})" if word else ""
+    if all(ballot.type is JudgeType.DETERMINISTIC for ballot in ballots):
+        return f"{counted(errors, 'finding')}, {against}"
+    return f"the model found {counted(errors, 'problem')}, {against}"
 
 
 def _name_unconfigured(verdict: Verdict) -> str:
     silent = [
-        voice.ballot.judge
-        for voice in seat_outcomes(verdict)
-        if voice.ballot.judgment.label == NOT_CONFIGURED and not voice.attempt.advisory
+        seat.ballot.judge
+        for seat in _list_blocking(verdict)
+        if seat.judgment.label == NOT_CONFIGURED
     ]
     who = listed(silent) or "a judge"
     return f"{HUMAN}: no model is configured for {who}, and the policy requires one"
 
 
-def _reason(pull: PullRequest, verdict: Verdict) -> str:
+def _find_reason(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _find_hold(verdict):
-        return "; ".join([reason, *_silent_models(verdict)])
+        return "; ".join(filter(None, [reason, _name_silent(verdict)]))
     guilty = culprits(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
-        return _short(first_line(verdict.aggregated.reasoning))
+        return _shorten(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
-        words = [_failure(pull, voice) for voice in guilty[:2]]
+        words = [_describe_failure(pull, seat) for seat in guilty[:2]]
         more = [counted(len(guilty) - 2, "more judge")] if len(guilty) > 2 else []  # noqa: PLR2004
         return listed([*words, *more])
     others = f" and {counted(len(guilty) - 1, 'other judge')}" if len(guilty) > 1 else ""
-    return f"{_silence(guilty[0])}{others}"
+    return f"{_describe_silence(guilty[0])}{others}"
 
 
-def _silence(voice: SeatOutcome) -> str:
+def _describe_silence(seat: SeatOutcome) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
-    name, judgment = voice.ballot.judge, voice.judgment
+    name, judgment = seat.ballot.judge, seat.judgment
+    words, reason = _shorten(first_line(judgment.reasoning)), _find_word(judgment)
     if judgment.label == "suppressed_here":
-        return _short(first_line(judgment.reasoning))
-    word = _word(judgment)
+        return words
     if judgment.label == TESTS_VANISHED and (lost := _count_vanished(BuildFacts.of(judgment))):
         return f"{name} lost {lost} that ran on the base"
-    return f"{name} ({word})" if word else f"{name}: {_short(first_line(judgment.reasoning))}"
+    return f"{name} ({reason})" if reason else f"{name}: {words}"
 
 
 def _find_hold(verdict: Verdict) -> str:
@@ -359,26 +293,26 @@ def _find_hold(verdict: Verdict) -> str:
     return judgment.reasoning if judgment.reason in HELD_BACK else ""
 
 
-def _failure(pull: PullRequest, voice: SeatOutcome) -> str:
+def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
     """``build fails, 3 new compile errors``."""
-    name, judgment = voice.ballot.judge, voice.ballot.judgment
+    name, judgment = seat.ballot.judge, seat.judgment
     merge, build = MergeFacts.of(judgment), BuildFacts.of(judgment)
     if merge and (place := merge.stopped_at.get("place")):
-        return f"the rebase conflicts at {_short(place)}"
+        return f"the rebase conflicts at {_shorten(place)}"
     if merge and pull.merge.conflicts:
         easy = all(conflict.mechanical for conflict in pull.merge.conflicts)
-        which = f"merge conflicts in {counted(len(pull.merge.conflicts), 'file')}"
-        return f"{which}, all easy to resolve" if easy else which
+        files = counted(len(pull.merge.conflicts), "file")
+        return f"merge conflicts in {files}{', all easy to resolve' if easy else ''}"
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
-    counts = build.ran and _failures(build.ran) if build else ""
-    if merge is None and (counts := counts or _blockers(judgment)):
+    counts = _count_failures(build.ran) if build and build.ran else ""
+    if merge is None and (counts := counts or _count_blockers(judgment)):
         return f"{name} fails, {counts}"
     line = first_line(judgment.reasoning)
-    return f"{name}: {_short(line)}" if line else f"{name} fails"
+    return f"{name}: {_shorten(line)}" if line else f"{name} fails"
 
 
-def _failures(ran: BuildRunFacts) -> str:
+def _count_failures(ran: BuildRunFacts) -> str:
     """``3 new compile errors``, ``2 flaky tests``."""
     new, flaky = ran.failures.get("new", {}), sum(ran.failures.get("flaky", {}).values())
     if not new:
@@ -389,10 +323,10 @@ def _failures(ran: BuildRunFacts) -> str:
     return counted(sum(new.values()), f"{'new ' if ran.compared else ''}{noun}")
 
 
-def _blockers(judgment: Judgment) -> str:
+def _count_blockers(judgment: Judgment) -> str:
     blocking = blocking_checks(judgment)
     return counted(len(blocking), "finding") if any(c.location for c in blocking) else ""
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return clean(text, _LONGEST_REASON).replace("\n", " ")

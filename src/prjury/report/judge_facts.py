@@ -395,7 +395,6 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds":
     confirmed: int = 0
     basis: AnswerBasis | None = None
     stand_ins: tuple[str, ...] = ()
-    must_failed: frozenset[str] = frozenset()
     cost: Cost = field(name="usage", default=NO_COST)
 
     @classmethod
