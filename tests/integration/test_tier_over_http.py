@@ -455,7 +455,7 @@ def test_what_is_known_is_not_asked_again(server: Aimock, shop: Shop, provider: 
     assert (second.code, second.first_line) == (first.code, first.first_line) != (0, READY)
     assert second.judgment["checks"] == first.judgment["checks"]
     assert second.cost == {**NOTHING, "cached_calls": 1, "usd": 0.0}
-    assert "1 answer from an earlier run" in second.files["markdown"]
+    assert "(1 cached)" in second.files["markdown"]
 
 
 def test_a_dry_run_tells_what_the_next_run_does(server: Aimock, shop: Shop) -> None:

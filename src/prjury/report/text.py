@@ -49,6 +49,9 @@ class Text(ABC):
         more = f" (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
         return code + Markup(more)  # noqa: S704 - our own words and a number
 
+    def __bool__(self) -> bool:
+        return bool(self._raw)
+
     def __html__(self) -> str:
         return self.plain()
 

@@ -33,9 +33,9 @@ from prjury.report.findings import (
     select_checks,
 )
 from prjury.report.headline import is_advised_against, why
-from prjury.report.judge_facts import GeneralFacts, PanelFacts, RunFacts, SeatFacts
+from prjury.report.judge_facts import GeneralFacts, PanelFacts, RunFacts
 from prjury.report.links import Links
-from prjury.report.model import Backport, ChangedNames, NotChecked, Recovery, Report, TierReport
+from prjury.report.model import Backport, ChangedNames, NotChecked, Report, TierReport
 from prjury.report.next_steps import NextStep, gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows, word_of
@@ -89,6 +89,8 @@ _TIER_WORDS = {
     Status.ERROR: "could not be judged",
 }
 _SYMBOLS = {status.value: symbol for status, symbol in SYMBOLS.items()}
+#: The result in one word, for the colour of the decision, by its symbol.
+_ICONS = {symbol: status.value for status, symbol in SYMBOLS.items()}
 _GROUPS = {
     "Source": (FileKind.SOURCE,),
     "Tests": (FileKind.TEST,),
@@ -97,8 +99,6 @@ _GROUPS = {
     "Generated and vendored": (FileKind.GENERATED, FileKind.VENDORED),
     "Not for reading": (FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE, FileKind.SYMLINK),
 }
-#: The width of the change bar of the file that changes most.
-_BAR = 100
 _FEW_ROWS = 8
 
 
@@ -117,7 +117,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         **parts,
         headline=report.headline,
         decision=remove_symbols(report.headline),
-        icon=trust(_icon(report.headline)),
+        icon=trust(_ICONS.get(report.headline.partition(" ")[0], "abstain")),
         status=trust(verdict.status.value),
         gate=trust(report.gate.value),
         version=report.version,
@@ -140,7 +140,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
         since=describe_since(report),
         names=names_line(report.names),
-        recovery=_recovery(report.recovery),
+        recovery=report.recovery if report.recovery and report.recovery.rounds else None,
         logs=_logs(report, links, run),
         footer=footer(report),
         change=_change(report, links),
@@ -155,12 +155,6 @@ def _next_step(step: NextStep) -> View:
         language=trust(snippet.language if snippet.language in _LANGUAGES else ""),
     )
     return View(words=step.words, snippet=shown)
-
-
-def _icon(headline: str) -> str:
-    """Return the result in one word, for the colour of the decision, by its symbol."""
-    symbols = {symbol: status.value for status, symbol in SYMBOLS.items()}
-    return symbols.get(headline.partition(" ")[0], "abstain")
 
 
 def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
@@ -216,7 +210,7 @@ def _findings(report: Report, links: Links) -> dict[str, Any]:
         "must_fix_count": blockers,
         "should_look": tuple(should_look),
         "should_look_count": len(views) - blockers,
-        "should_look_words": trust(_count_words(weights[Weight.SHOULD_LOOK], weights[Weight.NIT])),
+        "hint_count": weights[Weight.NIT],
         "about": tuple(
             View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
             for rule in reversed(rules.values())
@@ -224,31 +218,6 @@ def _findings(report: Report, links: Links) -> dict[str, Any]:
         "how_to": how_to(tuple(reversed(rules.values()))) if rules else None,
         "judges": tuple(_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)),
     }
-
-
-def _count_words(warnings: int, hints: int) -> str:
-    """``3``; ``3, 1 hint``; ``2 hints``."""
-    if not hints:
-        return f"{warnings:,}"
-    return f"{warnings + hints:,}, {counted(hints, 'hint')}" if warnings else counted(hints, "hint")
-
-
-def _recovery(recovery: Recovery | None) -> View | None:
-    if recovery is None or not recovery.rounds:
-        return None
-    rounds = tuple(
-        View(
-            number=each.number,
-            outcome=each.outcome,
-            edited=each.edited,
-            refused=each.refused,
-            more=each.refused_total - len(each.refused),
-            cost="" if each.usd is None else f", ${each.usd:.2f}",
-            seconds=f"{each.seconds:.0f} s",
-        )
-        for each in recovery.rounds
-    )
-    return View(rounds=rounds, patch=recovery.patch or None)
 
 
 def backports_page(found: Backports) -> View:
@@ -282,18 +251,13 @@ def seats_view(judgment: Judgment) -> View | None:
             seat=seat.seat,
             icon=trust(seat.status if seat.status in _SYMBOLS else "abstain"),
             symbol=trust(_SYMBOLS.get(seat.status, "")),
-            result=_result(seat),
+            result=f"{seat.status}{'' if seat.score is None else f' {seat.score:.2f}'}"
+            + (f" ({seat.reason.replace('_', ' ')})" if seat.reason else ""),
             answers=tuple(seat.criteria.get(name, "–") for name in criteria),
         )
         for seat in seats
     )
     return View(criteria=criteria, rows=views)
-
-
-def _result(seat: SeatFacts) -> str:
-    score = "" if seat.score is None else f" {seat.score:.2f}"
-    reason = f" ({seat.reason.replace('_', ' ')})" if seat.reason else ""
-    return f"{seat.status}{score}{reason}"
 
 
 def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
@@ -372,17 +336,16 @@ def _change(report: Report, links: Links) -> View:
         deletions=pull.deletions,
         files=len(pull.files),
         groups=tuple(_groups(report, links)),
+        # One lock file would flatten every other bar: files that nobody reads set no scale.
+        largest=max([1, *(f.additions + f.deletions for f in pull.files if f.readable)]),
     )
 
 
 def _groups(report: Report, links: Links) -> Iterator[View]:
-    # One lock file would flatten every other bar, so files that nobody reads do not set the scale.
-    sizes = [f.additions + f.deletions for f in report.pull.files if f.readable]
-    largest = max(sizes, default=0) or 1
     reasons = {entry.path: entry.reason for entry in report.coverage.not_checked}
     for title, kinds in _GROUPS.items():
         files = [file for file in report.pull.files if file.kind in kinds]
-        views = tuple(_file(file, links, largest, reasons) for file in files)
+        views = tuple(_file(file, links, reasons) for file in files)
         if views:
             yield View(
                 title=title,
@@ -392,7 +355,7 @@ def _groups(report: Report, links: Links) -> Iterator[View]:
             )
 
 
-def _file(file: FileChange, links: Links, largest: int, reasons: dict[str, str]) -> View:
+def _file(file: FileChange, links: Links, reasons: dict[str, str]) -> View:
     path = printable(file.path)
     url = links.to(Location(path)) if file.new_blob or file.additions else None
     return View(
@@ -401,11 +364,5 @@ def _file(file: FileChange, links: Links, largest: int, reasons: dict[str, str])
         status=file.status.value.replace("_", " "),
         additions=file.additions,
         deletions=file.deletions,
-        added_bar=_bar(file.additions, largest),
-        deleted_bar=_bar(file.deletions, largest),
         not_checked=reasons.get(path),
     )
-
-
-def _bar(lines: int, largest: int) -> int:
-    return min(_BAR, max(1, _BAR * lines // largest)) if lines else 0

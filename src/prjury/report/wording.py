@@ -17,7 +17,7 @@ from prjury.report.judge_facts import (
     RunFacts,
     TestFacts,
 )
-from prjury.report.model import NOT_TRIED, Backport, Cost, Coverage, Report
+from prjury.report.model import NOT_TRIED, Backport, Coverage, Report
 from prjury.snapshot.model import printable
 
 #: The symbols that stand before words; a page draws its own.
@@ -190,7 +190,7 @@ def _facts(ballot: Ballot) -> Iterator[str]:
 
 
 def panel_words(panel: PanelFacts) -> Iterator[str]:
-    """Yield what is known of a panel: agreement, rounds, discarded quotes, and the cost."""
+    """Yield what is known of a panel: agreement, rounds and discarded quotes."""
     if panel.of_seats > 1:
         yield f"{panel.agree} of {panel.of_seats} seats agree"
     if panel.rounds > 1:
@@ -202,16 +202,6 @@ def panel_words(panel: PanelFacts) -> Iterator[str]:
         yield f"{counted(panel.dropped, 'quote')} not found in what was read, discarded"
     if panel.stand_ins:
         yield f"{listed(list(panel.stand_ins))} answered in its place"
-    yield from _usage_words(panel.cost)
-
-
-def _usage_words(cost: Cost) -> Iterator[str]:
-    if cost.cached_calls:
-        yield f"{counted(cost.cached_calls, 'answer')} from an earlier run"
-    if cost.llm_calls:
-        price = "price not known" if cost.usd is None else f"${cost.usd:.4f}"
-        tokens = counted(cost.input_tokens + cost.output_tokens, "token")
-        yield f"{counted(cost.llm_calls, 'question')}, {tokens}, {price}"
 
 
 def find_tests(judgment: Judgment) -> TestFacts | None:

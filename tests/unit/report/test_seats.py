@@ -50,27 +50,13 @@ def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
         "iterations": 2,
         "panel": SEATS,
         "review": {"dropped": {"no_quote": 2, "not_changed": 0}},
-        "usage": {
-            "llm_calls": 3,
-            "cached_calls": 1,
-            "input_tokens": 1000,
-            "output_tokens": 20,
-            "usd": 0.0123,
-        },
     }
     assert list(panel_words(panel(metadata))) == [
         "2 of 3 seats agree",
         "asked in 2 rounds",
         "1 seat answered differently with the files in another order",
         "2 quotes not found in what was read, discarded",
-        "1 answer from an earlier run",
-        "3 questions, 1,020 tokens, $0.0123",
     ]
-
-
-def test_an_unknown_price_is_said() -> None:
-    usage = {"llm_calls": 1, "input_tokens": 5, "output_tokens": 0, "usd": None}
-    assert list(panel_words(panel({"usage": usage}))) == ["1 question, 5 tokens, price not known"]
 
 
 @pytest.mark.parametrize(
