@@ -267,7 +267,8 @@ class CheckRunReport:
         annotations: Annotations,
         missing: Sequence[Annotation] | None,
     ) -> str:
-        self.notes = annotations.notes
+        notes = (annotations.note,) if annotations.note else ()
+        self.notes = notes
         missing = annotations.entries if missing is None else missing
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
@@ -278,7 +279,7 @@ class CheckRunReport:
             if error.reason != "refused" or not batches:
                 raise
             refused = f"GitHub refused annotations ({error.why}); the text below has all findings."
-        self.notes = (refused, *annotations.notes)
+        self.notes = (refused, *notes)
         return self._conclude(run, words)
 
     def _conclude(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from prjury.jury.judgment import Location
 from prjury.report.finding_view import FindingView
@@ -35,41 +36,25 @@ def identify(annotation: Any) -> tuple[str, ...]:  # noqa: ANN401 - ours, or one
     return (*map(str, place), *words)
 
 
-@dataclass(frozen=True, slots=True)
-class Annotations:
-    """The heaviest findings at their lines."""
+class Annotations(Struct, frozen=True):
+    """The heaviest findings at their lines, and how many more findings there are."""
 
     entries: tuple[Annotation, ...] = ()
     left_out: int = 0
-    unplaceable: int = 0
-    homeless: int = 0
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        """What is not there, in sentences."""
-        reasons = {
-            "but in the report": self.left_out,
-            "as their path cannot be sent to GitHub": self.unplaceable,
-            "as they are in no file of this change": self.homeless,
-        }
-        return tuple(
-            f"Not annotated, {reason}: {counted(count, 'finding')}."
-            for reason, count in reasons.items()
-            if count
-        )
+    def note(self) -> str:
+        """What is not there, in a sentence."""
+        count = counted(self.left_out, "finding")
+        return f"Not annotated, but in the report: {count}." if self.left_out else ""
 
 
 def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
     """Annotate the findings in files that exist at the head, heaviest first."""
     findings = page(report, redact).findings
-    placed = [finding for finding in findings if finding.place]
-    usable = [finding for finding in placed if is_sendable(finding.place.path)]
-    return Annotations(
-        tuple(_annotate(finding, redact) for finding in usable[:most]),
-        left_out=max(0, len(usable) - most),
-        unplaceable=len(placed) - len(usable),
-        homeless=len(findings) - len(placed),
-    )
+    placed = [finding for finding in findings if finding.place and is_sendable(finding.place.path)]
+    entries = tuple(_annotate(finding, redact) for finding in placed[:most])
+    return Annotations(entries, len(findings) - len(entries))
 
 
 def is_sendable(path: str) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from urllib.parse import quote
 
 from prjury.jury.judgment import Location
@@ -21,27 +19,19 @@ _RENDERED = (".md", ".markdown", ".adoc", ".asciidoc", ".rst", ".org", ".mdx", "
 _LONGEST = 600
 
 
-@dataclass(frozen=True)
 class Links:
-    """Where files of one pull request can be seen; nowhere without the pull request's URL."""
+    """Where files of one pull request can be seen; nowhere without the pull request's URL.
 
-    pull: PullRequest
-    redact: Redact = BY_SHAPE
-    _root: str = field(init=False, default="")
-    _paths: Mapping[str, str] = field(init=False, default_factory=dict)
-    _files: dict[str, str | None] = field(init=False, default_factory=dict, compare=False)
+    A path in which ``redact`` finds a secret is not linked.
+    """
 
-    def __post_init__(self) -> None:
-        match = _PULL_URL.fullmatch(self.pull.url or "")
-        if match and _SHA.fullmatch(self.pull.head.sha):
-            object.__setattr__(self, "_root", match[1])
-        paths = {printable(file.path): file.path for file in self.pull.files}
-        object.__setattr__(self, "_paths", paths)
-
-    @property
-    def pull_url(self) -> str | None:
-        """The pull request's own page, if its address is one that we know how to write."""
-        return self.pull.url if self._root else None
+    def __init__(self, pull: PullRequest, redact: Redact = BY_SHAPE) -> None:
+        match = _PULL_URL.fullmatch(pull.url or "") if _SHA.fullmatch(pull.head.sha) else None
+        self._root, self._head, self._redact = match[1] if match else "", pull.head.sha, redact
+        #: The pull request's own page, if its address is one that we know how to write.
+        self.pull_url = pull.url if match else None
+        self._paths = {printable(file.path): file.path for file in pull.files}
+        self._files: dict[str, str | None] = {}
 
     def to_artifacts(self, run: str | None) -> str | None:
         """Return where the files of a workflow run are; None outside of one."""
@@ -50,22 +40,21 @@ class Links:
         return f"{self._root}/actions/runs/{number}#artifacts" if is_linkable else None
 
     def to(self, place: Location) -> str | None:
-        """The permalink of a place, percent-encoded and safe in any attribute."""
+        """Return the permalink of a place, percent-encoded and safe in any attribute."""
         if place.path not in self._files:
-            self._files[place.path] = self._file(place.path)
+            self._files[place.path] = self._link_file(place.path)
         file = self._files[place.path]
-        url = f"{file}{_anchor(place)}" if file else None
+        url = f"{file}{_write_anchor(place)}" if file else None
         return url if url and len(url) <= _LONGEST else None
 
-    def _file(self, shown: str) -> str | None:
-        if not self._root or redacted(shown, self.redact) != shown:
+    def _link_file(self, shown: str) -> str | None:
+        if not self._root or redacted(shown, self._redact) != shown:
             return None
-        path = self._paths.get(shown, shown)
-        quoted = quote(path.encode("utf-8", "surrogateescape"), safe="/")
-        return f"{self._root}/blob/{self.pull.head.sha}/{quoted}"
+        path = self._paths.get(shown, shown).encode("utf-8", "surrogateescape")
+        return f"{self._root}/blob/{self._head}/{quote(path, safe='/')}"
 
 
-def _anchor(place: Location) -> str:
+def _write_anchor(place: Location) -> str:
     if place.line is None:
         return ""
     query = "?plain=1" if place.path.lower().endswith(_RENDERED) else ""

@@ -106,39 +106,34 @@ def name_subject(ballot: Ballot) -> str:
     return f"{ballot.judge}: {subject}"
 
 
-def _tier_rows(report: Report, tier: TierReport, found: AbstractSet[str]) -> Iterator[TableRow]:
+def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> Iterator[TableRow]:
     attempt, conflicts = tier.attempt, bool(report.pull.merge.conflicts)
+    idle = {judge.judge: f"skipped: {judge.reason}" for judge in tier.skipped}
     if attempt.verdict:
-        yield from (_ballot_row(attempt, ballot, found) for ballot in attempt.verdict.ballots)
-    elif attempt.skipped_because and not _is_unseated(tier, report.policy):
-        words = _NOT_NEEDED if conflicts else f"not run: {attempt.skipped_because}"
-        bench = _bench(tier, report.policy)
-        yield TableRow(attempt.name, bench, NOT_RUN, words, Rank.NOT_RUN)
-    for skipped in tier.skipped:
-        words = _NOT_NEEDED if conflicts else f"skipped: {skipped.reason}"
-        yield TableRow(attempt.name, skipped.judge, NOT_RUN, words, Rank.NOT_RUN)
+        yield from (_ballot_row(attempt, ballot, reasons) for ballot in attempt.verdict.ballots)
+    elif attempt.skipped_because:
+        names = list_configured(attempt, report.policy)
+        rest = listed([name for name in names if name not in idle], most=4)
+        if rest or not (idle or names):
+            idle = {rest or "all its judges": f"not run: {attempt.skipped_because}", **idle}
+    for judge, words in idle.items():
+        shown = _NOT_NEEDED if conflicts else words
+        yield TableRow(attempt.name, judge, NOT_RUN, shown, Rank.NOT_RUN)
 
 
-def _ballot_row(attempt: TierAttempt, ballot: Ballot, found: AbstractSet[str]) -> TableRow:
-    judgment = ballot.judgment
+def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -> TableRow:
+    judgment, name = ballot.judgment, name_subject(ballot)
     if judgment.label == _CONFLICTS:
-        return TableRow(attempt.name, name_subject(ballot), NOT_RUN, _NOT_NEEDED, Rank.NOT_RUN)
-    symbol, rank = SYMBOLS[judgment.status], Rank[judgment.status.name]
-    if attempt.advisory and judgment.status is Status.FAIL:
-        symbol = SYMBOLS[Status.ERROR]
-    return TableRow(
-        attempt.name,
-        name_subject(ballot),
-        symbol,
-        _row_words(judgment, found),
-        rank,
-        ballot.elapsed_ms,
-        attempt.advisory,
-    )
+        return TableRow(attempt.name, name, NOT_RUN, _NOT_NEEDED, Rank.NOT_RUN)
+    is_advice = attempt.advisory and judgment.status is Status.FAIL
+    symbol = SYMBOLS[Status.ERROR if is_advice else judgment.status]
+    words, rank = _row_words(judgment, reasons), Rank[judgment.status.name]
+    time = ballot.elapsed_ms
+    return TableRow(attempt.name, name, symbol, words, rank, time, attempt.advisory)
 
 
 def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
-    words, tests = _short(judgment), find_tests(judgment)
+    words, tests = _shorten(judgment), find_tests(judgment)
     if words in reasons and (tests or len(words) > _LONG):
         # The sentence stands above the table already.
         short = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
@@ -152,7 +147,7 @@ def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
     return words or word_of(judgment)
 
 
-def _short(judgment: Judgment) -> str:
+def _shorten(judgment: Judgment) -> str:
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
     words_first = first_words(judgment)
@@ -161,30 +156,16 @@ def _short(judgment: Judgment) -> str:
     return match[1] if match and placed and judgment.status is Status.FAIL else words_first
 
 
-def _is_unseated(tier: TierReport, policy: PolicyOrigin) -> bool:
-    skipped = {judge.judge for judge in tier.skipped}
-    names = list_configured(tier.attempt, policy)
-    return bool(skipped) and (not names or set(names) <= skipped)
-
-
-def _bench(tier: TierReport, policy: PolicyOrigin) -> str:
-    skipped = {judge.judge for judge in tier.skipped}
-    names = [name for name in list_configured(tier.attempt, policy) if name not in skipped]
-    return listed(names, most=4) or "all its judges"
-
-
 def list_configured(attempt: TierAttempt, policy: PolicyOrigin) -> list[str]:
-    """The judges that the policy names for a tier, for tiers that seated nobody."""
-    tiers = policy.resolved.get("tiers")
-    for tier in tiers if isinstance(tiers, list | tuple) else ():
+    """List the judges that the policy names for a tier, for tiers that seated nobody."""
+    for tier in policy.resolved.get("tiers") or ():
         if isinstance(tier, Mapping) and tier.get("name") == attempt.name:
-            entries = tier.get("judges")
-            return [_entry(entry) for entry in entries] if isinstance(entries, list | tuple) else []
+            return [_name_entry(entry) for entry in tier.get("judges") or ()]
     return []
 
 
-def _entry(entry: object) -> str:
-    """The name in ``merge`` or ``{build: {...}, weight: 2}``."""
+def _name_entry(entry: object) -> str:
+    """Return the name in ``merge`` or ``{build: {...}, weight: 2}``."""
     if not isinstance(entry, Mapping):
         return str(entry)
     keys = [key for key, value in entry.items() if key != "weight" and value is not None]

@@ -77,7 +77,7 @@ def test_only_files_of_the_head_have_lines() -> None:
     checks = [failed(str(n), path) for n, path in enumerate(["gone.py", "old.py", "new.py", "x"])]
     result = found(*checks, Check("placeless", False, "no place"), files=files)
     assert [one["path"] for one in result.entries] == ["new.py", "x"]
-    assert result.notes == ("Not annotated, as they are in no file of this change: 3 findings.",)
+    assert result.left_out == 3
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,14 @@ def test_paths_that_cannot_be_sent_are_counted(path: str) -> None:
     assert not is_sendable(path)
     shown = path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     result = found(failed(path=shown), files=[file(path)])
-    assert (result.entries, result.unplaceable) == ((), 1)
-    assert result.notes == ("Not annotated, as their path cannot be sent to GitHub: 1 finding.",)
+    assert (result.entries, result.left_out) == ((), 1)
 
 
 def test_at_most_five_hundred_and_the_rest_is_told() -> None:
     result = annotate(with_findings(620))
     assert len(result.entries) == 500
     assert result.left_out == 120
-    assert result.notes == ("Not annotated, but in the report: 120 findings.",)
+    assert result.note == "Not annotated, but in the report: 120 findings."
 
 
 def test_the_heaviest_come_first() -> None:
