@@ -17,7 +17,7 @@ from prjury.github.repo_client import RepoClient
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
-from prjury.report.model import Backport, Dismissal, PolicyOrigin, Report
+from prjury.report.model import Backport, Dismissal, Report
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line, Side
 
 PATH = "src/a b.py"
@@ -50,7 +50,7 @@ def review(hub: GitHub) -> LineReview:
     return LineReview(RepoClient(hub, "octo/shop"), 7)
 
 
-def labels(hub: GitHub, mapping: Mapping[str, str] | None = MAPPING) -> Labels:
+def labels(hub: GitHub, mapping: Mapping[str, str] = MAPPING) -> Labels:
     return Labels(RepoClient(hub, "octo/shop"), 7, mapping)
 
 
@@ -229,13 +229,6 @@ def test_which_labels_are_there_afterwards(
         labels(hub, mapping).publish(judged(3))
     assert fake.labels(7) == ["bug", *left]
     assert "POST" not in {method for method, _ in fake.writes}
-
-
-def test_the_policy_of_the_report_says_which_labels(fake: FakeGitHub) -> None:
-    policy = PolicyOrigin("default", "0" * 64, {"publish": {"labels": {"fail": "no"}}})
-    with connected(fake) as hub:
-        labels(hub, None).publish(replace(judged(3), policy=policy))
-    assert fake.labels(7) == ["bug", "no"]
 
 
 def test_a_label_that_is_too_long_is_told(fake: FakeGitHub) -> None:

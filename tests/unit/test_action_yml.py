@@ -18,7 +18,7 @@ from prjury.doctor.local import workflows
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import INPUTS as DOCTORED
 from prjury.doctor.setup import Setup
-from prjury.publishers.outputs import outputs_of
+from prjury.publishers.files import outputs_of
 from prjury.secret_env import SECRET_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.repo_client import RepoClient
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
-from prjury.publishers.summary import add_markdown
+from prjury.publishers.files import add_markdown
 from prjury.report.sanitise import inline_code, plain
 from prjury.snapshot.model import visible
 from prjury.snapshot.picked import HEADS

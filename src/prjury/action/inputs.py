@@ -56,7 +56,7 @@ INPUTS = (
     Input("python-version"),
 )
 
-#: What later steps can read; see `prjury.publishers.outputs`.
+#: What later steps can read; see `prjury.publishers.files`.
 OUTPUTS = (
     "verdict",
     "gate",

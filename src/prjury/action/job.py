@@ -12,8 +12,7 @@ from prjury.action.dependencies import Dependencies
 from prjury.action.directories import JobDirectories
 from prjury.action.inputs import OUTPUTS, Inputs
 from prjury.errors import ExitCode, PublishError, UsageError
-from prjury.publishers.outputs import write_outputs
-from prjury.publishers.summary import add_markdown
+from prjury.publishers.files import add_markdown, write_outputs
 from prjury.report.model import Report
 from prjury.report.redact import Redact, Redactor
 from prjury.report.sanitise import log_line, plain

@@ -23,9 +23,7 @@ from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
 from prjury.publishers.factory import PublisherFactory, Texts
-from prjury.publishers.files import ReportFile
-from prjury.publishers.outputs import ActionOutputs
-from prjury.publishers.summary import JobSummary, add_markdown
+from prjury.publishers.files import add_markdown, outputs_of, write_atomically, write_outputs
 from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
 from prjury.report.sanitise import plain
@@ -196,7 +194,7 @@ class Publication:
                 own = {
                     name: value for name, value in seen.items() if value or name == "comment-url"
                 }
-                ActionOutputs(outputs, own).publish(report)
+                write_outputs(outputs, {**outputs_of(report), **own})
 
     def _write_files(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
         dependencies, places = self.job.dependencies, self.job.places
@@ -209,7 +207,8 @@ class Publication:
         for output, file, render in files:
             with self._collect_errors():
                 path = places.report_file(file)
-                seen[output] = ReportFile(path, render, output or file).publish(report) or ""
+                write_atomically(path, render(report))
+                seen[output] = str(path)
         seen.pop("", None)
         with self._collect_errors():
             ballots = (voice.judgment for voice in seat_outcomes(report.verdict))
@@ -217,7 +216,7 @@ class Publication:
             seen["build-log"] = str(logs[0]) if logs else ""
         with self._collect_errors():
             if places.summary and wanted.get("summary", True):
-                JobSummary(places.summary, dependencies.summary).publish(report)
+                add_markdown(places.summary, dependencies.summary(report))
 
     def _post(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
         posts = self._posts()

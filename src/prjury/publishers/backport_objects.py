@@ -17,11 +17,7 @@ from prjury.github.repo_client import RepoClient
 from prjury.snapshot.model import visible
 from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedFile
 
-_GIT_MADE = ("Signed-off-by: ", "(cherry picked from commit ")
-_TRAILER = re.compile(r"[A-Za-z0-9-]+[ \t]*:")
-#: Git takes a paragraph for trailers if it made one of them and one line in four is one.
-_OTHERS_FOR_EACH = 3
-_COMMENT = "#"
+_TRAILER = re.compile(r"[A-Za-z0-9-]+: |\(cherry picked from commit ")
 
 
 def with_origins(message: str, origins: Sequence[str]) -> str:
@@ -29,61 +25,14 @@ def with_origins(message: str, origins: Sequence[str]) -> str:
 
     The lines join existing trailers, or follow a blank line.
     """
-    lines = message.split("\n")
-    while lines and not lines[0].strip():
-        del lines[0]
-    if lines and not lines[-1]:
-        del lines[-1]
+    lines = "\n".join(line.rstrip() for line in message.split("\n"))
+    text = re.sub(r"\n{3,}", "\n\n", lines.strip("\n"))
     for origin in origins:
-        if not _ends_in_trailers(lines):
-            lines.append("")
-        lines.append(f"(cherry picked from commit {origin})")
-    return _tidy_lines(lines)
-
-
-def _ends_in_trailers(lines: Sequence[str]) -> bool:
-    """Return true if git takes the last paragraph for trailers."""
-    ending = _last_paragraph(lines)
-    trailers = others = continuations = 0
-    git_made = False
-    for line in reversed(ending):
-        if line.startswith(_COMMENT):
-            others, continuations = others + continuations, 0
-        elif line.startswith(_GIT_MADE):
-            trailers, continuations, git_made = trailers + 1, 0, True
-        elif _TRAILER.match(line):
-            trailers, continuations = trailers + 1, 0
-        elif line[0].isspace():
-            continuations += 1
-        else:
-            others, continuations = others + 1 + continuations, 0
-    others += continuations
-    if git_made and trailers * _OTHERS_FOR_EACH >= others:
-        return True
-    return trailers > 0 and not others
-
-
-def _last_paragraph(lines: Sequence[str]) -> list[str]:
-    blank = [not line.strip() for line in lines]
-    if True not in blank:
-        return []
-    end = len(lines)
-    while end and blank[end - 1]:
-        end -= 1
-    start = end
-    while start and not blank[start - 1]:
-        start -= 1
-    return list(lines[start:end]) if start else []
-
-
-def _tidy_lines(lines: Sequence[str]) -> str:
-    kept: list[str] = []
-    for line in (one.rstrip() for one in lines):
-        if line or (kept and kept[-1]):
-            kept.append(line)
-    while kept and not kept[-1]:
-        kept.pop()
-    return "\n".join(kept) + "\n"
+        body, _, ending = text.rpartition("\n\n")
+        joins = bool(body) and all(map(_TRAILER.match, ending.split("\n")))
+        gap = ("\n" if joins else "\n\n") if text else ""
+        text += f"{gap}(cherry picked from commit {origin})"
+    return text + "\n"
 
 
 #: Limits of one request: paths, and characters of text.

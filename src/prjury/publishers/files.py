@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import stat
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from prjury.errors import PublishError
@@ -15,23 +16,48 @@ from prjury.report.model import Report
 _NEW_FILE_MODE = 0o644
 
 
-@dataclass(frozen=True)
-class ReportFile:
-    """Writes a report in one format to one file."""
+#: GitHub drops a step's whole summary when it is larger, in bytes.
+_SUMMARY_LIMIT = 1024 * 1024
+_CUT = "\n*The summary ends here because of GitHub's limit; the report files hold everything.*\n"
 
-    path: Path
-    render: Callable[[Report], str]
-    format: str = "report"
 
-    @property
-    def name(self) -> str:
-        """The format and the file."""
-        return f"{self.format} file {self.path}"
+def write_outputs(path: Path, values: Mapping[str, str]) -> None:
+    """Add outputs to the line-based file behind ``GITHUB_OUTPUT``.
 
-    def publish(self, report: Report) -> str | None:
-        """Writes the file; the result is its path."""
-        write_atomically(self.path, self.render(report))
-        return str(self.path)
+    Each value stands between two copies of a random delimiter that does not occur in it, so no
+    value can end early and set another output.
+    """
+    entries = []
+    for name, value in values.items():
+        end = f"prjury_{secrets.token_hex(16)}"
+        while end in value:
+            end = f"prjury_{secrets.token_hex(16)}"
+        entries.append(f"{name}<<{end}\n{value}\n{end}\n")
+    append(path, encode("".join(entries)))
+
+
+def outputs_of(report: Report) -> dict[str, str]:
+    """Return the outputs that follow from the report alone; ``backports`` is JSON."""
+    backports = {backport.branch: backport.verdict for backport in report.backports}
+    return {
+        "verdict": report.verdict.status.value,
+        "gate": report.gate.value,
+        "headline": " ".join(report.headline.split()),
+        "backports": json.dumps(backports),
+        "llm-usd": "" if report.cost.usd is None else f"{report.cost.usd:.6f}",
+    }
+
+
+def add_markdown(path: Path, text: str, limit: int = _SUMMARY_LIMIT) -> None:
+    """Add Markdown to the file behind ``GITHUB_STEP_SUMMARY``, which has so many bytes at most.
+
+    Of what does not fit, only what stands before its first fold is added.
+    """
+    content = text.rstrip("\n") + "\n"
+    room = limit - (path.stat().st_size if path.is_file() else 0)
+    if len(encode(content)) > room:
+        content = content.partition("\n<details")[0].partition("\n```")[0] + _CUT
+    append(path, encode(content if len(encode(content)) <= room else ""))
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -30,16 +30,15 @@ class Labels:
 
     room: RepoClient
     number: int
-    #: Labels by status; under ``backport`` a pattern with ``{branch}``. None for what the policy of
-    #: the report says.
-    mapping: Mapping[str, str] | None = None
+    #: Labels by status; under ``backport`` a pattern with ``{branch}``.
+    mapping: Mapping[str, str]
     name: str = "labels"
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
         """Add and remove what differs, and ask for nothing where there is no mapping."""
-        mapping = labels_of(report) if self.mapping is None else self.mapping
-        desired, producible = _find_wanted(report, mapping), _producible(report, mapping)
+        desired = _find_wanted(report, self.mapping)
+        producible = _list_producible(report, self.mapping)
         if not producible:
             return None
         present = self._list()
@@ -85,13 +84,6 @@ def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
     room.send(doing, "POST", path, {"labels": list(names)}, ignore, needs=_NEEDS)
 
 
-def labels_of(report: Report) -> Mapping[str, str]:
-    """The mapping in the policy that the report was made with."""
-    section = report.policy.resolved.get("publish")
-    labels = section.get("labels") if isinstance(section, Mapping) else None
-    return labels if isinstance(labels, Mapping) else {}
-
-
 def _find_wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
     status = mapping.get(report.verdict.status.value)
     names = [status] if status else []
@@ -101,7 +93,7 @@ def _find_wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
     return list({name.casefold(): name for name in reversed(names)}.values())[::-1]
 
 
-def _producible(report: Report, mapping: Mapping[str, str]) -> frozenset[str]:
+def _list_producible(report: Report, mapping: Mapping[str, str]) -> frozenset[str]:
     names = [mapping[status] for status in Status if status in mapping]
     if pattern := mapping.get(BACKPORT):
         names += [pattern.replace(_BRANCH, backport.branch) for backport in report.backports]

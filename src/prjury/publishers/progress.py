@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from prjury.jury.voting import Ballot
 from prjury.report.redact import Redact
@@ -15,8 +15,10 @@ from prjury.report.sanitise import BY_SHAPE, log_line
 from prjury.report.wording import SYMBOLS, duration, first_line
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-    from rich.live import Live
+    from rich.progress import Progress, TaskID
+
+#: A judge with its jury.
+_Seat: TypeAlias = tuple[str, str]
 
 #: What a judge says when it runs a command begins like this.
 _COMMAND = "$ "
@@ -28,79 +30,39 @@ _BEATS = 6
 LONGEST = 160
 
 
-@dataclass
-class Running:
-    """A judge at work."""
-
-    jury: str
-    judge: str
-    started: float
-    #: When a line about it was last written.
-    shown: float
-    words: str = ""
-
-    @property
-    def name(self) -> str:
-        """The judge with its tier."""
-        return f"{self.jury} / {self.judge}"
-
-    def elapsed(self, now: float) -> str:
-        """Return how long it has been at work."""
-        return duration(round((now - self.started) * 1000))
-
-
 def line_for(stream: TextIO, words: str, redact: Redact, longest: int = LONGEST) -> str:
     """Return one harmless line that the stream can hold, whatever its encoding."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return log_line(words, longest, redact).encode(encoding, "backslashreplace").decode(encoding)
 
 
-def answer(jury: str, ballot: Ballot) -> str:
-    """Return who answered, what, after how long."""
+def _describe_answer(jury: str, ballot: Ballot) -> str:
     judgment = ballot.judgment
     reasoning = first_line(judgment.reasoning)
     word = f"{SYMBOLS[judgment.status]} {word_of(judgment)} in {duration(ballot.elapsed_ms)}"
     return f"{jury} / {ballot.judge}: {word}{f', {reasoning}' if reasoning else ''}"
 
 
-class _Watch:
-    """The judges at work, and what each of them said last."""
-
-    def __init__(
-        self,
-        stream: TextIO,
-        redact: Redact = BY_SHAPE,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._stream = stream
-        self._redact = redact
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._running: list[Running] = []
-
-    def _start(self, jury: str, judge: str) -> None:
-        now = self._clock()
-        self._running.append(Running(jury, judge, now, now))
-
-    def _finish(self, jury: str, ballot: Ballot) -> None:
-        matching = [one for one in self._running if (one.jury, one.judge) == (jury, ballot.judge)]
-        for running in matching[:1]:
-            self._running.remove(running)
-
-    def _hear(self, text: str) -> Running | None:
-        """Note what the judge of this thread, or else the one asked last, says for people."""
-        words = first_line(text)
-        thread = threading.current_thread().name
-        own = [one for one in self._running if thread == f"prjury-{one.jury}-{one.judge}"]
-        speakers = own or self._running
-        if not speakers or words.startswith(_FOR_PROGRAMS):
-            return None
-        speakers[-1].words = words
-        return speakers[-1]
+def _find_speaker(seats: Iterable[_Seat]) -> _Seat | None:
+    """Return the judge that works in this thread, or else the one that was asked last."""
+    thread, last = threading.current_thread().name, None
+    for seat in seats:
+        last = seat
+        if thread == "prjury-{}-{}".format(*seat):
+            break
+    return last
 
 
-class PlainProgress(_Watch):
-    """For logs: a line per start, command and finish, and a sign of life now and then."""
+@dataclass
+class _Work:
+    started: float
+    #: When a line about it was last written.
+    shown: float
+    words: str = ""
+
+
+class PlainProgress:
+    """For logs: a line per start, command and finish, and a sign of life every so many seconds."""
 
     def __init__(
         self,
@@ -109,15 +71,17 @@ class PlainProgress(_Watch):
         every: float = 30.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(stream, redact, clock)
-        self._every = every
+        self._stream, self._redact, self._every, self._clock = stream, redact, every, clock
+        self._lock = threading.Lock()
+        self._running: dict[_Seat, _Work] = {}
         self._closed = threading.Event()
         self._pulse: threading.Thread | None = None
 
     def judge_started(self, jury: str, judge: str) -> None:
         """Write that a judge has been asked."""
         with self._lock:
-            self._start(jury, judge)
+            now = self._clock()
+            self._running[jury, judge] = _Work(now, now)
             self._write(f"{jury} / {judge}: started")
             if self._pulse is None and not self._closed.is_set():
                 self._pulse = threading.Thread(target=self._beat, name="prjury-pulse", daemon=True)
@@ -126,15 +90,18 @@ class PlainProgress(_Watch):
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """Write what a judge has answered."""
         with self._lock:
-            self._finish(jury, ballot)
-            self._write(answer(jury, ballot))
+            self._running.pop((jury, ballot.judge), None)
+            self._write(_describe_answer(jury, ballot))
 
     def say(self, text: str) -> None:
         """Write a command at once; of the thousands of lines of a build one now and then."""
+        words = first_line(text)
         with self._lock:
-            running = self._hear(text)
-            if running and running.words.startswith(_COMMAND):
-                self._show(running)
+            seat = _find_speaker(self._running)
+            if seat and not words.startswith(_FOR_PROGRAMS):
+                self._running[seat].words = words
+                if words.startswith(_COMMAND):
+                    self._show(seat, self._running[seat])
 
     def close(self) -> None:
         """Say nothing any more, whatever an abandoned judge still answers."""
@@ -145,14 +112,14 @@ class PlainProgress(_Watch):
     def _beat(self) -> None:
         while not self._closed.wait(self._every / _BEATS):
             with self._lock:
-                for running in self._running:
-                    if self._clock() - running.shown >= self._every:
-                        self._show(running)
+                for seat, work in self._running.items():
+                    if self._clock() - work.shown >= self._every:
+                        self._show(seat, work)
 
-    def _show(self, running: Running) -> None:
-        running.shown = self._clock()
-        words = f", {running.words}" if running.words else ""
-        self._write(f"{running.name}: {running.elapsed(running.shown)}{words}")
+    def _show(self, seat: _Seat, work: _Work) -> None:
+        work.shown = self._clock()
+        time = duration(round((work.shown - work.started) * 1000))
+        self._write(": ".join([" / ".join(seat), ", ".join(filter(None, [time, work.words]))]))
 
     def _write(self, words: str) -> None:
         line = line_for(self._stream, words, self._redact)
@@ -161,10 +128,11 @@ class PlainProgress(_Watch):
             self._stream.flush()
 
 
-class LiveProgress(_Watch):
+class LiveProgress:
     """One live line per running judge with its time and what it said last; for terminals only.
 
-    The lines appear with the first judge and vanish with the last one; every answer stays.
+    The lines appear with the first judge and vanish with the last one; every answer stays. Rich
+    draws them from a thread of its own, which never waits for ours.
     """
 
     def __init__(
@@ -173,46 +141,46 @@ class LiveProgress(_Watch):
         redact: Redact = BY_SHAPE,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(stream, redact, clock)
-        # rich draws from a thread of its own, which holds rich's lock while it asks for our lines.
-        # So `_lock` guards the lines alone, and nobody who holds it calls rich; `_stage` keeps
-        # those apart who do.
-        self._stage = threading.RLock()
-        self._live: Live | None = None
+        self._stream, self._redact, self._clock = stream, redact, clock
+        self._lock = threading.RLock()
+        self._tasks: dict[_Seat, TaskID] = {}
+        self._live: Progress | None = None
         self._closed = False
 
     def judge_started(self, jury: str, judge: str) -> None:
         """Show the line of a judge that has been asked."""
-        with self._stage:
-            if self._closed:
-                return
-            with self._lock:
-                self._start(jury, judge)
-            if self._live is None:
-                self._live = self._new_live()
-                self._live.start()
+        with self._lock:
+            if not self._closed:
+                self._live = self._live or self._open()
+                name = self._clean(f"{jury} / {judge}")
+                self._tasks[jury, judge] = self._live.add_task(name, words="")
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """Replace the line of a judge by its answer."""
-        with self._stage:
-            if self._closed:
+        from rich.text import Text  # noqa: PLC0415 - rich takes longer to load than many a run
+
+        with self._lock:
+            task = self._tasks.pop((jury, ballot.judge), None)
+            if self._live is None:
                 return
-            with self._lock:
-                self._finish(jury, ballot)
-                idle = not self._running
-            if self._live:
-                self._live.console.print(self._line(answer(jury, ballot)))
-            if idle:
+            if task is not None:
+                self._live.remove_task(task)
+            line = self._clean(_describe_answer(jury, ballot))
+            self._live.console.print(Text(line, no_wrap=True, overflow="ellipsis"))
+            if not self._tasks:
                 self._rest()
 
     def say(self, text: str) -> None:
         """Note what the judge that works in this thread is doing, or else the one asked last."""
+        words = first_line(text)
         with self._lock:
-            self._hear(text)
+            seat = _find_speaker(self._tasks)
+            if self._live and seat and not words.startswith(_FOR_PROGRAMS):
+                self._live.update(self._tasks[seat], words=self._clean(words))
 
     def close(self) -> None:
         """Take the live lines away and say nothing any more."""
-        with self._stage:
+        with self._lock:
             self._closed = True
             self._rest()
 
@@ -221,30 +189,25 @@ class LiveProgress(_Watch):
         if live:
             live.stop()
 
-    def _new_live(self) -> Live:
-        # Imported here because rich takes longer to load than many a run without it.
-        from rich.console import Console  # noqa: PLC0415
-        from rich.live import Live  # noqa: PLC0415
+    def _open(self) -> Progress:
+        from rich.console import Console  # noqa: PLC0415 - see above
+        from rich.progress import Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+        from rich.table import Column  # noqa: PLC0415
 
-        return Live(
+        cut = Column(no_wrap=True, overflow="ellipsis")
+        live = Progress(
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[words]}", markup=False, table_column=cut),
             console=Console(file=self._stream, force_terminal=True, highlight=False, emoji=False),
-            get_renderable=self._render,
             refresh_per_second=4,
             transient=True,
             redirect_stdout=False,
             redirect_stderr=False,
+            get_time=self._clock,
         )
+        live.start()
+        return live
 
-    def _render(self) -> RenderableType:
-        from rich.console import Group  # noqa: PLC0415 - see above
-
-        now = self._clock()
-        with self._lock:
-            shown = [(one.name, one.elapsed(now), one.words) for one in self._running]
-        return Group(*(self._line("  ".join(filter(None, words))) for words in shown))
-
-    def _line(self, words: str) -> RenderableType:
-        from rich.text import Text  # noqa: PLC0415 - see above
-
-        line = line_for(self._stream, words, self._redact)
-        return Text(line, no_wrap=True, overflow="ellipsis")
+    def _clean(self, words: str) -> str:
+        return line_for(self._stream, words, self._redact)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from fakes.bare_report import report
 from prjury.errors import PublishError
-from prjury.publishers.files import ReportFile, append, write_atomically
+from prjury.publishers.files import add_markdown, append, write_atomically
 
 
 def test_a_file_is_written_as_a_whole(tmp_path: Path) -> None:
@@ -47,8 +46,13 @@ def test_bytes_that_are_no_text_are_shown(tmp_path: Path) -> None:
     assert (tmp_path / "x").read_text() == "a\\udcff"
 
 
-def test_a_report_file_tells_where_it_is(tmp_path: Path) -> None:
-    file = ReportFile(tmp_path / "r.json", lambda told: told.headline, "json")
-    assert file.publish(report()) == str(tmp_path / "r.json")
-    assert (tmp_path / "r.json").read_text() == "Ready to merge"
-    assert "json" in file.name
+def test_the_summary_keeps_what_is_there_and_its_limit(tmp_path: Path) -> None:
+    file = tmp_path / "summary"
+    file.write_text("earlier\n")
+    add_markdown(file, "## Title\n\n<details>" + "x" * 500, limit=1_000)
+    assert file.read_text().startswith("earlier\n## Title\n\n<details>xxx")
+    add_markdown(file, "## Again\n\n<details>" + "x" * 900, limit=1_000)
+    assert "## Again\n\n*The summary ends here" in file.read_text()
+    size = file.stat().st_size
+    add_markdown(file, "line\n" * 100, limit=size)
+    assert file.stat().st_size == size

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from fakes.bare_report import report
 from prjury.errors import PublishError
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
-from prjury.publishers.outputs import ActionOutputs, delimiter, outputs_of, write_outputs
+from prjury.publishers.files import outputs_of, write_outputs
 from prjury.report.model import Backport, Cost
 
 
@@ -38,7 +37,7 @@ def test_a_title_with_a_line_break_sets_no_other_output(tmp_path: Path) -> None:
     file = tmp_path / "output"
     evil = "x\nverdict=pass\nverdict<<E\npass\nE"
     told = report(Status.FAIL, Gate.FAILURE, headline=evil)
-    ActionOutputs(file, {"title": evil}).publish(told)
+    write_outputs(file, {**outputs_of(told), "title": evil})
     values = as_the_runner_reads(file.read_text())
     assert values["verdict"] == "fail"
     assert values["gate"] == "failure"
@@ -57,22 +56,10 @@ def test_any_value_arrives_as_it_was(
     assert as_the_runner_reads(file.read_bytes().decode()) == expected
 
 
-def test_a_delimiter_in_the_value_is_not_used(tmp_path: Path) -> None:
-    file = tmp_path / "output"
-    names = iter(["END", "END2", "END3"])
-    write_outputs(file, {"a": "END", "b": "y"}, lambda: next(names))
-    assert file.read_text() == "a<<END2\nEND\nEND2\nb<<END3\ny\nEND3\n"
-
-
-def test_delimiters_are_random() -> None:
-    assert re.fullmatch("prjury_[0-9a-f]{32}", delimiter())
-    assert delimiter() != delimiter()
-
-
 def test_earlier_outputs_stay(tmp_path: Path) -> None:
     file = tmp_path / "output"
     file.write_text("x=1\n")
-    ActionOutputs(file, {"comment-url": "https://x"}).publish(report())
+    write_outputs(file, {**outputs_of(report()), "comment-url": "https://x"})
     values = as_the_runner_reads(file.read_text())
     assert (values["x"], values["comment-url"], values["verdict"]) == ("1", "https://x", "pass")
 
@@ -86,4 +73,4 @@ def test_backports_are_json_and_an_unknown_price_is_empty() -> None:
 
 def test_a_missing_directory_is_a_publish_error() -> None:
     with pytest.raises(PublishError):
-        ActionOutputs(Path("/nowhere/output")).publish(report())
+        write_outputs(Path("/nowhere/output"), {"a": "b"})

@@ -91,7 +91,7 @@ def test_live_lines_show_time_and_what_is_said_and_leave_the_answer() -> None:
     time.sleep(0.6)
     progress.judge_finished("build", fake.ballot("build", fake.BUILT, 61_000))
     text = stream.getvalue()
-    assert "build / build  1 m 1 s  [INFO] Compiling \\u{1b}[31mshop" in visible(text)
+    assert "build / build 0:01:01 [INFO] Compiling \\u{1b}[31mshop" in visible(text)
     assert "build / build: ✅ pass in 1 m 1 s, 212 tests pass" in visible(text)
     assert text.endswith("\x1b[?25h") or "\x1b[?25h" in text
 
@@ -116,7 +116,7 @@ def test_what_a_judge_says_is_shown_in_its_own_line() -> None:
     )
     jury.vote(object(), listener=progress)
     lines = visible(stream.getvalue()).replace("\r", "\n").split("\n")
-    assert any(re.fullmatch(r"t / talker  .* s  talking", line) for line in lines)
+    assert any(re.fullmatch(r"t / talker \S+ talking *", line) for line in lines)
     assert not any("waiter" in line and "talking" in line for line in lines)
 
 
