@@ -39,7 +39,7 @@ from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import dismissals, write_dismissal
+from prjury.report.continuity import read_dismissals, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import NO_REPAIR, Override, Recovery, RepairRound, Report
 from prjury.report.redact import Redactor
@@ -368,7 +368,7 @@ def test_a_dismissal_says_who_and_why_and_holds_nothing_live(patterns: Thread) -
     (answer,) = patterns.answers
     assert "<!-- prjury" not in answer.partition("\n")[2]
     assert inline_types(answer) <= {"text", "text_special", "code_inline"}
-    assert {(one.by, one.reason) for one in dismissals([answer])} == {("octocat", evil)}
+    assert {(one.by, one.reason) for one in read_dismissals(answer)} == {("octocat", evil)}
     assert patterns.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
 

@@ -28,7 +28,7 @@ from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
 from prjury.report.codec import ReportJson, read_earlier_votes, read_form
-from prjury.report.continuity import ToldVerdict, compare_findings, dismissals
+from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
 
@@ -165,7 +165,7 @@ class PullHistory:
 
     def _find_dismissals(self) -> dict[str, Dismissal]:
         """The last valid word on each finding."""
-        answers = [(marker, dismissals([comment.body])) for marker, comment in self.own]
+        answers = [(marker, read_dismissals(comment.body)) for marker, comment in self.own]
         answers = [(marker, words) for marker, words in answers if words]
         by_finding: dict[str, Dismissal] = {}
         for marker, words in answers[-_MOST:]:

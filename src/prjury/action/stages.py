@@ -47,7 +47,7 @@ from prjury.github.event import (
     Event,
     EventKind,
     Superseded,
-    bound,
+    find_pull,
     read_event,
 )
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
@@ -117,7 +117,7 @@ def collect(job: Job) -> JobResult:
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.nothing(_not_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
-        pull = bound(client, event.repo, run)
+        pull = find_pull(client, event.repo, run)
         if isinstance(pull, Superseded):
             return job.nothing(pull.reason)
         event = replace(event, pull=pull)
@@ -156,7 +156,7 @@ def publish(job: Job) -> JobResult:
     if run.conclusion not in ENDED:
         return job.nothing(_not_run(run))
     with Publication(job, event) as publication:
-        pull = bound(publication.client, event.repo, run)
+        pull = find_pull(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
             publication.mark_superseded()
             return job.nothing(pull.reason)

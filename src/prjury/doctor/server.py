@@ -78,7 +78,7 @@ def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
         facts,
         _or_why(lambda: rights.rules(branch)),
         _or_why(lambda: rights.protection(branch)),
-        _or_why(lambda: rights.said((setup.gate_names or [GATE])[0])),
+        _or_why(lambda: rights.list_named_checks((setup.gate_names or [GATE])[0])),
         rights.actions_app,
     )
     yield from examine(standing, CHECKS)

@@ -107,7 +107,7 @@ class Git:
         place = f"--git-dir={self.git_dir.absolute()}"
         argv = [_find_git(), "--no-pager", place, *_write_settings(self.settings), *args]
         environment = {**_make_environment(), **self.extra_env, **(env or {})}
-        return _run(args[0], argv, stdin, environment, timeout)
+        return _run_process(args[0], argv, stdin, environment, timeout)
 
     def text(self, *args: str) -> str:
         """Return the command's standard output as text without the last line end."""
@@ -121,7 +121,7 @@ def ask(directory: Path, *args: str, settings: Sequence[str] = ()) -> tuple[byte
     """
     place = ("-C", str(directory.absolute()))
     argv = [_find_git(), "--no-pager", *place, *_write_settings(settings), *args]
-    return _run(args[0], argv, b"", _make_environment(), TIMEOUT)
+    return _run_process(args[0], argv, b"", _make_environment(), TIMEOUT)
 
 
 def _write_settings(settings: Sequence[str]) -> list[str]:
@@ -166,7 +166,7 @@ def _make_environment() -> dict[str, str]:
     }
 
 
-def _run(
+def _run_process(
     name: str, argv: Sequence[str], stdin: bytes, env: Mapping[str, str], timeout: float
 ) -> tuple[bytes, int, str]:
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as errors:

@@ -122,7 +122,7 @@ def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot | NothingToRevi
         pull = replace(change, number=request.number, **request.facts)
         if pull.ahead == 0:
             head_name, base_name = visible(pull.head.ref), visible(pull.base.ref)
-            yield _nothing_to_review(
+            yield _refuse_review(
                 f"{head_name} has no commit that {base_name} lacks in {repository.name}"
             )
             return
@@ -284,7 +284,7 @@ def _take_current(
         if head.ref == base.ref.removeprefix("origin/") and not is_named:
             words = f"{head.ref} is the default branch"
         aside = f" ({files})" if pending else ""
-        return _nothing_to_review(f"{words}{aside}", "commit to a branch of your own, or ")
+        return _refuse_review(f"{words}{aside}", "commit to a branch of your own, or ")
     notes = []
     if pending:
         names = ", ".join(map(visible, pending[:_NAMED_AT_MOST]))
@@ -296,7 +296,7 @@ def _take_current(
     return _Sides(base, head, tuple(notes))
 
 
-def _nothing_to_review(words: str, first: str = "") -> NothingToReview:
+def _refuse_review(words: str, first: str = "") -> NothingToReview:
     way = f"{first}name both sides with --base REF --head REF"
     return NothingToReview(f"Nothing to review: {visible(words)}. To judge something, {way}.")
 

@@ -197,7 +197,7 @@ class OperatorRepository:
                 )
 
     def _resolve_any(self, ref: str) -> str | None:
-        return next(filter(None, map(self._resolve, _list_spellings(ref))), None)
+        return next(filter(None, map(self._resolve_ref, _list_spellings(ref))), None)
 
     def branches(self) -> Sequence[BranchTip]:
         """List every branch, the repository's own in place of one of ``origin`` of that name."""
@@ -216,12 +216,12 @@ class OperatorRepository:
     def pull(self, number: int) -> Side | None:
         """Return the head of a pull request that was fetched earlier."""
         refs = [pattern.format(number) for pattern in _PULL_REFS]
-        sides = (Side(ref, sha) for ref in refs if (sha := self._resolve(ref)))
+        sides = (Side(ref, sha) for ref in refs if (sha := self._resolve_ref(ref)))
         return next(sides, None)
 
     def current(self) -> Side:
         """Return the branch that is checked out, or the commit by its sha."""
-        sha = self._resolve("HEAD")
+        sha = self._resolve_ref("HEAD")
         ref = self._follow("HEAD")
         if not sha:
             self._refuse_damaged(ref or "HEAD")
@@ -240,7 +240,7 @@ class OperatorRepository:
     def default_branch(self) -> Side:
         """Return the remote's HEAD, or a branch with a usual name."""
         for ref in self._list_defaults():
-            if sha := self._resolve(ref):
+            if sha := self._resolve_ref(ref):
                 name = ref.removeprefix("refs/heads/").removeprefix("refs/remotes/")
                 return Side(name, sha)
         raise SourceError(
@@ -256,7 +256,7 @@ class OperatorRepository:
         for prefix in ("refs/remotes/origin/", "refs/heads/"):
             yield from (prefix + name for name in _USUAL_DEFAULTS)
 
-    def _resolve(self, ref: str) -> str | None:
+    def _resolve_ref(self, ref: str) -> str | None:
         args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         output, code, stderr = self.git.try_run(*args)
         if "dubious ownership" in stderr or "not a git repository" in stderr:

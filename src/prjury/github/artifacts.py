@@ -78,21 +78,21 @@ class BuildArtifact:
 
 def fetch_artifact(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """The newest artifact of that name as GitHub keeps it."""
-    return _fetch(client, repo, _newest(client, repo, run, name))
+    return _fetch_zip(client, repo, _find_newest(client, repo, run, name))
 
 
-def _fetch(client: GitHub, repo: str, artifact: Artifact) -> bytes:
+def _fetch_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
     content = client.ask(
         f"fetch the artifact {artifact.id}",
         lambda: _download(client, f"/repos/{repo}/actions/artifacts/{artifact.id}/zip"),
         needs="actions: read",
     )
     if artifact.digest and artifact.digest != f"sha256:{hashlib.sha256(content).hexdigest()}":
-        raise _refusal("it is not what was uploaded")
+        raise _refuse_archive("it is not what was uploaded")
     return content
 
 
-def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
+def _find_newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
     artifacts = _list_artifacts(client, repo, run, {"name": name})
     matching = [each for each in artifacts if each.name == name]
     if not matching:
@@ -104,7 +104,7 @@ def _newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
         )
     newest = max(matching, key=_AGE)
     if newest.size > _LARGEST_ZIP:
-        raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+        raise _refuse_archive(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
     return newest
 
 
@@ -114,7 +114,7 @@ def _list_artifacts(
     artifacts = client.repo(repo).every(
         f"list the artifacts of run {run}",
         f"/actions/runs/{run}/artifacts",
-        _artifact,
+        _read_artifact,
         key="artifacts",
         needs="actions: read",
         query=query,
@@ -135,13 +135,13 @@ def junit_artifacts(
     for artifact in [*newest.values()][:_MOST_ARTIFACTS]:
         try:
             if artifact.size > _LARGEST_ZIP:
-                raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
-            found = junit_files(_fetch(client, repo, artifact), room)
+                raise _refuse_archive(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+            contents = junit_files(_fetch_zip(client, repo, artifact), room)
         except CannotJudgeError as error:
             problems.append(f"the artifact {artifact.name} is refused: {error.why}")
             continue
-        room -= sum(map(len, found.values()))
-        files |= {f"{artifact.name}/{path}": content for path, content in found.items()}
+        room -= sum(map(len, contents.values()))
+        files |= {f"{artifact.name}/{path}": content for path, content in contents.items()}
     if len(newest) > _MOST_ARTIFACTS:
         problems.append(f"only {_MOST_ARTIFACTS} artifacts were read")
     return LeftReports(files, tuple(problems))
@@ -156,10 +156,10 @@ def is_named(name: str, pattern: str) -> bool:
 def junit_files(content: bytes, room: int) -> dict[str, bytes]:
     """The JUnit reports of an archive by their paths; everything else is left alone."""
     contents: dict[str, bytes] = {}
-    with _open(content) as archive:
+    with _open_zip(content) as archive:
         entries = archive.infolist()
         if len(entries) > _MOST_IN_REPORTS:
-            raise _refusal(f"it holds more than {_MOST_IN_REPORTS} files")
+            raise _refuse_archive(f"it holds more than {_MOST_IN_REPORTS} files")
         for entry in entries:
             if not entry.filename.endswith(".xml") or not _is_plain(entry):
                 continue
@@ -167,7 +167,7 @@ def junit_files(content: bytes, room: int) -> dict[str, bytes]:
                 text = file.read(room + 1)
             room -= len(text)
             if room < 0:
-                raise _refusal(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
+                raise _refuse_archive(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
             if b"<testsuite" in text[:_HEAD]:
                 contents[printable(entry.filename)] = text
     return contents
@@ -179,46 +179,46 @@ def _is_plain(entry: zipfile.ZipInfo) -> bool:
 
 
 @contextmanager
-def _open(content: bytes) -> Iterator[zipfile.ZipFile]:
+def _open_zip(content: bytes) -> Iterator[zipfile.ZipFile]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             yield archive
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError) as error:
-        raise _refusal("it is no zip archive that can be read") from error
+        raise _refuse_archive("it is no zip archive that can be read") from error
     except (ValueError, zipfile.LargeZipFile, zlib.error) as error:
-        raise _refusal("it is a damaged zip archive") from error
+        raise _refuse_archive("it is a damaged zip archive") from error
 
 
 def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
     """The one file of an archive; where it need not be alone, one file of a few."""
-    with _open(content) as archive:
-        entry = _entry(archive, name, alone=alone)
+    with _open_zip(content) as archive:
+        entry = _find_entry(archive, name, alone=alone)
         with archive.open(entry) as file:
-            found = file.read(_LARGEST_FILE + 1)
-    if len(found) > _LARGEST_FILE:
-        raise _refusal(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
-    return found
+            unpacked = file.read(_LARGEST_FILE + 1)
+    if len(unpacked) > _LARGEST_FILE:
+        raise _refuse_archive(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
+    return unpacked
 
 
-def _entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
+def _find_entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
-        raise _refusal(f"it holds more than {_MOST_ENTRIES} files")
+        raise _refuse_archive(f"it holds more than {_MOST_ENTRIES} files")
     matching = [entry for entry in entries if entry.filename == name]
     if len(matching) != 1 or (alone and len(entries) != 1):
-        raise _refusal(f"it does not hold {name} alone, once")
+        raise _refuse_archive(f"it does not hold {name} alone, once")
     entry = matching[0]
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if entry.is_dir() or kind not in {0, stat.S_IFREG}:
-        raise _refusal(f"its {name} is no regular file")
+        raise _refuse_archive(f"its {name} is no regular file")
     if entry.compress_type not in _METHODS:
-        raise _refusal("it is packed in a way that the runner's upload does not use")
+        raise _refuse_archive("it is packed in a way that the runner's upload does not use")
     if entry.file_size > _LARGEST_FILE:
-        raise _refusal(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
+        raise _refuse_archive(f"it unpacks to more than {_LARGEST_FILE // 1024**2} MiB")
     return entry
 
 
-def _artifact(entry: object) -> Artifact:
+def _read_artifact(entry: object) -> Artifact:
     return Artifact(
         id=read_number(at(entry, "id"), "the artifact's id"),
         name=text(at(entry, "name")),
@@ -236,17 +236,17 @@ def _download(client: GitHub, path: str) -> bytes:
     connection = client.connection
     token = {"Authorization": f"Bearer {connection.token}"} if connection.token else {}
     with Session() as session:
-        session.auth = _no_auth
+        session.auth = _skip_auth
         ask = partial(session.get, timeout=connection.timeout, stream=True, allow_redirects=False)
         with ask(connection.api_url + path, headers={**token, "User-Agent": "prjury"}) as answer:
             if answer.status_code not in _REDIRECTS:
-                return _content(answer)
+                return _read_content(answer)
             where = _check_address(answer.headers.get("Location", ""))
         with ask(where) as answer:
-            return _content(answer)
+            return _read_content(answer)
 
 
-def _content(answer: Response) -> bytes:
+def _read_content(answer: Response) -> bytes:
     from github import GithubException  # noqa: PLC0415 - heavy, hence late
 
     if not answer.ok or answer.status_code in _REDIRECTS:
@@ -254,7 +254,7 @@ def _content(answer: Response) -> bytes:
     return _read_capped(answer)
 
 
-def _no_auth(request: PreparedRequest) -> PreparedRequest:
+def _skip_auth(request: PreparedRequest) -> PreparedRequest:
     """Keeps the session from looking for a password of that host in a file."""
     return request
 
@@ -276,11 +276,11 @@ def _read_capped(answer: Response) -> bytes:
     for chunk in answer.iter_content(_CHUNK):
         content += chunk
         if len(content) > _LARGEST_ZIP:
-            raise _refusal(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
+            raise _refuse_archive(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
     return bytes(content)
 
 
-def _refusal(why: str) -> CannotJudgeError:
+def _refuse_archive(why: str) -> CannotJudgeError:
     return CannotJudgeError(
         "the build's evidence is refused",
         why=why,

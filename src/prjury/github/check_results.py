@@ -63,9 +63,9 @@ def read_check_run(payload: object) -> ReportedRun:
     return ReportedRun(
         number,
         CheckResult(
-            _name(at(payload, "name"), "name"),
+            _read_name(at(payload, "name"), "name"),
             app,
-            _conclusion(payload),
+            _read_conclusion(payload),
             address or read_url(at(payload, "html_url")),
             number,
             read_time(at(payload, "completed_at")),
@@ -82,7 +82,7 @@ def read_status(payload: object) -> ReportedRun:
     return ReportedRun(
         read_number(at(payload, "id"), "id"),
         CheckResult(
-            _name(at(payload, "context"), "context"),
+            _read_name(at(payload, "context"), "context"),
             f"@{text(at(payload, 'creator', 'login'))}",
             None if state == "pending" else state or "unknown",
             read_url(at(payload, "target_url")),
@@ -100,16 +100,16 @@ class CommitRuns:
     statuses: Sequence[ReportedRun] = ()
     own: OwnRun = field(default_factory=OwnRun)
 
-    def said(self) -> tuple[CheckResult, ...]:
+    def list_results(self) -> tuple[CheckResult, ...]:
         """Return what counts of it, this program's own reports left out."""
-        own = self._ours()
+        own = self._find_own_questions()
         runs = [
             run
             for run in self.runs
-            if self._question(run) not in own and not (_is_ours(run) or self._is_report(run))
+            if self._question(run) not in own and not (_is_own_report(run) or self._is_report(run))
         ]
-        statuses = [status for status in self.statuses if not _is_ours(status)]
-        message = map(self._with_base, (*self._newest(runs), *self._newest(statuses)))
+        statuses = [status for status in self.statuses if not _is_own_report(status)]
+        message = map(self._with_base, (*self._find_newest(runs), *self._find_newest(statuses)))
         return (*message, *self._silent_workflows())
 
     def _with_base(self, reported: ReportedRun) -> CheckResult:
@@ -135,15 +135,15 @@ class CommitRuns:
         series = workflow.series if workflow else reported.suite
         return reported.run.app, series, reported.run.name
 
-    def _newest(self, of: Iterable[ReportedRun]) -> Iterator[ReportedRun]:
+    def _find_newest(self, of: Iterable[ReportedRun]) -> Iterator[ReportedRun]:
         questions: dict[_Question, list[ReportedRun]] = {}
-        for reported in of:
-            questions.setdefault(self._question(reported), []).append(reported)
+        for answer in of:
+            questions.setdefault(self._question(answer), []).append(answer)
         for answers in questions.values():
             opinions = [one for one in answers if one.run.conclusion not in _SKIPPED]
-            yield from self._last(opinions or answers)
+            yield from self._find_last(opinions or answers)
 
-    def _last(self, answers: Sequence[ReportedRun]) -> Iterator[ReportedRun]:
+    def _find_last(self, answers: Sequence[ReportedRun]) -> Iterator[ReportedRun]:
         workflows = [self._workflow(one) for one in answers]
         if None in workflows:
             return iter([max(answers, key=lambda one: one.id)])
@@ -151,15 +151,15 @@ class CommitRuns:
         pairs = zip(answers, workflows, strict=True)
         return (one for one, workflow in pairs if workflow and workflow.number == newest)
 
-    def _ours(self) -> set[_Question]:
+    def _find_own_questions(self) -> set[_Question]:
         if (job := self._find_own_job()) is None:
             return set()
         workflow = own.workflow if (own := self._workflow(job)) else None
         same = [
             run for run in self.runs if (run.run.app, run.run.name) == (job.run.app, job.run.name)
         ]
-        ours = [run for run in same if (of := self._workflow(run)) and of.workflow == workflow]
-        return {self._question(job), *map(self._question, ours)}
+        series = [run for run in same if (of := self._workflow(run)) and of.workflow == workflow]
+        return {self._question(job), *map(self._question, series)}
 
     def _find_own_job(self) -> ReportedRun | None:
         if self.own.id is None:
@@ -198,7 +198,7 @@ class CommitRuns:
         return newest.values()
 
 
-def _is_ours(reported: ReportedRun) -> bool:
+def _is_own_report(reported: ReportedRun) -> bool:
     name = reported.run.name.casefold()
     report = name == _OUR_REPORT and reported.external_id.startswith(f"{_OURS}:")
     status = reported.run.app.startswith("@") and name.startswith(_OURS)
@@ -209,13 +209,13 @@ def _is_job(name: str, job: str) -> bool:
     return bool(job) and (name == job or name.startswith(f"{job} (") or name.endswith(f" / {job}"))
 
 
-def _conclusion(payload: object) -> str | None:
+def _read_conclusion(payload: object) -> str | None:
     if at(payload, "status") != "completed":
         return None
     return text(at(payload, "conclusion")) or "unknown"
 
 
-def _name(value: object, key: str) -> str:
+def _read_name(value: object, key: str) -> str:
     if name := text(value)[:_LONGEST_NAME]:
         return name
     raise ValueError(f"{key} is missing")

@@ -105,7 +105,7 @@ class _Lookout:
             f"{on}/check-runs", read_check_run, "checks", "check_runs", filter="latest"
         )
         statuses = self._all(f"{on}/statuses", read_status, "statuses")
-        return CommitRuns(workflows, runs, statuses, self.own).said()
+        return CommitRuns(workflows, runs, statuses, self.own).list_results()
 
     def workflows(self, commit: str) -> Sequence[WorkflowRun]:
         """The runs of workflows on the commit."""

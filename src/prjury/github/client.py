@@ -56,25 +56,28 @@ def message_of(data: object) -> str:
         return ""
     errors = data.get("errors")
     reasons = [_reason(one) for one in errors] if isinstance(errors, list) else []
-    parts = [_line(data.get("message")), "; ".join(list(filter(None, reasons))[:_MOST_ERRORS])]
+    parts = [
+        _clean_line(data.get("message")),
+        "; ".join(list(filter(None, reasons))[:_MOST_ERRORS]),
+    ]
     return ": ".join(filter(None, parts))
 
 
 def _reason(error: object) -> str:
     if not isinstance(error, Mapping):
-        return _line(error)
-    if message := _line(error.get("message")):
+        return _clean_line(error)
+    if message := _clean_line(error.get("message")):
         return message
-    return " ".join(_words(error))
+    return " ".join(_list_words(error))
 
 
-def _words(error: Mapping[object, object]) -> Iterator[str]:
+def _list_words(error: Mapping[object, object]) -> Iterator[str]:
     for name in ("resource", "field", "code"):
-        if word := _line(error.get(name)):
+        if word := _clean_line(error.get(name)):
             yield word.replace("_", " ")
 
 
-def _line(value: object) -> str:
+def _clean_line(value: object) -> str:
     return " ".join(value.split())[:_LONGEST].rstrip(".") if isinstance(value, str) else ""
 
 
@@ -333,7 +336,9 @@ class GitHub:
         """The account that the token acts as; an installation's token acts as a bot."""
         if self._account is None:
             is_installation = (self.connection.token or "").startswith("ghs_")
-            self._account = self._bot() if is_installation else self._user() or self._bot()
+            self._account = (
+                self._find_bot() if is_installation else self._find_user() or self._find_bot()
+            )
         return self._account
 
     def ask(
@@ -364,10 +369,10 @@ class GitHub:
     def api(self) -> Github:
         """PyGithub's own object, made on first use; every request through it goes into `ask`."""
         if self._opened is None:
-            self._opened = _open(self.connection)
+            self._opened = _open_client(self.connection)
         return self._opened
 
-    def _user(self) -> str:
+    def _find_user(self) -> str:
         """The person behind the token; empty for an installation, which may not ask."""
         try:
             return self.ask(
@@ -381,10 +386,7 @@ class GitHub:
                 raise
         return ""
 
-    def _users_login(self) -> str:
-        return _login(at(self.api.requester.requestJsonAndCheck("GET", "/user")[1], "login"))
-
-    def _bot(self) -> str:
+    def _find_bot(self) -> str:
         """Installations may not ask `/user`, but GraphQL tells them who they are."""
         query = "query { viewer { login } }"
         try:
@@ -401,7 +403,7 @@ class GitHub:
         return login if login.endswith("[bot]") else f"{login}[bot]"
 
 
-def _open(connection: Connection) -> Github:
+def _open_client(connection: Connection) -> Github:
     from github import Auth, Github  # noqa: PLC0415 - takes a third of a second to import
 
     return Github(

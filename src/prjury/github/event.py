@@ -39,7 +39,7 @@ class Superseded:
     reason: str
 
 
-def bound(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Superseded:
+def find_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Superseded:
     """The one open pull request of the run's head."""
     if run.event not in {"pull_request", "pull_request_target"}:
         raise not_bound(
@@ -145,22 +145,22 @@ class Event:
 
 def read_event(environ: Mapping[str, str]) -> Event:
     """The event of this workflow run."""
-    kind = _kind(environ.get("GITHUB_EVENT_NAME", ""))
-    payload = _payload(environ.get("GITHUB_EVENT_PATH", ""))
+    kind = _read_kind(environ.get("GITHUB_EVENT_NAME", ""))
+    payload = _read_payload(environ.get("GITHUB_EVENT_PATH", ""))
     _refuse_former_name(payload, environ)
     try:
         return Event(
             kind=kind,
             pull=_READERS[kind](payload, environ.get("GITHUB_REPOSITORY") or _repo(payload)),
             action=text(at(payload, "action")) or None,
-            api_url=_root(environ.get("GITHUB_API_URL"), "https://api.github.com"),
-            server_url=_root(environ.get("GITHUB_SERVER_URL"), "https://github.com"),
-            run=_run(environ),
-            trigger=_trigger(kind, payload),
+            api_url=_strip_root(environ.get("GITHUB_API_URL"), "https://api.github.com"),
+            server_url=_strip_root(environ.get("GITHUB_SERVER_URL"), "https://github.com"),
+            run=_read_run(environ),
+            trigger=_find_trigger(kind, payload),
             sender=text(at(payload, "sender", "login")) or None,
             default_branch=text(at(payload, "repository", "default_branch")) or None,
             moved=at(payload, "changes", "base") is not None,
-            comment=_comment(kind, payload),
+            comment=_find_comment(kind, payload),
             notes=(_TARGET_NOTE,) if kind is EventKind.PULL_REQUEST_TARGET else (),
         )
     except ValueError as error:
@@ -181,7 +181,7 @@ def _refuse_former_name(payload: object, environ: Mapping[str, str]) -> None:
         )
 
 
-def _kind(name: str) -> EventKind:
+def _read_kind(name: str) -> EventKind:
     if not name:
         raise UsageError(
             "GITHUB_EVENT_NAME is not set",
@@ -197,7 +197,7 @@ def _kind(name: str) -> EventKind:
         ) from None
 
 
-def _payload(path: str) -> object:
+def _read_payload(path: str) -> object:
     if not path:
         raise _unreadable("GITHUB_EVENT_PATH is not set")
     try:
@@ -302,13 +302,13 @@ def _of_issue_comment(payload: object, repo: str) -> PullFacts:
     )
 
 
-def _comment(kind: EventKind, payload: object) -> CommentFacts | None:
+def _find_comment(kind: EventKind, payload: object) -> CommentFacts | None:
     below_pull = at(payload, "issue", "pull_request") is not None
     is_command = kind is EventKind.ISSUE_COMMENT and below_pull
     return read_comment(at(payload, "comment")) if is_command else None
 
 
-def _trigger(kind: EventKind, payload: object) -> WorkflowRun | None:
+def _find_trigger(kind: EventKind, payload: object) -> WorkflowRun | None:
     return (
         read_workflow_run(at(payload, "workflow_run")) if kind is EventKind.WORKFLOW_RUN else None
     )
@@ -325,11 +325,11 @@ _READERS = {
 }
 
 
-def _root(url: str | None, default: str) -> str:
+def _strip_root(url: str | None, default: str) -> str:
     return (url or default).rstrip("/")
 
 
-def _run(environ: Mapping[str, str]) -> RunId | None:
+def _read_run(environ: Mapping[str, str]) -> RunId | None:
     number = environ.get("GITHUB_RUN_ID", "")
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
     if not number:

@@ -43,7 +43,7 @@ def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[
     for pause in (*_PAUSES, 0.0):
         pulls, total = client.ask(
             f"tell which pull requests onto {base} can be merged",
-            lambda: _read(client.api.requester.graphql_query(_QUERY, variables)[1]),
+            lambda: _read_states(client.api.requester.graphql_query(_QUERY, variables)[1]),
             needs="pull-requests: read",
         )
         if not pause or all(one.mergeable is not None for one in pulls):
@@ -62,15 +62,15 @@ def await_pull(client: GitHub, repo: str, number: int) -> PullFacts:
     return pull
 
 
-def _read(answer: object) -> tuple[list[MergeState], int]:
+def _read_states(answer: object) -> tuple[list[MergeState], int]:
     pulls = at(answer, "data", "repository", "pullRequests")
     nodes, total = at(pulls, "nodes"), at(pulls, "totalCount")
     if not isinstance(nodes, list) or not isinstance(total, int):
         raise ValueError("there is no list of pull requests")  # noqa: TRY004 - as every answer of a wrong form
-    return [_state(one) for one in nodes], total
+    return [_read_state(one) for one in nodes], total
 
 
-def _state(node: object) -> MergeState:
+def _read_state(node: object) -> MergeState:
     return MergeState(
         read_number(at(node, "number"), "number"),
         object_name(at(node, "headRefOid"), "headRefOid"),

@@ -94,7 +94,7 @@ class RepoSettings:
         path = f"/repos/{self.repo}"
         return self._hub.ask(
             f"see {self.repo}",
-            lambda: _facts(*self._hub.api.requester.requestJsonAndCheck("GET", path)),
+            lambda: _read_facts(*self._hub.api.requester.requestJsonAndCheck("GET", path)),
         )
 
     def rules(self, branch: str) -> BranchRules:
@@ -129,7 +129,7 @@ class RepoSettings:
                 raise
             return shown
 
-    def said(self, name: str) -> tuple[NamedCheck, ...]:
+    def list_named_checks(self, name: str) -> tuple[NamedCheck, ...]:
         """The checks and statuses of that name on the heads of the latest pull requests."""
         pulls = self._room.get(
             f"list the pull requests of {self.repo}",
@@ -179,7 +179,7 @@ def read_settings(
     return RepoSettings(Connection(api, token), name)
 
 
-def _facts(_headers: Mapping[str, Any], content: object) -> RepositoryFacts:
+def _read_facts(_headers: Mapping[str, Any], content: object) -> RepositoryFacts:
     forks = at(content, "forks_count")
     branch = text(at(content, "default_branch"))
     if not branch:
@@ -196,19 +196,21 @@ def _of_rule(entry: object) -> Iterator[RequiredCheck]:
     number = at(entry, "ruleset_id")
     source = f"ruleset {number}" if isinstance(number, int) else "a ruleset"
     for check in checks if isinstance(checks, list) else []:
-        yield RequiredCheck(text(at(check, "context")), _app(at(check, "integration_id")), source)
+        yield RequiredCheck(
+            text(at(check, "context")), _read_app(at(check, "integration_id")), source
+        )
 
 
 def _of_protection(content: object) -> tuple[RequiredCheck, ...]:
     required = at(content, "required_status_checks")
     checks, contexts = at(required, "checks"), at(required, "contexts")
     if isinstance(checks, list):
-        read = [(text(at(check, "context")), _app(at(check, "app_id"))) for check in checks]
+        read = [(text(at(check, "context")), _read_app(at(check, "app_id"))) for check in checks]
     else:  # an older server
         read = [(text(name), None) for name in contexts] if isinstance(contexts, list) else []
     return tuple(RequiredCheck(name, app, "the branch protection") for name, app in read)
 
 
-def _app(value: object) -> int | None:
+def _read_app(value: object) -> int | None:
     """GitHub says -1, null or nothing where every source will do."""
     return value if isinstance(value, int) and value > 0 else None

@@ -152,14 +152,14 @@ def _split_into_requests(
     """Yield the entries of each request; paths that are in the way of others go first."""
     first = _find_obstacles(files)
     if first:
-        yield [_entry(PickedFile(file.path, None), room, longest) for file in first]
+        yield [_make_entry(PickedFile(file.path, None), room, longest) for file in first]
     gone = {file.path for file in first}
     entries: list[dict[str, Any]] = []
     space = _MOST_TEXT
     for file in files:
         if file.path in gone:
             continue
-        entry = _entry(file, room, longest)
+        entry = _make_entry(file, room, longest)
         size = len(entry.get("content", ""))
         if entries and (len(entries) == _MOST_ENTRIES or size > space):
             yield entries
@@ -188,7 +188,7 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, Any]:
+def _make_entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, Any]:
     """Return GitHub's entry of a tree: a short text in itself, others stored before.
 
     A path with the object null goes away.

@@ -91,9 +91,9 @@ class BackportPulls:
         if not pick.conflicts and not pick.commits:
             return Proposal(pick.branch, "nothing", note="There is nothing to pick")
         refuse_unsayable(pick)
-        return converge(lambda: self._attempt(pick), self.room.client.sleep)
+        return converge(lambda: self._try_pull(pick), self.room.client.sleep)
 
-    def _attempt(self, pick: Pick) -> Proposal:
+    def _try_pull(self, pick: Pick) -> Proposal:
         if existing := self._find_existing(pick):
             return existing
         _refuse_moved(pick, self._find_tip(pick.branch))
@@ -101,9 +101,9 @@ class BackportPulls:
         tip = self._find_tip(head)
         if tip is None:
             tip = self._branch(pick)
-        elif not self._holds(tip, pick):
+        elif not self._has_pick(tip, pick):
             raise _refuse_taken(head)
-        return self._open(pick, tip)
+        return self._open_pull(pick, tip)
 
     def _find_existing(self, pick: Pick) -> Proposal | None:
         pulls = self._list_pulls(head_of(pick))
@@ -174,7 +174,7 @@ class BackportPulls:
             repeatable=False,
         )
 
-    def _holds(self, tip: str, pick: Pick) -> bool:
+    def _has_pick(self, tip: str, pick: Pick) -> bool:
         trees: Sequence[str] = [commit.tree for commit in pick.commits]
         if pick.conflicts:
             trees = [pick.branch_tree]
@@ -195,7 +195,7 @@ class BackportPulls:
         doing, path = f"read a commit of {self.room.repo}", f"/git/commits/{sha}"
         return self.room.get(doing, path, read, needs="contents: read")
 
-    def _open(self, pick: Pick, tip: str) -> Proposal:
+    def _open_pull(self, pick: Pick, tip: str) -> Proposal:
         from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
 
         is_draft = bool(pick.conflicts)

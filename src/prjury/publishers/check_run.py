@@ -99,7 +99,7 @@ class CheckRunReport:
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url
-        return converge(lambda: self._start(head_sha), self.room.client.sleep)
+        return converge(lambda: self._begin_check(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
         """End the check run with the gate's conclusion; return its address."""
@@ -120,8 +120,8 @@ class CheckRunReport:
         words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", summary)
         return converge(lambda: self._abandon(head_sha, words), self.room.client.sleep)
 
-    def _start(self, head: str) -> str:
-        own = self._find_own(head)
+    def _begin_check(self, head: str) -> str:
+        own = self._find_checks(head)
         if not own:
             return self._create(head).html_url
         if newer := self._find_newer(own):
@@ -133,20 +133,20 @@ class CheckRunReport:
 
     def _publish(self, head: str, words: CheckRunTexts, annotations: Annotations) -> str:
         fresh, self._fresh = self._fresh, None
-        own = [fresh] if fresh else self._find_own(head)
+        own = [fresh] if fresh else self._find_checks(head)
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
         missing = self._find_missing(own[-1], annotations.entries) if own and not fresh else None
         shown = fresh or (own[-1] if missing is not None else self._create(head))
         self._fresh = None
-        url = self._end(shown, words, annotations, missing)
+        url = self._end_run(shown, words, annotations, missing)
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
         for older in own:
             if older.id != shown.id and _conclusion_of(older) != words.conclusion:
                 self._conclude(older, replaced)
         if missing is None:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
-            own = self._find_own(head)
+            own = self._find_checks(head)
             if newer := self._find_newer(own):
                 return self._give_way(own, newer)
         return url
@@ -156,32 +156,32 @@ class CheckRunReport:
         conclusion = _conclusion_of(newer) or Gate.ACTION_REQUIRED.value
         words = CheckRunTexts(conclusion, "Superseded", "A newer run reports the verdict.")
         for run in own:
-            if self._find_writer(run) == self._run and _conclusion_of(run) != conclusion:
+            if self._find_writer(run) == self._own_run and _conclusion_of(run) != conclusion:
                 self._conclude(run, words)
         return newer.html_url
 
     def _abandon(self, head: str, words: CheckRunTexts) -> str:
-        own = self._find_own(head)
+        own = self._find_checks(head)
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
         latest = own[-1] if own else self._create(head)
-        is_ours = self._run is not None and self._find_writer(latest) == self._run
+        is_ours = self._own_run is not None and self._find_writer(latest) == self._own_run
         if is_ours and _conclusion_of(latest) is not None:
             return latest.html_url
         return self._conclude(latest, words)
 
     def _find_newer(self, own: Sequence[CheckRun]) -> CheckRun | None:
-        return find_newer(own, self._run, self._find_writer)
+        return find_newer(own, self._own_run, self._find_writer)
 
     @property
-    def _run(self) -> Run | None:
+    def _own_run(self) -> Run | None:
         return find_run(self.page)
 
     def _find_writer(self, run: CheckRun) -> Run | None:
         marker, _, words = (run.external_id or "").rpartition(":")
         return read_run(words) if marker == self._marker else None
 
-    def _find_own(self, head: str) -> list[CheckRun]:
+    def _find_checks(self, head: str) -> list[CheckRun]:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
         runs = self.room.objects(
@@ -211,7 +211,7 @@ class CheckRunReport:
 
     @property
     def _origin(self) -> dict[str, str]:
-        run = ":{}.{}".format(*self._run) if self._run else ""
+        run = ":{}.{}".format(*self._own_run) if self._own_run else ""
         page = {"details_url": self.page} if self.page else {}
         return {"external_id": self._marker + run, **page}
 
@@ -260,7 +260,7 @@ class CheckRunReport:
                 missing.append(annotation)
         return missing
 
-    def _end(
+    def _end_run(
         self,
         run: CheckRun,
         words: CheckRunTexts,

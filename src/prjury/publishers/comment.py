@@ -71,14 +71,14 @@ class StickyComment:
 
     def write(self, body: str) -> str:
         """Do the same with a text, whose first line is a marker of this id."""
-        return converge(lambda: self._attempt(body), self.room.client.sleep)
+        return converge(lambda: self._try_comment(body), self.room.client.sleep)
 
-    def _attempt(self, body: str) -> str:
-        own = self._find_own()
+    def _try_comment(self, body: str) -> str:
+        own = self._find_comments()
         if not own:
             created = self._create(body)
             # A second look: another run may have seen nothing and posted at the same time.
-            comments = {comment.id: comment for comment in (created, *self._find_own())}
+            comments = {comment.id: comment for comment in (created, *self._find_comments())}
             own = sorted(comments.values(), key=attrgetter("id"))
         oldest, *duplicates = own
         newer = find_newer(own, _find_writer(body), lambda comment: _find_writer(comment.body))
@@ -90,7 +90,7 @@ class StickyComment:
             self._delete(duplicate)
         return oldest.html_url
 
-    def _find_own(self) -> list[IssueComment]:
+    def _find_comments(self) -> list[IssueComment]:
         marked = [
             comment
             for comment in list_comments(self.room, self.number)
@@ -103,14 +103,14 @@ class StickyComment:
     def _create(self, body: str) -> IssueComment:
         from github.IssueComment import IssueComment  # noqa: PLC0415 - heavy, hence late
 
-        doing, path = f"comment on {self._pull}", f"/issues/{self.number}/comments"
+        doing, path = f"comment on {self._pull_name}", f"/issues/{self.number}/comments"
         with write_once():
             return self.room.write(
                 IssueComment, doing, "POST", path, {"body": body}, needs=_NEEDS, repeatable=False
             )
 
     def _edit(self, comment: IssueComment, body: str) -> None:
-        doing, path = f"edit the comment on {self._pull}", f"/issues/comments/{comment.id}"
+        doing, path = f"edit the comment on {self._pull_name}", f"/issues/comments/{comment.id}"
         try:
             self.room.write(type(comment), doing, "PATCH", path, {"body": body}, needs=_NEEDS)
         except PublishError as error:
@@ -119,7 +119,7 @@ class StickyComment:
             raise
 
     def _delete(self, comment: IssueComment) -> None:
-        doing, path = f"delete a comment on {self._pull}", f"/issues/comments/{comment.id}"
+        doing, path = f"delete a comment on {self._pull_name}", f"/issues/comments/{comment.id}"
         try:
             self.room.send(doing, "DELETE", path, None, ignore, needs=_NEEDS)
         except PublishError as error:
@@ -127,7 +127,7 @@ class StickyComment:
                 raise
 
     @property
-    def _pull(self) -> str:
+    def _pull_name(self) -> str:
         return f"{self.room.repo}#{self.number}"
 
 

@@ -31,14 +31,14 @@ class JudgmentPrinter:
     def lines(self, judge: str, judgment: Judgment) -> Iterator[str]:
         """The decision first, then every check with its place, then its evidence if it failed."""
         status = judgment.status
-        yield self._line(f"{SYMBOLS[status]} {WORDS[status]}: {judge}: {judgment.reasoning}")
+        yield self._write_line(f"{SYMBOLS[status]} {WORDS[status]}: {judge}: {judgment.reasoning}")
         for check in judgment.checks[:_MOST_CHECKS]:
-            yield from self._check(check, judgment)
+            yield from self._list_check(check, judgment)
         if len(judgment.checks) > _MOST_CHECKS:
-            yield self._line(
+            yield self._write_line(
                 f"  … and {counted(len(judgment.checks) - _MOST_CHECKS, 'more check')}"
             )
-        yield from (self._line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
+        yield from (self._write_line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
 
     def complaint(self, judge: str, judgment: Judgment) -> str:
         """The line that an unsuccessful run ends with; empty after any other."""
@@ -54,28 +54,28 @@ class JudgmentPrinter:
             words = f"{judge} gave no answer: {reason}. Add what is missing, or drop this judge."
         else:
             return ""
-        return self._line(f"prjury: {' '.join(words.split())}")
+        return self._write_line(f"prjury: {' '.join(words.split())}")
 
     def json(self, judgment: Judgment) -> str:
         """The judgment as JSON: no secrets, no lone surrogates."""
         value = printable_json(judgment_to_json(judgment), self.redact)
         return json.dumps(value, indent=2, ensure_ascii=False)
 
-    def _check(self, check: Check, judgment: Judgment) -> Iterator[str]:
+    def _list_check(self, check: Check, judgment: Judgment) -> Iterator[str]:
         symbol = SYMBOLS[Status.PASS] if check.passed else SEVERITY_SYMBOLS[check.severity]
         place = f"{check.location} " if check.location else ""
         has_message = check.message.strip() and check.message != judgment.reasoning
         message = f": {check.message}" if has_message else ""
-        yield self._line(f"  {symbol} {place}{check.name}{message}")
+        yield self._write_line(f"  {symbol} {place}{check.name}{message}")
         if check.passed:
             return
         evidence = [line for line in (check.evidence or "").splitlines() if line.strip()]
         for line in evidence[-_MOST_EVIDENCE:]:
-            yield self._line(f"     | {line}")
+            yield self._write_line(f"     | {line}")
         if len(evidence) > _MOST_EVIDENCE:
-            yield self._line(f"     … (the last {_MOST_EVIDENCE} of {len(evidence)} lines)")
+            yield self._write_line(f"     … (the last {_MOST_EVIDENCE} of {len(evidence)} lines)")
         if check.fix:
-            yield self._line(f"     fix: {check.fix}")
+            yield self._write_line(f"     fix: {check.fix}")
 
-    def _line(self, words: str) -> str:
+    def _write_line(self, words: str) -> str:
         return printable_line(words, self.stream, self.redact)

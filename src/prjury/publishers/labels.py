@@ -59,14 +59,14 @@ class Labels:
     def _list(self) -> list[str]:
         from github.Label import Label  # noqa: PLC0415 - heavy, hence late
 
-        doing, path = f"list the labels of {self._pull}", f"/issues/{self.number}/labels"
+        doing, path = f"list the labels of {self._pull_name}", f"/issues/{self.number}/labels"
         needs = "pull-requests: read"
         return [label.name for label in self.room.objects(Label, doing, path, needs=needs)]
 
     def _remove(self, name: str) -> None:
         """Take a label off; one that is not there is no failure."""
         path = f"/issues/{self.number}/labels/{quote(name, safe='')}"
-        doing = f"take a label off {self._pull}"
+        doing = f"take a label off {self._pull_name}"
         try:
             self.room.send(doing, "DELETE", path, None, ignore, needs=_NEEDS)
         except PublishError as error:
@@ -74,7 +74,7 @@ class Labels:
                 raise
 
     @property
-    def _pull(self) -> str:
+    def _pull_name(self) -> str:
         return f"{self.room.repo}#{self.number}"
 
 

@@ -82,7 +82,7 @@ class PlainProgress:
         with self._lock:
             now = self._clock()
             self._running[jury, judge] = _Work(now, now)
-            self._write(f"{jury} / {judge}: started")
+            self._print_line(f"{jury} / {judge}: started")
             if self._pulse is None and not self._closed.is_set():
                 self._pulse = threading.Thread(target=self._beat, name="prjury-pulse", daemon=True)
                 self._pulse.start()
@@ -91,7 +91,7 @@ class PlainProgress:
         """Write what a judge has answered."""
         with self._lock:
             self._running.pop((jury, ballot.judge), None)
-            self._write(_describe_answer(jury, ballot))
+            self._print_line(_describe_answer(jury, ballot))
 
     def say(self, text: str) -> None:
         """Write a command at once; of the thousands of lines of a build one now and then."""
@@ -119,9 +119,9 @@ class PlainProgress:
     def _show(self, seat: _Seat, work: _Work) -> None:
         work.shown = self._clock()
         time = duration(round((work.shown - work.started) * 1000))
-        self._write(": ".join([" / ".join(seat), ", ".join(filter(None, [time, work.words]))]))
+        self._print_line(": ".join([" / ".join(seat), ", ".join(filter(None, [time, work.words]))]))
 
-    def _write(self, words: str) -> None:
+    def _print_line(self, words: str) -> None:
         line = line_for(self._stream, words, self._redact)
         if not self._closed.is_set():
             self._stream.write(f"{line}\n")
@@ -152,7 +152,7 @@ class LiveProgress:
         with self._lock:
             if not self._closed:
                 self._live = self._live or self._open()
-                name = self._clean(f"{jury} / {judge}")
+                name = self._clean_line(f"{jury} / {judge}")
                 self._tasks[jury, judge] = self._live.add_task(name, words="")
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
@@ -165,7 +165,7 @@ class LiveProgress:
                 return
             if task is not None:
                 self._live.remove_task(task)
-            line = self._clean(_describe_answer(jury, ballot))
+            line = self._clean_line(_describe_answer(jury, ballot))
             self._live.console.print(Text(line, no_wrap=True, overflow="ellipsis"))
             if not self._tasks:
                 self._rest()
@@ -176,7 +176,7 @@ class LiveProgress:
         with self._lock:
             seat = _find_speaker(self._tasks)
             if self._live and seat and not words.startswith(_FOR_PROGRAMS):
-                self._live.update(self._tasks[seat], words=self._clean(words))
+                self._live.update(self._tasks[seat], words=self._clean_line(words))
 
     def close(self) -> None:
         """Take the live lines away and say nothing any more."""
@@ -209,5 +209,5 @@ class LiveProgress:
         live.start()
         return live
 
-    def _clean(self, words: str) -> str:
+    def _clean_line(self, words: str) -> str:
         return line_for(self._stream, words, self._redact)

@@ -64,35 +64,35 @@ class LineReview:
     def publish(self, report: Report) -> str | None:
         """Post what is new; return the review's address, None if there is nothing to say."""
         reviewer = Reviewer(report, list_added_lines(report.pull), self.redact, self.id)
-        self._resolve(report)
+        self._resolve_settled(report)
         if not reviewer.remarks():
             return None
-        return converge(lambda: self._attempt(reviewer), self.room.client.sleep)
+        return converge(lambda: self._try_review(reviewer), self.room.client.sleep)
 
-    def _attempt(self, reviewer: Reviewer) -> str | None:
+    def _try_review(self, reviewer: Reviewer) -> str | None:
         head = reviewer.report.pull.head.sha
         earlier: set[str] = set()
-        for posted, values in self._find_own():
+        for posted, values in self._find_reviews():
             if values.get("head") == head:
                 return posted.html_url
             earlier.add(values.get("finding", ""))
         remarks = reviewer.remarks(earlier)
-        return self._post(reviewer.report, remarks) if remarks else None
+        return self._post_review(reviewer.report, remarks) if remarks else None
 
-    def _find_own(self) -> list[tuple[Posted, dict[str, str]]]:
+    def _find_reviews(self) -> list[tuple[Posted, dict[str, str]]]:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
         reviews: list[Posted] = self.room.objects(
             PullRequestReview,
-            f"list the reviews of {self._pull}",
-            f"{self._path}/reviews",
+            f"list the reviews of {self._pull_name}",
+            f"{self._address}/reviews",
             needs=_READS,
         )
         comments: list[Posted] = self.room.objects(
             PullRequestComment,
-            f"list the review comments of {self._pull}",
-            f"{self._path}/comments",
+            f"list the review comments of {self._pull_name}",
+            f"{self._address}/comments",
             needs=_READS,
         )
         marked = [
@@ -103,7 +103,7 @@ class LineReview:
         account = self.room.account() if marked else ""
         return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
 
-    def _post(self, report: Report, remarks: Sequence[Remark]) -> str | None:
+    def _post_review(self, report: Report, remarks: Sequence[Remark]) -> str | None:
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - heavy, hence late
 
         count = counted(len(remarks), "comment")
@@ -115,7 +115,8 @@ class LineReview:
             f"{count} on lines that this change adds; the report has every finding.\n",
             "comments": remarks,
         }
-        doing, path, kind = f"review {self._pull}", f"{self._path}/reviews", PullRequestReview
+        doing, path = f"review {self._pull_name}", f"{self._address}/reviews"
+        kind = PullRequestReview
         try:
             with write_once():
                 return self.room.write(
@@ -128,7 +129,7 @@ class LineReview:
             self.notes.append(f"GitHub refused remarks at lines: {error.why}")
             return None
 
-    def _resolve(self, report: Report) -> None:
+    def _resolve_settled(self, report: Report) -> None:
         is_settled = settle(report)
         try:
             for thread in self._list_threads():
@@ -139,7 +140,7 @@ class LineReview:
                 if values.get("id") != self.id or not is_settled(finding, seat):
                     continue
                 if _author_of(first) == self.room.account():
-                    self._ask("resolve a review thread", _RESOLVE, {"thread": at(thread, "id")})
+                    self._query("resolve a review thread", _RESOLVE, {"thread": at(thread, "id")})
         except PublishError as error:
             self.notes.append(
                 f"Threads of findings that are gone stay open (`contents: write`): {error}"
@@ -150,7 +151,7 @@ class LineReview:
         owner, _, name = self.room.repo.partition("/")
         pull, after = {"owner": owner, "name": name, "number": self.number}, None
         for _ in range(_MOST_PAGES):
-            data = self._ask("list the review threads", _LIST_THREADS, {**pull, "after": after})
+            data = self._query("list the review threads", _LIST_THREADS, {**pull, "after": after})
             threads = at(data, "repository", "pullRequest", "reviewThreads")
             nodes = at(threads, "nodes")
             every = nodes if isinstance(nodes, list) else ()
@@ -159,7 +160,7 @@ class LineReview:
                 return
             after = text(at(threads, "pageInfo", "endCursor"))
 
-    def _ask(self, doing: str, query: str, values: Mapping[str, Any]) -> object:
+    def _query(self, doing: str, query: str, values: Mapping[str, Any]) -> object:
         client = self.room.client
         return client.ask(
             doing,
@@ -169,11 +170,11 @@ class LineReview:
         )
 
     @property
-    def _path(self) -> str:
+    def _address(self) -> str:
         return f"/pulls/{self.number}"
 
     @property
-    def _pull(self) -> str:
+    def _pull_name(self) -> str:
         return f"{self.room.repo}#{self.number}"
 
 

@@ -63,18 +63,18 @@ class CommitStatus:
     def _set(self, sha: str, state: str, words: str) -> None:
         line = join_lines(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
-        converge(lambda: self._attempt(sha, state, description), self.room.client.sleep)
+        converge(lambda: self._try_status(sha, state, description), self.room.client.sleep)
 
-    def _attempt(self, sha: str, state: str, description: str) -> None:
+    def _try_status(self, sha: str, state: str, description: str) -> None:
         latest = find_status(self.room, sha, self.context)
-        if latest and self._is_ours(latest):
+        if latest and self._is_own_status(latest):
             is_same = _words_of(latest) == (state, description, self.page)
             if is_same or self._find_newer([latest]):
                 return
         self._create(sha, state, description, self.page)
         if state == "success":
             # A second look: a green word of ours hides what a later run has said since the first.
-            statuses = filter(self._is_ours, list_statuses(self.room, sha, self.context))
+            statuses = filter(self._is_own_status, list_statuses(self.room, sha, self.context))
             if newer := self._find_newer(statuses):
                 self._create(sha, *_words_of(newer))
 
@@ -90,7 +90,7 @@ class CommitStatus:
         page = status.target_url or ""
         return find_run(page) if _server_of(page) == _server_of(self.page) else None
 
-    def _is_ours(self, status: PostedStatus) -> bool:
+    def _is_own_status(self, status: PostedStatus) -> bool:
         return login_of(status.creator) == self.room.account()
 
 

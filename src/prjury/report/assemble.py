@@ -147,7 +147,7 @@ class _Scope:
 
 def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     """The coverage that these attempts reach."""
-    scope = _scope(attempts)
+    scope = _read_scope(attempts)
     places = [(file, scope.place(file)) for file in pull.files]
     counted = [(file, place) for file, place in places if place.counts]
     not_checked = tuple(
@@ -178,7 +178,7 @@ def _is_opaque(file: FileChange) -> bool:
     return opaque and changed and not file.exempt
 
 
-def _scope(attempts: Sequence[TierAttempt]) -> _Scope:
+def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
     blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
     advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
     judgments = [ballot.judgment for ballot in (*blocking, *advisory)]

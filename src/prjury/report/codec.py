@@ -170,12 +170,12 @@ def read_form(data: object, form: type[Form]) -> Form:
 def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
     """Return the report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
     verdict, recovery = report.verdict, report.recovery
-    value = _fill(
+    value = _fill_form(
         ReportJson,
         report,
         schema=SCHEMA_NAME,
         pull=_fill_pull(report.pull),
-        verdict=_fill(VerdictJson, verdict, report, reasoning=verdict.aggregated.reasoning),
+        verdict=_fill_form(VerdictJson, verdict, report, reasoning=verdict.aggregated.reasoning),
         tiers=[_fill_tier(tier) for tier in report.tiers],
         backports=[_backport_to_json(backport) for backport in report.backports],
         recovery={**msgspec.to_builtins(recovery), "usd": recovery.usd} if recovery else None,
@@ -202,21 +202,22 @@ def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
 
 def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     """Return the value as JSON, with strings free of secrets and lone surrogates."""
-    return _clean(msgspec.to_builtins(value), redact)
+    return _clean_value(msgspec.to_builtins(value), redact)
 
 
-def _clean(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
+def _clean_value(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
             return redacted(show_surrogates(value), redact)
         case dict():
-            return {_clean(key, redact): _clean(item, redact) for key, item in value.items()}
+            pairs = [(key, _clean_value(item, redact)) for key, item in value.items()]
+            return {_clean_value(key, redact): item for key, item in pairs}
         case list() | tuple():
-            return [_clean(item, redact) for item in value]
+            return [_clean_value(item, redact) for item in value]
     return value
 
 
-def _fill(form: type[Struct], *values: object, **parts: object) -> Json:
+def _fill_form(form: type[Struct], *values: object, **parts: object) -> Json:
     """Return the fields of a form: from the parts, or from the first value that has them."""
     for name in form.__struct_fields__:
         for value in values if name not in parts else ():
@@ -227,9 +228,9 @@ def _fill(form: type[Struct], *values: object, **parts: object) -> Json:
 
 
 def _fill_pull(pull: PullRequest) -> Json:
-    files = [_fill(FileJson, file) for file in pull.files]
+    files = [_fill_form(FileJson, file) for file in pull.files]
     tree, patch = pull.merge.tree, patch_id(pull)
-    return _fill(PullJson, pull, merged_tree=tree, files=files, patch_id=patch)
+    return _fill_form(PullJson, pull, merged_tree=tree, files=files, patch_id=patch)
 
 
 def _backport_to_json(backport: Backport) -> Json:
@@ -243,7 +244,7 @@ def _backport_to_json(backport: Backport) -> Json:
 def _fill_tier(tier: TierReport) -> Json:
     attempt, verdict = tier.attempt, tier.attempt.verdict
     judgment = verdict.aggregated if verdict else None
-    return _fill(
+    return _fill_form(
         TierJson,
         attempt,
         tier,
@@ -256,7 +257,7 @@ def _fill_tier(tier: TierReport) -> Json:
 
 def _fill_judgment(ballot: Ballot) -> Json:
     judgment = ballot.judgment
-    return _fill(
+    return _fill_form(
         JudgmentJson,
         judgment,
         ballot,

@@ -11,7 +11,7 @@ import base64
 import binascii
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -153,19 +153,13 @@ def write_dismissal(prints: Sequence[str], head: str, by: str, reason: str) -> s
     return f"head={head} dismissed={','.join(prints)} by={by} why={why}"
 
 
-def dismissals(bodies: Iterable[str]) -> tuple[Dismissal, ...]:
-    """Every dismissal in comments of ours, the last word on each finding."""
-    found = {one.finding: one for body in bodies for one in _read_dismissals(body)}
-    return tuple(found.values())
-
-
-def _read_dismissals(body: str) -> Iterator[Dismissal]:
+def read_dismissals(body: str) -> tuple[Dismissal, ...]:
+    """Read the dismissals in an answer of ours; none in another comment."""
     values = markers(body) or {}
     prints, by = _read_names(values.get("dismissed", "")), values.get("by", "")
     try:
         reason = base64.b64decode(values.get("why", ""), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
-        return
-    if prints and reason and _LOGIN.fullmatch(by):
-        for one in prints:
-            yield Dismissal(one, by, reason)
+        return ()
+    is_valid = prints and reason and _LOGIN.fullmatch(by)
+    return tuple(Dismissal(name, by, reason) for name in prints or () if is_valid)

@@ -77,7 +77,7 @@ def view_findings(
                 evidence=evidence_beyond(check),
                 rule=rule,
                 replaces_line=bool(rule and rule.applicability and is_exact),
-                suppressed_by=rules.read(seat.judgment).suppressed_by(check),
+                suppressed_by=rules.read(seat.judgment).find_suppression(check),
                 dismissed=finding.dismissal,
                 is_merge=bool(MergeFacts.of(seat.judgment)),
             )

@@ -183,8 +183,8 @@ def _find_all(verdict: Verdict, dismissals: Mapping[str, Dismissal]) -> Iterator
                 weight = Weight.SHOULD_LOOK
             yield Finding(voice, check, weight, dismissal)
         if voice.rejects and not failed:
-            said = Check(voice.ballot.judge, passed=False, message=voice.judgment.reasoning)
-            yield Finding(voice, said, _weight(said, voice, {said.severity}))
+            check = Check(voice.ballot.judge, passed=False, message=voice.judgment.reasoning)
+            yield Finding(voice, check, _weight(check, voice, {check.severity}))
 
 
 def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) -> Weight:

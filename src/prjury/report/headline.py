@@ -133,7 +133,7 @@ def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
     base = build.tested_base
     if build.origin != "checks" or pull.base.sha == base or not pull.behind:
         return ""
-    ref = _shorten(printable(pull.base.ref))
+    ref = _shorten_reason(printable(pull.base.ref))
     if base is None:
         return f"CI tested this head, perhaps on an older {ref}"
     if not base:
@@ -203,7 +203,7 @@ def _is_silent(seat: SeatOutcome) -> bool:
 
 
 def _find_word(judgment: Judgment) -> str:
-    return _shorten(judgment.reason or judgment.label or "").replace("_", " ")
+    return _shorten_reason(judgment.reason or judgment.label or "").replace("_", " ")
 
 
 def _list_reserves(judgment: Judgment) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _list_reserves(judgment: Judgment) -> Iterator[str]:
     yield _describe_results(judgment, build)
     if build.settings:
         more = f" and {len(build.settings) - 1} more" if len(build.settings) > 1 else ""
-        place = _shorten(build.settings[0])
+        place = _shorten_reason(build.settings[0])
         yield f"runs by test settings that this change edits: {place}{more}"
 
 
@@ -268,7 +268,7 @@ def _find_reason(pull: PullRequest, verdict: Verdict) -> str:
         return "; ".join(filter(None, [reason, _name_silent(verdict)]))
     guilty = culprits(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
-        return _shorten(first_line(verdict.aggregated.reasoning))
+        return _shorten_reason(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
         words = [_describe_failure(pull, seat) for seat in guilty[:2]]
         more = [counted(len(guilty) - 2, "more judge")] if len(guilty) > 2 else []  # noqa: PLR2004
@@ -280,7 +280,7 @@ def _find_reason(pull: PullRequest, verdict: Verdict) -> str:
 def _describe_silence(seat: SeatOutcome) -> str:
     """``build (timeout)``, or the first words of a judge that has no word for its reason."""
     name, judgment = seat.ballot.judge, seat.judgment
-    words, reason = _shorten(first_line(judgment.reasoning)), _find_word(judgment)
+    words, reason = _shorten_reason(first_line(judgment.reasoning)), _find_word(judgment)
     if judgment.label == "suppressed_here":
         return words
     if judgment.label == TESTS_VANISHED and (lost := _count_vanished(BuildFacts.of(judgment))):
@@ -298,7 +298,7 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
     name, judgment = seat.ballot.judge, seat.judgment
     merge, build = MergeFacts.of(judgment), BuildFacts.of(judgment)
     if merge and (place := merge.stopped_at.get("place")):
-        return f"the rebase conflicts at {_shorten(place)}"
+        return f"the rebase conflicts at {_shorten_reason(place)}"
     if merge and pull.merge.conflicts:
         easy = all(conflict.mechanical for conflict in pull.merge.conflicts)
         files = counted(len(pull.merge.conflicts), "file")
@@ -309,7 +309,7 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
     if merge is None and (counts := counts or _count_blockers(judgment)):
         return f"{name} fails, {counts}"
     line = first_line(judgment.reasoning)
-    return f"{name}: {_shorten(line)}" if line else f"{name} fails"
+    return f"{name}: {_shorten_reason(line)}" if line else f"{name} fails"
 
 
 def _count_failures(ran: BuildRunFacts) -> str:
@@ -328,5 +328,5 @@ def _count_blockers(judgment: Judgment) -> str:
     return counted(len(blocking), "finding") if any(c.location for c in blocking) else ""
 
 
-def _shorten(text: str) -> str:
+def _shorten_reason(text: str) -> str:
     return clean(text, _LONGEST_REASON).replace("\n", " ")

@@ -79,7 +79,7 @@ class Reviewer:
         """
         remarks: list[Remark] = []
         offers: set[tuple[Location, str]] = set()
-        for finding, span in islice(self._place(), most):
+        for finding, span in islice(self._place_findings(), most):
             if finding.check.fingerprint in earlier:
                 continue
             suggestion = self._suggest(finding, span)
@@ -87,10 +87,10 @@ class Reviewer:
             if suggestion and (span, suggestion) in offers:
                 remedy = _AGAIN
             offers.add((span, suggestion))
-            remarks.append(self._write(finding, span, remedy))
+            remarks.append(self._write_remark(finding, span, remedy))
         return remarks
 
-    def _place(self) -> Iterator[tuple[FindingView, Location]]:
+    def _place_findings(self) -> Iterator[tuple[FindingView, Location]]:
         for finding in page(self.report, self.redact).findings:
             place, is_settled = finding.place, finding.dismissed or finding.suppressed_by
             if place and place.line and not is_settled and is_sendable(place.path):
@@ -98,7 +98,7 @@ class Reviewer:
                 if span:
                     yield finding, span
 
-    def _write(self, finding: FindingView, span: Location, remedy: str) -> Remark:
+    def _write_remark(self, finding: FindingView, span: Location, remedy: str) -> Remark:
         check = finding.check
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         body = (

@@ -35,12 +35,12 @@ def normalise_line_ends(text: str) -> str:
 
 def show_invisible(text: str) -> str:
     r"""The text with hidden characters as ``\u{202e}`` and bytes that are no UTF-8 as ``\xff``."""
-    return _HIDDEN.sub(_name, text) if _HIDDEN.search(text) else text
+    return _HIDDEN.sub(_name_char, text) if _HIDDEN.search(text) else text
 
 
 def show_surrogates(text: str) -> str:
     """The text as UTF-8 can hold it; other control characters stay."""
-    return text if text.isascii() else _SURROGATE.sub(_name, text)
+    return text if text.isascii() else _SURROGATE.sub(_name_char, text)
 
 
 class Pieces:
@@ -67,7 +67,7 @@ def bare(text: str) -> tuple[str, Pieces | None]:
     return "".join([text[start:end] for start, end in spans]), Pieces(spans)
 
 
-def _name(match: re.Match[str]) -> str:
+def _name_char(match: re.Match[str]) -> str:
     code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:  # noqa: PLR2004 - how surrogateescape writes the bytes 80 to ff
         return f"\\x{code - 0xDC00:02x}"

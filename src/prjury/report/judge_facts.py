@@ -37,10 +37,10 @@ class Facts(Struct, frozen=True):
     def from_metadata(cls, data: Metadata) -> Self:
         """Read facts from metadata, without the values, or entries of lists, of another form."""
         values = {}
-        for name, key, form in _parts(cls):
+        for name, key, form in _list_fields(cls):
             if key in data:
                 with suppress(ValidationError):
-                    values[name] = _convert(data[key], form)
+                    values[name] = _convert_value(data[key], form)
         return cls(**values)
 
     def to_metadata(self) -> dict[str, Any]:
@@ -59,11 +59,11 @@ class JudgmentFacts(Facts, frozen=True):
 
 
 @cache
-def _parts(kind: type[Struct]) -> tuple[tuple[str, str, Any], ...]:
+def _list_fields(kind: type[Struct]) -> tuple[tuple[str, str, Any], ...]:
     return tuple((part.name, part.encode_name, part.type) for part in structs.fields(kind))
 
 
-def _convert(value: object, form: Any) -> object:  # noqa: ANN401 - a type expression
+def _convert_value(value: object, form: Any) -> object:  # noqa: ANN401 - a type expression
     try:
         return msgspec.convert(value, form)
     except ValidationError:
@@ -81,7 +81,7 @@ def _convert(value: object, form: Any) -> object:  # noqa: ANN401 - a type expre
 _COLLECTIONS = (tuple, frozenset)
 
 
-def _mapping(data: Metadata, key: str) -> Metadata:
+def _find_mapping(data: Metadata, key: str) -> Metadata:
     value = data.get(key)
     return value if isinstance(value, Mapping) else {}
 
@@ -101,7 +101,7 @@ class GeneralFacts(JudgmentFacts, frozen=True):
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
         facts = cls.from_metadata(judgment.metadata)
-        runs = _mapping(judgment.metadata, "repeated")
+        runs = _find_mapping(judgment.metadata, "repeated")
         if not runs:
             return facts
         words = f"{runs.get('strategy', 'one')} of {runs.get('total_judges', '?')} runs"
@@ -137,15 +137,15 @@ class AgentFacts(JudgmentFacts, frozen=True):
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
-        return cls.of_result(_mapping(judgment.metadata, "agent"))
+        return cls.of_result(_find_mapping(judgment.metadata, "agent"))
 
     @classmethod
     def of_result(cls, metadata: Metadata) -> Self:
         """Read the facts in the metadata of an agent's result."""
         calls = metadata.get("tool_calls", metadata.get("tools", ()))
         entries = calls if isinstance(calls, list | tuple) else ()
-        named = [{"name": call} if isinstance(call, str) else call for call in entries]
-        return cls.from_metadata({**metadata, "tools": named})
+        tools = [{"name": call} if isinstance(call, str) else call for call in entries]
+        return cls.from_metadata({**metadata, "tools": tools})
 
 
 class LeftOut(Facts, frozen=True, omit_defaults=True):
@@ -345,11 +345,7 @@ class PatternFacts(JudgmentFacts, frozen=True):
         findings = [structs.replace(rule, suppression="") for rule in facts.findings]
         return structs.replace(facts, findings=tuple(findings))
 
-    def about(self, rule: str) -> RuleFacts | None:
-        """Return what is said of a rule, at its first finding."""
-        return next((one for one in self.findings if one.rule == rule), None)
-
-    def suppressed_by(self, check: Check) -> str | None:
+    def find_suppression(self, check: Check) -> str | None:
         """Return what suppresses a finding; None where nothing does."""
         if check.location is None:
             return None
@@ -401,15 +397,15 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds":
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
         data = judgment.metadata
-        agreement, review = _mapping(data, "agreement"), _mapping(data, "review")
+        agreement, review = _find_mapping(data, "agreement"), _find_mapping(data, "review")
         data = {
             **data,
             "agree": agreement.get("agree", 0),
             "of_seats": agreement.get("seats", 0),
-            "dropped": sum(_mapping(review, "dropped").values()),
+            "dropped": sum(_find_mapping(review, "dropped").values()),
             "confirmed": review.get("confirmed", 0),
         }
-        if usage := _mapping(data, "usage"):
+        if usage := _find_mapping(data, "usage"):
             data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known
         facts = cls.from_metadata(data)
         model = data.get("model")

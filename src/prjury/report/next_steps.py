@@ -39,7 +39,7 @@ class NextStep(Struct, frozen=True):
     snippet: SnippetFacts | None = None
 
 
-def _policy(words: str, *lines: str) -> NextStep:
+def _paste_policy(words: str, *lines: str) -> NextStep:
     return NextStep(words, SnippetFacts("\n".join(lines), _POLICY, "yaml"))
 
 
@@ -48,22 +48,22 @@ _OVERRIDE = NextStep(
 )
 #: By the reason, or the label, of a judgment that is no answer.
 _STEPS = {
-    NOBODY_VOTED: _policy(
+    NOBODY_VOTED: _paste_policy(
         "Name the command that builds and tests the project.", "build:", "  command: make test"
     ),
-    TESTS_VANISHED: _policy(
+    TESTS_VANISHED: _paste_policy(
         "Let these tests run again, or have a maintainer confirm that they are not needed.",
         "build:",
         "  vanished: warn",
     ),
-    "no_comparison": _policy(
+    "no_comparison": _paste_policy(
         "Have a maintainer look at the tests. To let changes pass whose base cannot be compared.",
         "build:",
         "  vanished: warn",
     ),
-    "timeout": _policy("Give it more time.", "build:", "  timeout: 60m"),
-    "budget": _policy("Raise the limit.", "limits:", "  usd: 5.0"),
-    NOT_CONFIGURED: _policy(
+    "timeout": _paste_policy("Give it more time.", "build:", "  timeout: 60m"),
+    "budget": _paste_policy("Raise the limit.", "limits:", "  usd: 5.0"),
+    NOT_CONFIGURED: _paste_policy(
         "Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or do without a model.",
         "gate:",
         "  not_configured: pass",
@@ -79,7 +79,7 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
     """Return what to do where the gate is closed, each thing once; nothing where it is open."""
     if report.gate is Gate.SUCCESS:
         return ()
-    steps = tuple(dict.fromkeys(_steps(report)))
+    steps = tuple(dict.fromkeys(_list_steps(report)))
     is_decidable = report.pull.number and report.verdict.status is not Status.FAIL
     return steps or ((_OVERRIDE,) if is_decidable else ())
 
@@ -99,7 +99,7 @@ def _is_word(reason: str | None) -> bool:
     return bool(_WORD.fullmatch(reason or ""))
 
 
-def _steps(report: Report) -> Iterator[NextStep]:
+def _list_steps(report: Report) -> Iterator[NextStep]:
     verdict = report.verdict
     if verdict.aggregated.reason == _COVERAGE_FLOOR:
         unread = {entry.path for entry in report.coverage.not_checked}
@@ -114,7 +114,7 @@ def _steps(report: Report) -> Iterator[NextStep]:
     elif verdict.status is Status.PASS:
         yield _STEPS[NOT_CONFIGURED]
     for seat in culprits(verdict):
-        yield from _step(report, seat.judgment)
+        yield from _find_step(report, seat.judgment)
     if verdict.status is Status.FAIL and not _has_conflicts(report):
         yield from _run_again(report)
 
@@ -125,7 +125,7 @@ def _exempt(words: str, paths: Sequence[str]) -> NextStep:
     decide = f"{words} and write `/prjury override REASON`."
     if not plain:
         return NextStep(decide)
-    return _policy(
+    return _paste_policy(
         f"{decide} Generated files can be exempted.",
         "coverage:",
         "  exempt:",
@@ -133,7 +133,7 @@ def _exempt(words: str, paths: Sequence[str]) -> NextStep:
     )
 
 
-def _step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
+def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
     facts, step = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
     if facts.remedy or facts.snippet:
         words = facts.remedy.strip() or (step.words if step else "Paste this")

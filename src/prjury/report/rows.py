@@ -133,7 +133,7 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str])
 
 
 def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
-    words, tests = _shorten(judgment), find_tests(judgment)
+    words, tests = _shorten_answer(judgment), find_tests(judgment)
     if words in reasons and (tests or len(words) > _LONG):
         # The sentence stands above the table already.
         short = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
@@ -147,7 +147,7 @@ def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
     return words or word_of(judgment)
 
 
-def _shorten(judgment: Judgment) -> str:
+def _shorten_answer(judgment: Judgment) -> str:
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
     words_first = first_words(judgment)

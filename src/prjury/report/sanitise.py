@@ -55,7 +55,7 @@ def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str
     if unseen:
         unseen += min(_UNSURE, len(safe))
         safe = safe[:-_UNSURE]
-    return safe if limit is None else _cut(safe, limit, unseen)
+    return safe if limit is None else _cut_text(safe, limit, unseen)
 
 
 def inline_code(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -> str:
@@ -126,7 +126,7 @@ def join_lines(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
     return _remove_marker(" ".join(clean(text, limit, redact).split())) or EMPTY
 
 
-def _cut(text: str, limit: int, unseen: int) -> str:
+def _cut_text(text: str, limit: int, unseen: int) -> str:
     if len(text) <= limit and not unseen:
         return text
     at = _boundary(text, min(limit, len(text)))

@@ -58,7 +58,7 @@ class Text(ABC):
     def __str__(self) -> str:
         return self.plain()
 
-    def _lines(self, limit: int) -> list[str]:
+    def _split_lines(self, limit: int) -> list[str]:
         text = sanitise.clean(self._raw, limit, self._redact)
         lines = [line for line in text.split("\n") if line.strip()] or [""]
         if len(lines) > _MOST_LINES:
@@ -123,7 +123,7 @@ class MarkdownText(Text):
     def paragraph(self, limit: int = 3_000) -> Markup:
         """Prose with hard line breaks."""
         # The lines are clean already; what is left is to take the life out of their markup.
-        return _safe("\\\n".join(sanitise.prose(line, None) for line in self._lines(limit)))
+        return _safe("\\\n".join(sanitise.prose(line, None) for line in self._split_lines(limit)))
 
 
 class HtmlText(Text):
@@ -159,7 +159,7 @@ class HtmlText(Text):
 
     def paragraph(self, limit: int = 3_000) -> Markup:
         """Prose with line breaks."""
-        lines = self._lines(limit) if self._raw.strip() else [sanitise.EMPTY]
+        lines = self._split_lines(limit) if self._raw.strip() else [sanitise.EMPTY]
         return Markup("<br>").join(map(_mark_code, lines))
 
 

@@ -112,7 +112,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     # Where it conflicts nothing was judged, and the reason stands above.
     unread = () if report.pull.merge.conflicts else report.coverage.not_checked
     gate = gate_page(report)
-    parts = _findings(report, links)
+    parts = _view_findings(report, links)
     return View(
         **parts,
         headline=report.headline,
@@ -123,31 +123,31 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         version=report.version,
         head=trust(report.pull.head.sha),
         gate_page=trust(gate) if gate else None,
-        next=tuple(map(_next_step, next_steps(report))),
+        next=tuple(map(_view_step, next_steps(report))),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=describe_share(report.coverage),
-        tiles=tuple(_tiles(report, parts["must_fix_count"], parts["should_look_count"])),
+        tiles=tuple(_list_tiles(report, parts["must_fix_count"], parts["should_look_count"])),
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
-        tiers=tuple(_tier(tier, report, every_row) for tier in report.tiers),
-        not_checked=_not_checked(unread),
+        tiers=tuple(_view_tier(tier, report, every_row) for tier in report.tiers),
+        not_checked=_group_unread(unread),
         not_checked_count=len(unread),
-        asked_backports=tuple(map(_backport, prominent)),
-        other_backports=tuple(map(_backport, others)),
-        backports=tuple(map(_backport, (*prominent, *others))),
+        asked_backports=tuple(map(_view_backport, prominent)),
+        other_backports=tuple(map(_view_backport, others)),
+        backports=tuple(map(_view_backport, (*prominent, *others))),
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
         since=describe_since(report),
         names=names_line(report.names),
         recovery=report.recovery if report.recovery and report.recovery.rounds else None,
-        logs=_logs(report, links, run),
+        logs=_view_logs(report, links, run),
         footer=footer(report),
-        change=_change(report, links),
+        change=_view_change(report, links),
     )
 
 
-def _next_step(step: NextStep) -> View:
+def _view_step(step: NextStep) -> View:
     snippet = step.snippet
     shown = snippet and View(
         text=snippet.text,
@@ -157,7 +157,7 @@ def _next_step(step: NextStep) -> View:
     return View(words=step.words, snippet=shown)
 
 
-def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
+def _list_tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
     for seat in seat_outcomes(report.verdict):
         if tests := find_tests(seat.judgment):
             more = difference_words(tests.run - tests.base.run) if tests.base else None
@@ -170,7 +170,7 @@ def _tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
     yield View(name=how, value=judged, more=None)
 
 
-def _not_checked(entries: Sequence[NotChecked]) -> tuple[View, ...]:
+def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     paths: dict[str, list[str]] = {}
     for entry in entries:
         paths.setdefault(entry.reason, []).append(entry.path)
@@ -185,14 +185,14 @@ def _not_checked(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     )
 
 
-def _logs(report: Report, links: Links, run: str | None) -> View | None:
+def _view_logs(report: Report, links: Links, run: str | None) -> View | None:
     judgments = [seat.judgment for seat in seat_outcomes(report.verdict)]
     paths = tuple(dict.fromkeys(log for each in judgments for log in RunFacts.of(each).logs))
     url = links.to_artifacts(run)
     return View(paths=paths, url=trust(url) if url else None) if paths else None
 
 
-def _findings(report: Report, links: Links) -> dict[str, Any]:
+def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     every = findings(report.verdict, report.dismissals)
     views = view_findings(report, every, links)
     by_check = {id(view.check): view for view in views}
@@ -216,17 +216,19 @@ def _findings(report: Report, links: Links) -> dict[str, Any]:
             for rule in reversed(rules.values())
         ),
         "how_to": how_to(tuple(reversed(rules.values()))) if rules else None,
-        "judges": tuple(_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)),
+        "judges": tuple(
+            _view_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)
+        ),
     }
 
 
 def backports_page(found: Backports) -> View:
     """The backport verdicts alone."""
-    branches = tuple(map(_backport, found.backports))
+    branches = tuple(map(_view_backport, found.backports))
     return View(headline=found.headline, notes=found.notes, backports=branches)
 
 
-def _backport(backport: Backport) -> View:
+def _view_backport(backport: Backport) -> View:
     return View(
         branch=backport.branch,
         symbol=trust(verdict_symbol(backport)),
@@ -260,7 +262,7 @@ def seats_view(judgment: Judgment) -> View | None:
     return View(criteria=criteria, rows=views)
 
 
-def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
+def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     judgment = seat.judgment
     is_advice = seat.attempt.advisory and judgment.status is Status.FAIL
     status = Status.ERROR if is_advice else judgment.status
@@ -289,12 +291,12 @@ def _judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     )
 
 
-def _tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> View:
+def _view_tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> View:
     attempt = tier.attempt
     status = Status.ABSTAIN if attempt.worrying_abstention else attempt.status
     word = _TIER_WORDS.get(status, "no answer")
     shown, symbol = (status.value, SYMBOLS[status]) if status else ("not-run", NOT_RUN)
-    idle = _idle_judges(tier) if status is Status.PASS else []
+    idle = _list_idle(tier) if status is Status.PASS else []
     if idle:
         shown, symbol = "not-run", NOT_RUN
         word = f"{listed(idle)} not run"
@@ -312,40 +314,40 @@ def _tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> Vi
     )
 
 
-def _idle_judges(tier: TierReport) -> list[str]:
+def _list_idle(tier: TierReport) -> list[str]:
     ballots = tier.attempt.verdict.ballots if tier.attempt.verdict else ()
     idle = [ballot.judge for ballot in ballots if ballot.judgment.label in BENIGN_LABELS]
     return [*(skipped.judge for skipped in tier.skipped), *idle]
 
 
-def _tip(side: Side) -> View:
+def _view_tip(side: Side) -> View:
     has_ref = not side.sha.startswith(side.ref)
     return View(ref=side.ref if has_ref else None, sha=side.sha[:12])
 
 
-def _change(report: Report, links: Links) -> View:
+def _view_change(report: Report, links: Links) -> View:
     pull = report.pull
     return View(
         title=pull.title if pull.title.strip() else None,
         name=pull.repo if pull.number is None else f"{pull.repo} #{pull.number}",
         url=trust(links.pull_url) if links.pull_url else None,
         author=pull.author or None,
-        base=_tip(pull.base),
-        head=_tip(pull.head),
+        base=_view_tip(pull.base),
+        head=_view_tip(pull.head),
         additions=pull.additions,
         deletions=pull.deletions,
         files=len(pull.files),
-        groups=tuple(_groups(report, links)),
+        groups=tuple(_group_files(report, links)),
         # One lock file would flatten every other bar: files that nobody reads set no scale.
         largest=max([1, *(f.additions + f.deletions for f in pull.files if f.readable)]),
     )
 
 
-def _groups(report: Report, links: Links) -> Iterator[View]:
+def _group_files(report: Report, links: Links) -> Iterator[View]:
     reasons = {entry.path: entry.reason for entry in report.coverage.not_checked}
     for title, kinds in _GROUPS.items():
         files = [file for file in report.pull.files if file.kind in kinds]
-        views = tuple(_file(file, links, reasons) for file in files)
+        views = tuple(_view_file(file, links, reasons) for file in files)
         if views:
             yield View(
                 title=title,
@@ -355,7 +357,7 @@ def _groups(report: Report, links: Links) -> Iterator[View]:
             )
 
 
-def _file(file: FileChange, links: Links, reasons: dict[str, str]) -> View:
+def _view_file(file: FileChange, links: Links, reasons: dict[str, str]) -> View:
     path = printable(file.path)
     url = links.to(Location(path)) if file.new_blob or file.additions else None
     return View(

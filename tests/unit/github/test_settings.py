@@ -96,10 +96,10 @@ def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> N
 def test_checks_and_statuses_of_a_name_are_told_with_their_authors() -> None:
     with running() as fake, rights(fake, JOB) as port:
         fake.add_pull("octo/shop", 7, labels=[])
-        assert port.said("prjury") == ()
+        assert port.list_named_checks("prjury") == ()
         fake.add_status("prjury", "success", Account("mallory", id=666), sha=HEAD_SHA)
         fake.add_status("lint", "success", Account("mallory", id=666), sha=HEAD_SHA)
-        said = port.said("prjury")
+        said = port.list_named_checks("prjury")
     assert said == (NamedCheck("prjury", "status", "mallory"),)
     assert said[0].is_foreign
 

@@ -12,7 +12,7 @@ from fakes.render import to_comment, to_html
 from fakes.reports import ballot, report, tier
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.codec import report_to_json
-from prjury.report.continuity import ToldVerdict, compare_findings, dismissals, write_dismissal
+from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, Report, Since
 from prjury.snapshot.model import Side
@@ -120,12 +120,12 @@ def test_numbers_are_those_of_the_comment() -> None:
      "dismissed=" + "a" * 16 + " by=o why=!", "dismissed=" + "a" * 16 + " by=o"],
 )  # fmt: skip
 def test_a_damaged_dismissal_is_none(values: str) -> None:
-    assert dismissals([f"<!-- prjury:v1 id=answer.1 {values} -->\n"]) == ()
+    assert read_dismissals(f"<!-- prjury:v1 id=answer.1 {values} -->\n") == ()
 
 
 def test_a_dismissal_is_read_as_it_was_written() -> None:
     values = write_dismissal(["a" * 16, "b" * 16], FIRST, "octocat", "--> ünd \u202e so")
-    found = dismissals([f"<!-- prjury:v1 id=answer.1 {values} -->\n"])
+    found = read_dismissals(f"<!-- prjury:v1 id=answer.1 {values} -->\n")
     assert [(one.finding[0], one.by, one.reason) for one in found] == [
         ("a", "octocat", "--> ünd \u202e so"),
         ("b", "octocat", "--> ünd \u202e so"),
