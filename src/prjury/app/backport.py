@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from prjury.app import steps
 from prjury.app.composition import review_ports
 from prjury.app.release_branches import BranchJudges, opinion_on, with_opinions
@@ -58,7 +60,7 @@ def judge_backports(
         texts: whether title and description may ask for a backport.
     """
     started = time.monotonic()
-    target = replace(request.wanted, landed=request.wanted.landed or Landed())
+    target = structs.replace(request.wanted, landed=request.wanted.landed or Landed())
     with steps.open_change(replace(request, wanted=target)) as change:
         if isinstance(change, NothingToReview):
             yield change

@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from msgspec import structs
+
 from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
 from prjury.app.registry import Seating, Unwanted
@@ -181,7 +183,7 @@ def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToRevi
             return
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
         pull = exempt.find_exempt(taken.pull, policy.config.coverage.exempt)
-        yield OpenedChange(request, replace(taken, pull=pull), policy)
+        yield OpenedChange(request, structs.replace(taken, pull=pull), policy)
 
 
 def record_change(change: OpenedChange, journal: Recorder, started: float) -> None:

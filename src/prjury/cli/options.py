@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+from msgspec import structs
 
 from prjury.cli.output import OutputFormat, Terminal
 from prjury.errors import UsageError
@@ -172,7 +173,7 @@ class UncommittedOptions:
                 f"--{name} is a change by itself, and another one is named",
                 remedy="Leave one of them out; --base may be named",
             )
-        return replace(request, wanted=replace(request.wanted, uncommitted=name))
+        return replace(request, wanted=structs.replace(request.wanted, uncommitted=name))
 
 
 def expand(command: Callable[..., int]) -> Callable[..., int]:

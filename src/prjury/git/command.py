@@ -12,8 +12,9 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from prjury.errors import SourceError
 from prjury.ports.types import TreeEntry
@@ -74,8 +75,7 @@ class GitError(SourceError):
         self.git_exit_code = exit_code
 
 
-@dataclass(frozen=True)
-class Git:
+class Git(Struct, frozen=True):
     """Git commands on one repository."""
 
     git_dir: Path

@@ -12,9 +12,10 @@ import posixpath
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Never
+
+from msgspec import Struct
 
 from prjury.errors import SourceError
 from prjury.git.command import Git, decode_path
@@ -116,8 +117,7 @@ class WholeFile(FileChange, frozen=True):
                 yield Line("+", None, number, text.decode("utf-8", "surrogateescape"), end)
 
 
-@dataclass(frozen=True)
-class Directory:
+class Directory(Struct, frozen=True):
     """The files below a directory; implements `prjury.ports.Repository` without any history."""
 
     root: Path

@@ -11,8 +11,9 @@ import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from urllib.parse import unquote, urlsplit
+
+from msgspec import Struct, field
 
 from prjury.errors import SourceError
 from prjury.git.command import Git, GitError
@@ -43,8 +44,7 @@ TRANSPORT_VARIABLES = (
 )
 
 
-@dataclass(frozen=True)
-class Transport:
+class Transport(Struct, frozen=True):
     """How git may reach a remote."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
@@ -85,8 +85,7 @@ def strip_credentials(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
 
-@dataclass(frozen=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """Where to fetch from: a URL of the operator's, never one out of a pull request."""
 
     url: str

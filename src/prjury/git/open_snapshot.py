@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prjury.errors import SourceError, UsageError
@@ -33,8 +32,7 @@ _PULL_URL = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Landed:
+class Landed(Struct, frozen=True):
     """Facts about a merged pull request."""
 
     #: How many it had; None where that is not known.
@@ -43,8 +41,7 @@ class Landed:
     head: str | None = None
 
 
-@dataclass(frozen=True)
-class SnapshotRequest:
+class SnapshotRequest(Struct, frozen=True):
     """The pull request that is to be judged."""
 
     repo: Path = Path()
@@ -69,16 +66,14 @@ class SnapshotRequest:
     uncommitted: Uncommitted | None = None
 
 
-@dataclass(frozen=True)
-class NothingToReview:
+class NothingToReview(Struct, frozen=True):
     """There is no change to judge."""
 
     reason: str
     superseded: bool = False
 
 
-@dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The pull request and the objects behind it."""
 
     pull: PullRequest

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.errors import SourceError, UsageError
 from prjury.git.command import Git, ask, decode_path, failure
@@ -117,8 +118,7 @@ _PLACE = re.compile(r"^refs/(heads|remotes/origin)/")
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-@dataclass(frozen=True)
-class OperatorRepository:
+class OperatorRepository(Struct, frozen=True):
     """A repository on this machine, bare or not, opened for reading."""
 
     git: Git

@@ -78,8 +78,7 @@ _REASONS = {FileKind.LOCK: "a lock file", FileKind.SUBMODULE: "a submodule point
 _READ_LAST = frozenset({FileKind.GENERATED, FileKind.VENDORED})
 
 
-@dataclass(frozen=True)
-class Caps:
+class Caps(Struct, frozen=True):
     """What is read at most; the rest is named as not checked.
 
     ``removed_lines`` and the sizes of a file and a line are for one file, the others for all.
@@ -93,8 +92,11 @@ class Caps:
     line_characters: int = 20_000
 
 
+_CAPS = Caps()
+
+
 def take_snapshot(
-    store: Store, base: Side, head: Side, *, caps: Caps = Caps(), notes: Iterable[str] = ()
+    store: Store, base: Side, head: Side, *, caps: Caps = _CAPS, notes: Iterable[str] = ()
 ) -> PullRequest:
     """Return the pull request that would bring ``head`` into ``base``."""
     start = merge_base(store.git, base, head)

@@ -13,13 +13,14 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from glob import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.github.client import LOOPBACK, GitHub
@@ -48,8 +49,7 @@ _GONE = 410
 _AGE = attrgetter("created", "id")
 
 
-@dataclass(frozen=True, slots=True)
-class Artifact:
+class Artifact(Struct, frozen=True):
     """An artifact as GitHub lists it; ``digest`` is ``sha256:…`` or nothing."""
 
     id: int
@@ -60,8 +60,7 @@ class Artifact:
     created: str = ""
 
 
-@dataclass(frozen=True)
-class BuildArtifact:
+class BuildArtifact(Struct, frozen=True):
     """The evidence that a run has uploaded (`prjury.ports.Evidence`), fetched when it is read."""
 
     client: GitHub

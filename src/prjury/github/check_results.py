@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
+from msgspec import Struct
+
 from prjury.github.payload import at, read_number, read_time, read_url, text
 from prjury.github.workflow_runs import WorkflowRun
 from prjury.ports.types import CheckResult
@@ -33,8 +35,7 @@ _RUN_URL = re.compile(r"/actions/runs/(\d{1,19})(?:/|$)", re.ASCII)
 _Question: TypeAlias = tuple[object, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class OwnRun:
+class OwnRun(Struct, frozen=True):
     """The workflow run that this process is part of."""
 
     id: int | None = None
@@ -42,8 +43,7 @@ class OwnRun:
     job: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedRun:
+class ReportedRun(Struct, frozen=True):
     """A check run, with where it belongs."""
 
     id: int

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.github.artifacts import junit_artifacts
@@ -38,14 +40,13 @@ _CLONE_URL = re.compile(
 _GITHUB_HOSTS = frozenset({"github.com", "www.github.com", "ssh.github.com"})
 
 
-@dataclass(frozen=True)
-class CommitChecks:
+class CommitChecks(Struct, frozen=True):
     """The checks of one repository's commits (`prjury.ports.Checks`)."""
 
     connection: Connection
     repo: str
     #: The workflow run that waits here, whose job is not waited for.
-    own: OwnRun = field(default_factory=OwnRun)
+    own: OwnRun = OwnRun()
     sleep: Callable[[float], None] = time.sleep
 
     def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:

@@ -16,6 +16,8 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Self, TypeVar
 from urllib.parse import quote, urlsplit
 
+from msgspec import Struct
+
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.github.payload import PullFacts, at, read_pull, text
 from prjury.github.repo_client import RepoClient
@@ -81,8 +83,7 @@ def _clean_line(value: object) -> str:
     return " ".join(value.split())[:_LONGEST].rstrip(".") if isinstance(value, str) else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """A failed request."""
 
     what: str

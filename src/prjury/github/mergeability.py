@@ -5,7 +5,7 @@ GitHub tries a merge when it is asked, and answers before it has; so it is asked
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prjury.github.client import GitHub
 from prjury.github.payload import PullFacts, at, object_name, read_number, text
@@ -27,8 +27,7 @@ _MERGEABLE = {"MERGEABLE": True, "CONFLICTING": False}
 _PAUSES = (3.0, 6.0, 12.0)
 
 
-@dataclass(frozen=True, slots=True)
-class MergeState:
+class MergeState(Struct, frozen=True):
     """An open pull request; ``mergeable`` is None where GitHub has not tried."""
 
     number: int

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REPO = re.compile(r"[A-Za-z0-9_.-]{1,100}/[A-Za-z0-9_.-]{1,100}")
@@ -19,8 +20,7 @@ _URL = re.compile(r"https?://[!-~]+", re.IGNORECASE)
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Tip:
+class Tip(Struct, frozen=True):
     """One side of a pull request as far as GitHub named it: a branch, a commit, or both."""
 
     ref: str | None = None
@@ -32,8 +32,7 @@ class Tip:
         return bool(self.ref or self.sha)
 
 
-@dataclass(frozen=True, slots=True)
-class PullFacts:
+class PullFacts(Struct, frozen=True):
     """What GitHub says about a pull request; the snapshot itself comes from git."""
 
     repo: str
@@ -161,8 +160,7 @@ def _head_repo(payload: object) -> str | None:
     return None if name is None else repo_name(name, "head.repo.full_name")
 
 
-@dataclass(frozen=True, slots=True)
-class CommentFacts:
+class CommentFacts(Struct, frozen=True):
     """A comment below an issue or a pull request."""
 
     id: int

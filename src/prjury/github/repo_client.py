@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec import Struct
+
 from prjury.errors import PrJuryError, PublishError, SourceError
 from prjury.github.payload import at, read_number, repo_name, text
 
@@ -33,8 +35,7 @@ _PAGE, _MOST_PAGES = 100, 100
 KeptPages = dict[tuple[str, int], "Page"]
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """A page of a list, and what GitHub calls this state of it."""
 
     entries: Sequence[object]

@@ -7,9 +7,10 @@ Nothing is written here. What a token may not read raises a SourceError with the
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from prjury.errors import SourceError
 from prjury.github.checks import find_clone
@@ -28,8 +29,7 @@ _SETTINGS = "administration: read"
 _RECENT = 5
 
 
-@dataclass(frozen=True, slots=True)
-class RepositoryFacts:
+class RepositoryFacts(Struct, frozen=True):
     """A repository as the token sees it."""
 
     private: bool
@@ -37,8 +37,7 @@ class RepositoryFacts:
     default_branch: str
 
 
-@dataclass(frozen=True, slots=True)
-class RequiredCheck:
+class RequiredCheck(Struct, frozen=True):
     """A check that a branch asks for."""
 
     context: str
@@ -47,16 +46,14 @@ class RequiredCheck:
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class BranchRules:
+class BranchRules(Struct, frozen=True):
     """What the rulesets ask of a branch."""
 
     checks: tuple[RequiredCheck, ...] = ()
     has_queue: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCheck:
+class NamedCheck(Struct, frozen=True):
     """A check or a status that somebody left on a recent commit."""
 
     name: str

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from prjury.errors import PublishError
 from prjury.github.payload import at, object_name
@@ -39,8 +41,7 @@ if TYPE_CHECKING:
 _SETTING = "Allow GitHub Actions to create and approve pull requests"
 
 
-@dataclass(frozen=True, slots=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """How the policy wants pull requests to be opened."""
 
     #: What to open for a conflicting pick: ``nothing``, or a ``draft`` with an empty commit that
@@ -49,8 +50,7 @@ class Opening:
     labels: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """The result for one pick."""
 
     branch: str
@@ -79,7 +79,7 @@ class BackportPulls:
     """Opens pull requests of picks, in one repository: none of its forks is touched."""
 
     room: RepoClient
-    opening: Opening = Opening()
+    opening: Opening = field(default_factory=Opening)
     redact: Redact = BY_SHAPE
 
     def propose(self, pick: Pick) -> Proposal:

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Self
 
+from msgspec import Struct
+
 from prjury.errors import PublishError
 from prjury.github.payload import at, object_name
 from prjury.github.repo_client import RepoClient
@@ -42,8 +44,7 @@ if TYPE_CHECKING:
 _LONGEST_TITLE = 230
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRunTexts:
+class CheckRunTexts(Struct, frozen=True):
     """What a check run says when it has ended; ``text`` is empty unless it tells a verdict."""
 
     conclusion: str

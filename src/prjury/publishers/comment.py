@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from prjury.errors import PublishError
 from prjury.github.comments import list_comments
 from prjury.github.repo_client import RepoClient, ignore, login_of
@@ -31,8 +33,7 @@ if TYPE_CHECKING:
 _NEEDS = "pull-requests: write"
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(Struct, frozen=True):
     """What the first line of one of our comments says to programs."""
 
     #: Which of several comments on the same pull request this is.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from prjury.errors import PublishError, SourceError
 from prjury.github.client import GitHub
@@ -20,8 +21,7 @@ from prjury.report.model import Report
 from prjury.report.redact import Redact
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(Struct, frozen=True):
     """Where a report goes."""
 
     repo: str
@@ -36,16 +36,14 @@ class Target:
     files: str = ""
 
 
-@dataclass(frozen=True)
-class Texts:
+class Texts(Struct, frozen=True):
     """What posts say: the comment for a report and a run, and the check run's text."""
 
     comment: Callable[[Report, str | None], str]
     check: Callable[[Report], str]
 
 
-@dataclass(frozen=True)
-class PublisherFactory:
+class PublisherFactory(Struct, frozen=True):
     """Makes the publishers of one target."""
 
     target: Target

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TextIO
+
+from msgspec import Struct
 
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.judgment import Check, Judgment, Status
@@ -21,8 +22,7 @@ _MOST_CHECKS = 50
 _MOST_EVIDENCE = 30
 
 
-@dataclass(frozen=True)
-class JudgmentPrinter:
+class JudgmentPrinter(Struct, frozen=True):
     """Writes judgments out. Their texts are not trusted: nothing in them controls a terminal."""
 
     stream: TextIO

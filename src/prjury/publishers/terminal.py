@@ -9,8 +9,9 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TextIO
+
+from msgspec import Struct
 
 from prjury.errors import PublishError
 from prjury.report.backports import Backports
@@ -72,8 +73,7 @@ def printable_line(text: str, stream: TextIO, redact: Redact = BY_SHAPE) -> str:
     return _encodable(log_line(text, _LONGEST_LINE, redact), stream)
 
 
-@dataclass(frozen=True)
-class TerminalPublisher:
+class TerminalPublisher(Struct, frozen=True):
     """Prints the report."""
 
     stream: TextIO

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
@@ -54,16 +53,14 @@ _ASKED = {TESTS_VANISHED, FAILURES_IGNORED, NO_COMPARISON}
 _RAN = frozenset({Status.PASS, Status.FAIL})
 
 
-@dataclass(frozen=True)
-class _Place:
+class _Place(Struct, frozen=True):
     """Where a file stands: whether its lines count, and why it is not judged, if so."""
 
     counts: bool
     reason: str | None = None
 
 
-@dataclass(frozen=True)
-class _Claims:
+class _Claims(Struct, frozen=True):
     """What the judges of the blocking, or of the advisory, tiers say of files."""
 
     read: frozenset[str]
@@ -105,8 +102,7 @@ def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
     return reasons
 
 
-@dataclass(frozen=True)
-class _Scope:
+class _Scope(Struct, frozen=True):
     """What all judges together have read, and why not the rest."""
 
     blocking: _Claims

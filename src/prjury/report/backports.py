@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from prjury.report.model import Backport
 from prjury.report.wording import verdict_words
@@ -16,8 +17,7 @@ _SHORT, _LONGEST_REF = 12, 60
 _SUITABLE = "suitable"
 
 
-@dataclass(frozen=True)
-class Backports:
+class Backports(Struct, frozen=True):
     """The backport verdicts on a change."""
 
     pull: PullRequest

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from markupsafe import Markup
 from msgspec import Struct
 
-from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.judgment import Check, Location
 from prjury.report.findings import Finding, Group, Weight, evidence_beyond
 from prjury.report.judge_facts import MergeFacts, PatternFacts, RuleFacts
 from prjury.report.links import Links
@@ -58,12 +58,18 @@ def view_findings(
     report: Report, findings: Sequence[Finding], links: Links
 ) -> tuple[FindingView, ...]:
     """Return the findings of a report with what explains them."""
-    places, rules = _HeadPlaces(report.pull), _Rules()
+    paths = {printable(file.path): file.path for file in report.pull.files}
+    gone = frozenset(_list_gone(report.pull))
+    rules: dict[int, tuple[PatternFacts, dict[tuple[object, ...], RuleFacts]]] = {}
     views = []
     for finding in findings:
-        check, seat = finding.check, finding.voice
-        rule = rules.find(seat.judgment, check)
-        is_exact = rule is not None and check.location and rule.is_at(check.name, check.location)
+        check, seat, at = finding.check, finding.voice, finding.check.location
+        if id(seat.judgment) not in rules:
+            facts = PatternFacts.of(seat.judgment)
+            rules[id(seat.judgment)] = facts, _index_rules(facts)
+        facts, index = rules[id(seat.judgment)]
+        exact = index.get((check.name, at.path, at.line)) if at else None
+        is_here = at is not None and at.path not in gone
         views.append(
             FindingView(
                 check=check,
@@ -72,12 +78,14 @@ def view_findings(
                 judge=seat.ballot.judge,
                 seat=seat.key,
                 advisory=seat.attempt.advisory,
-                place=places.find(check.location),
-                url=links.to(check.location) if check.location else None,
+                place=Location(paths.get(at.path, at.path), at.line, at.end_line)
+                if at and is_here
+                else None,
+                url=links.to(at) if at else None,
                 evidence=evidence_beyond(check),
-                rule=rule,
-                replaces_line=bool(rule and rule.applicability and is_exact),
-                suppressed_by=rules.read(seat.judgment).find_suppression(check),
+                rule=exact or index.get((check.name,)),
+                replaces_line=bool(exact and exact.applicability),
+                suppressed_by=facts.find_suppression(check),
                 dismissed=finding.dismissal,
                 is_merge=bool(MergeFacts.of(seat.judgment)),
             )
@@ -149,20 +157,6 @@ def rule_url(rule: str) -> Markup | None:
     return trust(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if is_shipped else None
 
 
-class _HeadPlaces:
-    """Where places are on the head's side of a pull request."""
-
-    def __init__(self, pull: PullRequest) -> None:
-        self._paths = {printable(file.path): file.path for file in pull.files}
-        self._gone = frozenset(_list_gone(pull))
-
-    def find(self, place: Location | None) -> Location | None:
-        """Return the place with the path as git stores it; None for one that is not at the head."""
-        if place is None or place.path in self._gone:
-            return None
-        return Location(self._paths.get(place.path, place.path), place.line, place.end_line)
-
-
 def _list_gone(pull: PullRequest) -> Iterator[str]:
     present = {file.path for file in pull.files if file.status is not FileStatus.DELETED}
     for file in pull.files:
@@ -172,25 +166,9 @@ def _list_gone(pull: PullRequest) -> Iterator[str]:
             yield printable(path)
 
 
-class _Rules:
-    """What judges say of their rules, read once a judgment."""
-
-    def __init__(self) -> None:
-        self._facts: dict[int, PatternFacts] = {}
-        self._rules: dict[int, dict[tuple[object, ...], RuleFacts]] = {}
-
-    def read(self, judgment: Judgment) -> PatternFacts:
-        if id(judgment) not in self._facts:
-            self._facts[id(judgment)] = PatternFacts.of(judgment)
-        return self._facts[id(judgment)]
-
-    def find(self, judgment: Judgment, check: Check) -> RuleFacts | None:
-        """Return what is said of the check's rule at its place, or else at the first one."""
-        if id(judgment) not in self._rules:
-            latest_first = self.read(judgment).findings[::-1]
-            rules = self._rules[id(judgment)] = {}
-            for rule in latest_first:
-                rules[rule.rule, rule.path, rule.line] = rules[(rule.rule,)] = rule
-        rules, place = self._rules[id(judgment)], check.location
-        exact = (check.name, place.path, place.line) if place else ()
-        return rules.get(exact) or rules.get((check.name,))
+def _index_rules(facts: PatternFacts) -> dict[tuple[object, ...], RuleFacts]:
+    """Index what is said of rules by rule and place, and by rule alone for its first finding."""
+    index: dict[tuple[object, ...], RuleFacts] = {}
+    for rule in reversed(facts.findings):
+        index[rule.rule, rule.path, rule.line] = index[(rule.rule,)] = rule
+    return index

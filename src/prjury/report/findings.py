@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, counting
 from prjury.jury.gate import UNREAD_CONTENT
@@ -33,8 +34,7 @@ class Weight(IntEnum):
     NIT = 2
 
 
-@dataclass(frozen=True, slots=True)
-class SeatOutcome:
+class SeatOutcome(Struct, frozen=True):
     """A ballot with the tier in which it was cast."""
 
     attempt: TierAttempt
@@ -61,8 +61,7 @@ class SeatOutcome:
         return self.judgment.status is Status.FAIL or Status.FAIL not in self.attempt.statuses
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A failed check with the judge that made it and what it means for the merge."""
 
     voice: SeatOutcome
@@ -108,8 +107,7 @@ def _order(finding: Finding) -> tuple[Weight, bool]:
     return finding.weight, finding.check.location is None
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """Findings of one cause: a judge says the same of several places."""
 
     findings: tuple[Finding, ...]

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeAlias
+
+from msgspec import Struct
 
 from prjury.jury.judgment import Location
 from prjury.report.annotations import is_sendable
@@ -63,8 +64,7 @@ def markers(body: str) -> dict[str, str] | None:
     return values
 
 
-@dataclass(frozen=True)
-class Reviewer:
+class Reviewer(Struct, frozen=True):
     """Turns the findings of a report at added lines into the remarks of one review."""
 
     report: Report

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, get_args, get_origin
 import msgspec
 from msgspec import Struct, ValidationError, field, structs
 
-from prjury.jury.judgment import Check, Judgment, Location
+from prjury.jury.judgment import Check, Judgment
 from prjury.report.model import NO_COST, Cost
 
 Metadata = Mapping[str, Any]
@@ -323,10 +323,6 @@ class RuleFacts(Facts, frozen=True, rename={"suppression": "silence"}):
         """Why it is a rule, and where to read on."""
         see = " and ".join(f"`{one}`" for one in self.references[:_MOST_REFERENCES])
         return " ".join([*self.why.split(), *([f"See {see}"] if see else [])])
-
-    def is_at(self, name: str, place: Location) -> bool:
-        """Return true if it is about a finding with this name at this place."""
-        return (self.rule, self.path, self.line) == (name, place.path, place.line)
 
 
 class PatternFacts(JudgmentFacts, frozen=True):

@@ -9,12 +9,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
+from msgspec import Struct
 
 from prjury.report.backports import Backports
 from prjury.report.continuity import write_marker_values
@@ -44,8 +44,7 @@ _FENCE = re.compile(r" *(`{3,})([a-z]*)$")
 _NOT_IN_A_MARKER = re.compile(r"[^A-Za-z0-9._]+")
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(Struct, frozen=True):
     """How much of everything is shown; `None` leaves a part out and says so."""
 
     must_fix: int = 10
@@ -86,8 +85,7 @@ SUMMARY_SHAPES = (
 )
 
 
-@dataclass(frozen=True)
-class Renderer:
+class Renderer(Struct, frozen=True):
     """Renders reports."""
 
     redact: Redact = BY_SHAPE

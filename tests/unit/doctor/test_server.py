@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from fakes.github import ACTIONS_APP, FakeGitHub, rate_limited, running
 from fakes.github.repository import rule_payload
@@ -53,7 +54,7 @@ ANYBODY = (
 
 
 def facts(**more: object) -> RepositoryFacts:
-    return replace(FINE.facts, **more)  # type: ignore[arg-type] # the fields of the facts
+    return structs.replace(FINE.facts, **more)  # type: ignore[arg-type] # the fields of the facts
 
 
 CASES = {
