@@ -506,3 +506,37 @@ def unread() -> Report:
     scope = {"scope": {"read": ["pom.xml"], "unread": []}}
     read = Judgment.passed("nothing found", metadata=scope)
     return report(tier("version-patterns", ballot("patterns", read)))
+
+
+def not_built() -> Report:
+    """A change that was merged and read, and not built: somebody said so."""
+    return report(
+        tier("build", ballot("merge", MERGED)),
+        tier("version-patterns", ballot("patterns", PATTERNS)),
+        quality_tier(NO_MODEL),
+        skipped={"build": [SkippedJudge("build", "--no-build")]},
+    )
+
+
+def many() -> Report:
+    """One rule in a dozen places, and a few more that only warn."""
+    line = "import javax.servlet.Filter;"
+    rules: list[dict[str, Any]] = [
+        {"rule": "jakarta/servlet", "path": f"src/F{n}.java", "line": 3, "why": "It has moved."}
+        for n in range(12)
+    ]
+    moved = [
+        Check(
+            "jakarta/servlet", False, "It has moved.", Location(f"src/F{n}.java", 3), "error", line
+        )
+        for n in range(12)
+    ]
+    mild = [Check("style", False, f"no. {n}", Location("src/A.java", n), "hint") for n in (4, 5)]
+    found = Judgment.failed(
+        "12 findings", checks=[*moved, *mild], metadata={"findings": rules, "summaries": []}
+    )
+    return report(
+        tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),
+        tier("version-patterns", ballot("patterns", found)),
+        quality_tier(NO_MODEL),
+    )

@@ -10,6 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
+from msgspec import structs
+
 from prjury.action.directories import JobDirectories
 from prjury.action.history import CommitWords
 from prjury.action.inputs import Inputs
@@ -222,7 +224,9 @@ def _picks(
     # asked where a token may write.
     request, pull = request_of(event, inputs, environment, git), event.pull
     landed = Landed(pull.commits or 1, pull.head.sha)
-    target = replace(request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed)
+    target = structs.replace(
+        request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed
+    )
     request = replace(
         request,
         wanted=target,

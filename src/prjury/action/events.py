@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
 from prjury.github.event import Event, EventKind, read_event
@@ -42,9 +44,9 @@ def event_of(job: Job) -> Event:
     if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
         pull = _refresh_words(event, job)
     if job.inputs.base:
-        pull = replace(pull, base=Tip(job.inputs.base))
+        pull = structs.replace(pull, base=Tip(job.inputs.base))
     if job.inputs.head:
-        pull = replace(pull, head=Tip(job.inputs.head))
+        pull = structs.replace(pull, head=Tip(job.inputs.head))
     if event.kind in _BESIDE_SECRETS and pull.is_fork and job.inputs.build:
         raise UsageError(
             f"A fork's code is not built under {event.kind}",
@@ -61,7 +63,7 @@ def _complete(event: Event, job: Job) -> PullFacts:
     with job.dependencies.connect(event, job.inputs) as client:
         pull = client.pull(stated.repo, stated.number or 0)
     base = stated.base if stated.base.named else pull.base
-    return replace(pull, base=base, head=stated.head)
+    return structs.replace(pull, base=base, head=stated.head)
 
 
 def _refresh_words(event: Event, job: Job) -> PullFacts:
@@ -76,7 +78,7 @@ def _refresh_words(event: Event, job: Job) -> PullFacts:
             raise
         job.log.say(f"Title, text and base are those of the first attempt: {error}")
         return event.pull
-    return replace(event.pull, title=pull.title, body=pull.body, base=pull.base)
+    return structs.replace(event.pull, title=pull.title, body=pull.body, base=pull.base)
 
 
 def refuse_twin(event: Event, job: Job) -> None:

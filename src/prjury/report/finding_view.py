@@ -98,17 +98,22 @@ def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
     findings = [views[id(finding.check)] for finding in group.findings]
     finding = findings[0]
     first = _view_place(finding)
+    places = [_view_place(each, first) for each in findings]
+    for place in places[1:]:
+        if place.evidence == first.evidence:
+            place.evidence = None
     evidence = finding.check.evidence or ""
+    is_settled = finding.dismissed is not None
     return View(
-        symbol=_WEIGHT_SYMBOLS[finding.weight],
-        icon=trust(_WEIGHT_ICONS[finding.weight]),
+        symbol="⚪" if is_settled else _WEIGHT_SYMBOLS[finding.weight],
+        icon=trust("abstain" if is_settled else _WEIGHT_ICONS[finding.weight]),
         source=join_source(finding.tier, finding.judge),
         word="advice" if finding.advisory else finding.check.severity,
         check=first,
         diff=first.diff,
         rule_url=rule_url(finding.rule.rule) if finding.rule else None,
         count=group.count,
-        places=tuple(_view_place(each, first) for each in findings) if group.count > 1 else (),
+        places=tuple(places) if group.count > 1 else (),
         dismissed=finding.dismissed,
         whole=finding.is_merge or "\n" in evidence,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 
@@ -23,6 +24,8 @@ from prjury.report.model import Dismissal
 HELD_BACK = frozenset({"coverage_floor", UNREAD_CONTENT})
 #: Characters of a message that are shown wherever it is shown.
 _SHOWN = 300
+#: Lines by which test runners part their output.
+_RULER = re.compile(r"(?m)^[-=]{30,}\n?")
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 
 
@@ -164,10 +167,11 @@ def blocking_checks(judgment: Judgment) -> tuple[Check, ...]:
 
 
 def evidence_beyond(check: Check) -> str | None:
-    """The evidence of a check; None for one line that its message begins by saying already."""
-    evidence = (check.evidence or "").strip()
-    repeated = bool(evidence) and "\n" not in evidence and evidence in check.message[:_SHOWN]
-    return None if repeated else check.evidence
+    """Return the evidence of a check; None for a line that its message begins by saying already."""
+    evidence = _RULER.sub("", check.evidence or "")
+    shown = evidence.strip()
+    repeated = bool(shown) and "\n" not in shown and shown in check.message[:_SHOWN]
+    return None if repeated or not evidence else evidence
 
 
 def _find_all(verdict: Verdict, dismissals: Mapping[str, Dismissal]) -> Iterator[Finding]:

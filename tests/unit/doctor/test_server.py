@@ -54,7 +54,7 @@ ANYBODY = (
 
 
 def facts(**more: object) -> RepositoryFacts:
-    return structs.replace(FINE.facts, **more)  # type: ignore[arg-type] # the fields of the facts
+    return structs.replace(FINE.facts, **more)
 
 
 CASES = {

@@ -132,3 +132,10 @@ def test_evidence_that_the_message_says_already_is_not_told_again(
     message: str, evidence: str | None, shown: str | None
 ) -> None:
     assert evidence_beyond(bad("test", evidence=evidence, message=message)) == shown
+
+
+def test_rulers_of_a_test_runner_are_no_evidence() -> None:
+    log = f"{'=' * 70}\nFAIL: test_total\n{'-' * 70}\nAssertionError: 1 != 2\n=======\n"
+    shown = "FAIL: test_total\nAssertionError: 1 != 2\n=======\n"
+    assert evidence_beyond(bad("test", evidence=log)) == shown
+    assert evidence_beyond(bad("test", evidence="-" * 70)) is None

@@ -23,6 +23,8 @@ COMMENTS = {
     "comment-vanished.md": fake.vanished,
     "comment-advice.md": fake.advised_against,
     "comment-unread.md": fake.unread,
+    "comment-not-built.md": fake.not_built,
+    "comment-many.md": fake.many,
 }
 
 
