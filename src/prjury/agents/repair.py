@@ -15,8 +15,7 @@ from msgspec import Struct, structs
 from prjury.agents.copies import DirectoryState
 from prjury.agents.edits import EditRules, Edits
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.git.graft import changes_between, graft, patch_between
-from prjury.git.store import Store
+from prjury.git.store import Store, graft, patch_between
 from prjury.journal.write import record_tools
 from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.builds.test_settings import find_changed_settings
@@ -225,7 +224,7 @@ class TestsRepair(Struct, frozen=True):
 
     def _list_changes(self, old: str, new: str) -> tuple[FileChange, ...]:
         files = []
-        for change in changes_between(self.store, old, new):
+        for change in self.store.raw_changes(old, new, renames=False):
             is_new = change.status == "A"
             files.append(
                 FileChange(
