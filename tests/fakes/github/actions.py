@@ -43,16 +43,6 @@ def list_artifacts_of_run(call: Call) -> Answer:
     return _artifacts(call, [one for one in _all(call) if one["workflow_run"]["id"] == run])
 
 
-@routes("GET", f"{REPO}/actions/artifacts", READS)
-def list_artifacts(call: Call) -> Answer:
-    return _artifacts(call, _all(call))
-
-
-@routes("GET", f"{REPO}/actions/artifacts/{{artifact_id}}", READS)
-def get_artifact(call: Call) -> Answer:
-    return Answer(200, _artifact(call))
-
-
 @routes("GET", f"{REPO}/actions/artifacts/{{artifact_id}}/{{archive_format}}", READS)
 def download(call: Call) -> Answer:
     """The address of the archive, good without a token; nobody gets it without one."""
@@ -81,23 +71,11 @@ def blob(call: Call) -> Answer:
 
 @routes("POST", f"{_RUN}/rerun", WRITES)
 def rerun(call: Call) -> Answer:
-    return _again(call, only_failed=False)
-
-
-@routes("POST", f"{_RUN}/rerun-failed-jobs", WRITES)
-def rerun_failed(call: Call) -> Answer:
-    return _again(call, only_failed=True)
-
-
-def _again(call: Call, *, only_failed: bool) -> Answer:
     """One more attempt of the same run, for the same commit; not while it runs."""
     run = _run(call)
     if run["status"] != "completed":
         raise Refusal(403, "This workflow is already running")
-    if only_failed and run["conclusion"] == "success":
-        raise Refusal(403, "The workflow run containing this job has no failed jobs")
-    more = {"status": "queued", "conclusion": None, "run_attempt": run["run_attempt"] + 1}
-    run |= more
+    run |= {"status": "queued", "conclusion": None, "run_attempt": run["run_attempt"] + 1}
     return Answer(201, {})
 
 

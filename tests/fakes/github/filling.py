@@ -120,7 +120,6 @@ class Filling(State):
                 return
             self.known_labels.add(name.lower())
             labels.append(label_payload(self.url, repo, name, self.number()))
-            self._note("labeled", number, name, by)
 
     def remove_label(
         self, number: int, name: str, by: Account = OCTOCAT, repo: str = REPOSITORY
@@ -132,12 +131,7 @@ class Filling(State):
             if len(kept) == len(labels):
                 return False
             labels[:] = kept
-            self._note("unlabeled", number, name, by)
             return True
-
-    def add_file(self, path: str, content: str | bytes, ref: str | None = None) -> None:
-        """A file at a branch or commit; without one, at all of them."""
-        self.files[ref, path] = content.encode() if isinstance(content, str) else content
 
     def add_branch(self, name: str, files: Mapping[str, bytes], onto: str | None = None) -> str:
         """A branch with one commit, whose name is the result: of these files, on another one."""
@@ -151,15 +145,6 @@ class Filling(State):
             self.branches[name] = self.objects.add("commit", text.encode())
             return self.branches[name]
 
-    def add_comparison(
-        self, base: str, head: str, files: Mapping[str, Iterable[int]], *, behind_by: int = 0
-    ) -> None:
-        """What ``compare/base...head`` tells; each file with its added lines."""
-        sha = self.branches.get(base, base)
-        lines = {path: frozenset(numbers) for path, numbers in files.items()}
-        told = {"base": sha, "merge_base": sha, "ahead_by": 1, "behind_by": behind_by}
-        self.comparisons[f"{base}...{head}"] = {**told, "files": lines}
-
     def protect(self, branch: str, contexts: Mapping[str, int | None]) -> None:
         """Branch protection: checks that have to be green, each with its app or None for any."""
         self.protections[branch] = dict(contexts)
@@ -168,22 +153,6 @@ class Filling(State):
         """The same by a ruleset."""
         rule = rule_payload(REPOSITORY, context, app, self.number())
         self.rules.setdefault(branch, []).append(rule)
-
-    def _note(self, event: str, number: int, label: str, by: Account) -> None:
-        ident = self.number()
-        noted = {
-            "id": ident,
-            "node_id": f"LE_{ident}",
-            "url": f"{self.url}/repos/{REPOSITORY}/issues/events/{ident}",
-            "actor": user_payload(self.url, by),
-            "event": event,
-            "commit_id": None,
-            "commit_url": None,
-            "created_at": self.moment(),
-            "label": {"name": label, "color": "ededed"},
-            "performed_via_github_app": None,
-        }
-        self.events.setdefault(number, []).append(noted)
 
     def _comment(self, number: int, body: str, author: Account, issue: int) -> Payload:
         root = f"{self.url}/repos/{REPOSITORY}/issues"

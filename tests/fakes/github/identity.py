@@ -15,16 +15,6 @@ def user(call: Call) -> Answer:
     return Answer(200, self_payload(call.fake.url, call.author))
 
 
-@routes("GET", "/rate_limit", needs="")
-def rate_limit(call: Call) -> Answer:
-    told = call.fake.rate_of(call.account)
-    limit, remaining, reset = (
-        int(told[f"X-RateLimit-{name}"]) for name in ("Limit", "Remaining", "Reset")
-    )
-    rate = {"limit": limit, "remaining": remaining, "used": limit - remaining, "reset": reset}
-    return Answer(200, {"resources": {"core": rate, "search": rate, "graphql": rate}, "rate": rate})
-
-
 def graphql(call: Call) -> Answer:
     """The queries of GraphQL that are asked here."""
     query, values = call.body["query"], call.body.get("variables") or {}

@@ -37,31 +37,12 @@ def add_labels(call: Call) -> Answer:
     return Answer(200, pull["labels"])
 
 
-@routes("PUT", _LABELS, WRITES)
-def set_labels(call: Call) -> Answer:
-    pull, names = _pull(call), _names(call)
-    _check({"labels": []}, names)
-    _make(call, names)
-    wanted = {name.lower() for name in names}
-    for label in list(pull["labels"]):
-        if label["name"].lower() not in wanted:
-            call.fake.remove_label(pull["number"], label["name"], call.author, call.repo)
-    for name in names:
-        call.fake.add_label(pull["number"], name, call.author, call.repo)
-    return Answer(200, pull["labels"])
-
-
 @routes("DELETE", f"{_LABELS}/{{name}}", WRITES)
 def remove_label(call: Call) -> Answer:
     pull = _pull(call)
     if not call.fake.remove_label(pull["number"], call["name"], call.author, call.repo):
         raise Refusal(404, "Label does not exist")
     return Answer(200, pull["labels"])
-
-
-@routes("GET", f"{_ISSUE}/events", READS)
-def list_events(call: Call) -> Answer:
-    return call.paged(call.fake.events.get(_pull(call)["number"], []))
 
 
 @routes("GET", f"{REPO}/collaborators/{{username}}/permission")

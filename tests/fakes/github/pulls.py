@@ -15,7 +15,6 @@ routes = Routes()
 
 READS = "pull_requests=read"
 WRITES = "pull_requests=write"
-MOST_FILES = 3_000
 LONGEST_TITLE, LONGEST_BODY = 256, 65_536
 _PULL = f"{REPO}/pulls/{{pull_number}}"
 
@@ -112,39 +111,11 @@ def get_pull(call: Call) -> Answer:
     return Answer(200, told)
 
 
-@routes("GET", f"{_PULL}/files", READS)
-def list_files(call: Call) -> Answer:
-    pull = pull_of(call)
-    diff = call.fake.diffs.get(pull["number"], {})
-    sha = pull["head"]["sha"]
-    files = [file_payload(call, path, lines, sha) for path, lines in sorted(diff.items())]
-    return call.paged(files[:MOST_FILES])
-
-
 def pull_of(call: Call, name: str = "pull_number") -> Payload:
     pull = call.fake.pulls.get((call.repo, int(call[name])))
     if pull is None:
         raise Refusal(404, "Not Found")
     return pull
-
-
-def file_payload(call: Call, path: str, lines: frozenset[int], sha: str) -> Payload:
-    """A file of which these lines are added."""
-    page = f"https://github.com/{call.repo}"
-    added = sorted(lines)
-    hunks = "\n".join(f"@@ -{line},0 +{line} @@\n+line {line}" for line in added)
-    return {
-        "sha": "5" * 40,
-        "filename": path,
-        "status": "modified",
-        "additions": len(added),
-        "deletions": 0,
-        "changes": len(added),
-        "blob_url": f"{page}/blob/{sha}/file",
-        "raw_url": f"{page}/raw/{sha}/file",
-        "contents_url": f"{call.fake.url}/repos/{call.repo}/contents/file?ref={sha}",
-        "patch": hunks,
-    }
 
 
 def _in_list(pull: Payload) -> Payload:

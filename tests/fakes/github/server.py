@@ -59,8 +59,7 @@ class FakeGitHub(Filling, Outcome):
         with self._lock:
             account = self.accounts.get(request.token or "")
             try:
-                if not request.route.endswith("/rate_limit"):
-                    self.spend(account)
+                self.spend(account)
                 answer = self._answer(request, account)
             except Refusal as refused:
                 answer = refused.answer

@@ -58,7 +58,6 @@ class State:
         self.review_list: list[Payload] = []
         self.review_comment_list: list[Payload] = []
         self.resolved: set[int] = set()
-        self.events: dict[int, list[Payload]] = {}
         self.conflicting: set[int] = set()
         self.unindexed: set[int] = set()
         self.known_labels: set[str] = set()
@@ -74,8 +73,6 @@ class State:
         self.objects = Objects()
         self.restricted: list[str] = []
         self.drafts = True
-        self.files: dict[tuple[str | None, str], bytes] = {}
-        self.comparisons: dict[str, Payload] = {}
         self.protections: dict[str, dict[str, int | None]] = {}
         self.rules: dict[str, list[Payload]] = {}
         self.workflow_permissions: Payload = {
@@ -149,12 +146,6 @@ class State:
         full = re.fullmatch("[0-9a-f]{40}", sha) is not None
         if not full or (self.commits is not None and sha not in self.commits):
             raise Refusal(422, f"No commit found for SHA: {sha}")
-
-    def tree(self, ref: str | None) -> dict[str, bytes]:
-        """The files at a branch or commit."""
-        name = ref or "main"
-        names = {None, name, self.branches.get(name, name)}
-        return {path: content for (at, path), content in self.files.items() if at in names}
 
     def statuses_of(self, sha: str, context: str | None = None) -> list[Payload]:
         """A commit's statuses, the newest first."""

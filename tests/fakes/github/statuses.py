@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fakes.github.exchange import REPO, Answer, Call, Payload, Routes, invalid
-from fakes.github.payloads import minimal_repository
 
 routes = Routes()
 
@@ -40,33 +39,6 @@ def create_status(call: Call) -> Answer:
 @routes("GET", f"{REPO}/commits/{{ref}}/statuses", "statuses=read")
 def list_statuses(call: Call) -> Answer:
     return call.paged(call.fake.statuses_of(call.fake.resolve(call["ref"])))
-
-
-@routes("GET", f"{REPO}/commits/{{ref}}/status", "statuses=read")
-def combined_status(call: Call) -> Answer:
-    """The newest of each context, and what they come to together."""
-    fake = call.fake
-    sha = fake.resolve(call["ref"])
-    latest = {one["context"]: one for one in reversed(fake.statuses_of(sha))}
-    root = f"{fake.url}/repos/{call.repo}/commits/{sha}"
-    more = {
-        "state": _together({one["state"] for one in latest.values()}),
-        "sha": sha,
-        "repository": minimal_repository(fake.url, call.repo),
-        "commit_url": root,
-        "url": f"{root}/status",
-    }
-    return call.paged([_simple(one) for one in latest.values()], "statuses", **more)
-
-
-def _together(states: set[str]) -> str:
-    if states & {"error", "failure"}:
-        return "failure"
-    return "pending" if "pending" in states or not states else "success"
-
-
-def _simple(status: Payload) -> Payload:
-    return {name: value for name, value in status.items() if name != "creator"}
 
 
 def commit_of(status: Payload) -> str:
