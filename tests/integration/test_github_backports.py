@@ -342,12 +342,8 @@ def test_a_run_killed_after_any_request_is_finished_by_the_next(tmp_path: Path) 
 
 
 FAULTS: dict[str, dict[str, Any]] = {
-    "502 before": {"moment": "before"},
     "502 after": {"moment": "after"},
     "cut before": {"moment": "before", "status": None},
-    "cut after": {"moment": "after", "status": None},
-    "half an answer": {"moment": "during"},
-    "twice": {"moment": "after", "times": 2},
     "a limit": {"status": 429, "headers": {"Retry-After": "7"}},
 }
 

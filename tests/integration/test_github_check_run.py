@@ -277,57 +277,6 @@ def test_a_status_among_many_is_found(fake: FakeGitHub) -> None:
     assert len([one for one in fake.statuses if one["context"] == "prjury"]) == 1
 
 
-FAULTS = {
-    "502 before": {"moment": "before"},
-    "502 after": {"moment": "after"},
-    "cut before": {"moment": "before", "status": None},
-    "cut after": {"moment": "after", "status": None},
-    "half an answer": {"moment": "during"},
-    "twice": {"moment": "after", "times": 2},
-    "not JSON": {"moment": "after", "status": 200, "body": "<html>login</html>"},
-}
-
-
-@pytest.mark.parametrize("name", list(FAULTS))
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
-        ("GET", "commits/.*/check-runs"),
-        ("GET", "annotations"),
-        ("POST", "check-runs"),
-        ("PATCH", "check-runs"),
-    ],
-)
-def test_whatever_breaks_there_is_one_check_run_with_each_annotation_once(
-    fake: FakeGitHub, name: str, method: str, path: str
-) -> None:
-    made = of_head(with_findings(120))
-    with connected(fake) as hub:
-        fake.faults = [Fault(method, path, **FAULTS[name])]  # type: ignore[arg-type] # a table
-        try:
-            check_run(hub).publish(made)
-        except PublishError as error:
-            assert error.reason == "bad_response"  # noqa: PT017 - some of the faults, not all
-            assert "success" not in {run["conclusion"] for run in fake.checks()}
-            check_run(hub).publish(made)
-    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
-    assert len(fake.annotations_of(NAME)) == 120
-
-
-@pytest.mark.parametrize("name", list(FAULTS))
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_whatever_breaks_the_status_is_there_once(fake: FakeGitHub, name: str, method: str) -> None:
-    made = of_head(broken_build())
-    with connected(fake) as hub:
-        fake.faults = [Fault(method, "statuses", **FAULTS[name])]  # type: ignore[arg-type] # as above
-        try:
-            status(hub).publish(made)
-        except PublishError as error:
-            assert error.reason == "bad_response"  # noqa: PT017 - as above
-            status(hub).publish(made)
-    assert [one["state"] for one in fake.statuses] == ["failure"]
-
-
 def shown(fake: FakeGitHub) -> tuple[str, list[str]]:
     """The conclusion of the later one of two check runs, and how its lines begin."""
     _, later = fake.checks()

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, Account, FakeGitHub, Fault, running
+from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, Account, FakeGitHub, running
 from fakes.reports import ballot, pull, report, tier
 from fakes.writing import connected
 from prjury.errors import PublishError
@@ -125,47 +125,6 @@ def test_refused_lines_are_said_in_a_note(fake: FakeGitHub) -> None:
         assert publisher.publish(judged(1, 50)) is None
     assert fake.reviews(7) == []
     assert "refused remarks at lines" in publisher.notes[0]
-
-
-FAULTS = {
-    "502 before": {"moment": "before"},
-    "502 after": {"moment": "after"},
-    "cut before": {"moment": "before", "status": None},
-    "cut after": {"moment": "after", "status": None},
-    "half an answer": {"moment": "during"},
-    "not JSON": {"moment": "after", "status": 200, "body": "<html>login</html>"},
-}
-
-
-@pytest.mark.parametrize("name", list(FAULTS))
-@pytest.mark.parametrize(
-    ("method", "path"), [("GET", "reviews"), ("GET", "comments"), ("POST", "reviews")]
-)
-def test_whatever_breaks_there_is_one_review(
-    fake: FakeGitHub, name: str, method: str, path: str
-) -> None:
-    with connected(fake) as hub:
-        fake.faults = [Fault(method, path, **FAULTS[name])]  # type: ignore[arg-type] # a table
-        try:
-            review(hub).publish(judged(3, 5))
-        except PublishError as error:
-            assert error.reason == "bad_response"  # noqa: PT017 - some of the faults, not all
-            review(hub).publish(judged(3, 5))
-    assert [len(one["comments"]) for one in fake.reviews(7)] == [2]
-
-
-@pytest.mark.parametrize("name", list(FAULTS))
-@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
-def test_whatever_breaks_the_labels_are_right(fake: FakeGitHub, name: str, method: str) -> None:
-    fake.add_label(7, "prjury:pass")
-    with connected(fake) as hub:
-        fake.faults = [Fault(method, "labels", **FAULTS[name])]  # type: ignore[arg-type] # as above
-        try:
-            labels(hub).publish(judged(3))
-        except PublishError as error:
-            assert error.reason == "bad_response"  # noqa: PT017 - as above
-            labels(hub).publish(judged(3))
-    assert sorted(fake.labels(7)) == ["bug", "prjury:fail"]
 
 
 def test_a_label_that_is_to_be_created_takes_another_permission(fake: FakeGitHub) -> None:
