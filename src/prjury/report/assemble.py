@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
@@ -53,11 +53,8 @@ _ASKED = {TESTS_VANISHED, FAILURES_IGNORED, NO_COMPARISON}
 _RAN = frozenset({Status.PASS, Status.FAIL})
 
 
-class _Place(Struct, frozen=True):
-    """Where a file stands: whether its lines count, and why it is not judged, if so."""
-
-    counts: bool
-    reason: str | None = None
+#: Where a file stands: whether its lines count, and why it is not judged, if so.
+_Place: TypeAlias = tuple[bool, str | None]
 
 
 class _Claims(Struct, frozen=True):
@@ -73,12 +70,8 @@ class _Claims(Struct, frozen=True):
 
     def place(self, path: str) -> _Place | None:
         """Return where the file stands by these claims; None if they do not speak of it."""
-        if path in self.firm:
-            return _Place(counts=True, reason=self.firm[path])
-        if path in self.read:
-            return _Place(counts=True)
-        reason = self.unread.get(path)
-        return _Place(counts=True, reason=reason) if reason else None
+        reason = self.firm.get(path) or (None if path in self.read else self.unread.get(path))
+        return (True, reason) if reason or path in self.read else None
 
     @classmethod
     def of(cls, ballots: Iterable[Ballot]) -> _Claims:
@@ -120,42 +113,41 @@ class _Scope(Struct, frozen=True):
         """Return where a file stands."""
         path = printable(file.path)
         if file.exempt or not file.readable:
-            parsed = file.kind is FileKind.LOCK and path in self.blocking.read
-            counts = parsed and not file.exempt
-            return _Place(counts, None if counts else file.exempt or _why_opaque(file))
+            is_parsed = file.kind is FileKind.LOCK and path in self.blocking.read
+            if is_parsed and not file.exempt:
+                return True, None
+            return False, file.exempt or _why_opaque(file)
         if path in self.unparsed:
-            return _Place(counts=True, reason=self.unparsed[path])
+            return True, self.unparsed[path]
         if self.kind == "tree":
             reason = file.unread or (None if self.built else _UNTRIED)
             place = self.unbuilt.get(path) if self.built and not reason else None
-            return place or _Place(self.built, reason)
+            return place or (self.built, reason)
         advised = self.advisory.place(path)
         place = self.blocking.place(path)
-        if place or (advised and advised.reason is None):
-            return place or _Place(counts=True)
-        reason = advised.reason if advised else file.unread
+        if place or advised == (True, None):
+            return place or (True, None)
+        reason = advised[1] if advised else file.unread
         if path in self.blocking.outside | self.advisory.outside:
-            return _Place(counts=False, reason=reason or _OUTSIDE)
-        if not file.additions and not file.unread:
-            return _Place(counts=True)
-        return _Place(counts=True, reason=reason or _NOBODY)
+            return False, reason or _OUTSIDE
+        is_empty = not file.additions and not file.unread
+        return True, None if is_empty else reason or _NOBODY
 
 
 def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     """The coverage that these attempts reach."""
     scope = _read_scope(attempts)
-    places = [(file, scope.place(file)) for file in pull.files]
-    counted = [(file, place) for file, place in places if place.counts]
-    not_checked = tuple(
-        NotChecked(printable(file.path), place.reason) for file, place in places if place.reason
-    )
+    places = [(file, *scope.place(file)) for file in pull.files]
+    not_checked = [(printable(file.path), reason) for file, _, reason in places if reason]
     return Coverage(
         scope=scope.kind,
         files_total=len(places),
         files_judged=len(places) - len(not_checked),
-        added_lines_total=sum(file.additions for file, _ in counted),
-        added_lines_judged=sum(file.additions for file, place in counted if not place.reason),
-        not_checked=not_checked,
+        added_lines_total=sum(file.additions for file, counts, _ in places if counts),
+        added_lines_judged=sum(
+            file.additions for file, counts, reason in places if counts and not reason
+        ),
+        not_checked=tuple(NotChecked(*entry) for entry in not_checked),
         unread_content=tuple(printable(file.path) for file in pull.files if _is_opaque(file)),
     )
 
@@ -184,7 +176,7 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
         _Claims.of(advisory),
         built=bool(ran),
         unbuilt={
-            one.path: _Place(one.counts, one.reason) for build in ran for one in build.unbuilt or ()
+            one.path: (one.counts, one.reason) for build in ran for one in build.unbuilt or ()
         },
         unparsed=_reasons(
             one for each in judgments if (merge := MergeFacts.of(each)) for one in merge.unparsed
