@@ -234,10 +234,9 @@ class Replies:
         return find_workflow_run(self.history.room, number) if number else None
 
     def _find_run(self) -> WorkflowRun | None:
-        runs = [
-            run for run in list_runs(self.history.room, self._head) if run.conclusion != "skipped"
-        ]
+        runs = list_runs(self.history.room, self._head)
         own_runs = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
+        own_runs = [run for run in own_runs if run.conclusion != "skipped"]
         last = self._verdicts[-1][1] if self._verdicts else None
         number = last.run if last and last.head == self._head else None
         if not own_runs:

@@ -223,10 +223,8 @@ def _picks(
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
     request, pull = request_of(event, inputs, environment, git), event.pull
-    landed = Landed(pull.commits or 1, pull.head.sha)
-    target = structs.replace(
-        request.wanted, head=pull.merge_sha, head_sha=pull.merge_sha, landed=landed
-    )
+    landed, sha = Landed(pull.commits or 1, pull.head.sha), pull.merge_sha
+    target = structs.replace(request.wanted, head=sha, head_sha=sha, landed=landed)
     request = replace(
         request,
         wanted=target,

@@ -227,9 +227,8 @@ class PullHistory:
         """Read the report that a run has kept; None for none, and for one of another version."""
         try:
             archive = fetch_artifact(self.client, self.repo, run, _REPORT)
-            return read_form(
-                json.loads(extract_file(archive, _REPORT_FILE, alone=False)), ReportJson
-            )
+            content = extract_file(archive, _REPORT_FILE, alone=False)
+            return read_form(json.loads(content), ReportJson)
         except (CannotJudgeError, ValueError):
             return None
 

@@ -44,8 +44,6 @@ class Publication:
     Attributes:
         files: what the comment's marker says of the files that the report was made of.
         by_status: whether a status is the gate though the mode is not ``publish``.
-        past: what was said on the pull request before, if that was read already.
-        complaints: what failed, one line each.
         notes: what must not be written: by this token (GitHub gives forks no better one), or
             because there is a newer head.
     """
