@@ -22,7 +22,7 @@ _CHUNK = 1024**2
 _LONGEST_EVENT = 1024**2
 _LONGEST_LINE = 2_000
 #: A log of more lines is left where it is, but for its end.
-_MOST_LINES = 2_000_000
+_MOST_LINES = 1_100_000
 _END = 1024**2
 #: What is kept of a log's text, roughly in bytes of memory.
 _HEAD = 24 * 1024**2
