@@ -52,8 +52,9 @@ def readable(identity: str) -> str:
     """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
     suite, _, rest = identity.removeprefix("test:").partition(":")
     owner, _, name = rest.rpartition("#")
-    if "reports" in suite or "test-results" in suite or suite.startswith("_prjury"):
-        suite = ""  # it stands for a suite that has no place of its own
+    for place in ("target/", "build/test-results/", "_prjury"):  # of reports, not of tests
+        suite = suite.partition(place)[0].rstrip("/")
+    suite = "" if suite in {"reports", "…/reports"} else suite
     module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
     owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
     return " ".join(filter(None, (suite, owner if owner != name else "", name)))
