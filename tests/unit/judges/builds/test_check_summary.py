@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.check_summary import CheckSummary
-from prjury.judges.builds.check_summary import matches as has_name
+from prjury.judges.builds.external_checks import CheckSummary
+from prjury.judges.builds.external_checks import matches as has_name
 from prjury.ports.types import CheckResult
 
 CI = "github-actions"

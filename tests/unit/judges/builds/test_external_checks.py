@@ -17,8 +17,12 @@ from fakes.trees import pull_context
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.builds import make
-from prjury.judges.builds.check_summary import CheckSummary, matches
-from prjury.judges.builds.external_checks import decide_by_checks, wait_for_checks
+from prjury.judges.builds.external_checks import (
+    CheckSummary,
+    decide_by_checks,
+    matches,
+    wait_for_checks,
+)
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
