@@ -1,7 +1,8 @@
 """Weigh the house: lines a room, names that have to be decoded, regular expressions.
 
 ``python tests/house.py`` lowers the ceilings in ``house.toml`` to what the tree weighs now, raising
-none; ``python tests/house.py list`` prints the places behind the figures of names.
+none; ``python tests/house.py list`` prints the places behind the figures of names, ``python
+tests/house.py draw`` renews the diagram of the rooms in ``ARCHITECTURE.md``.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import sys
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "prjury"
 TABLE = ROOT / "tests" / "house.toml"
+ARCHITECTURE = ROOT / ".github" / "ARCHITECTURE.md"
+PICTURE = re.compile(r"```mermaid\n.*?```", re.DOTALL)
 SAMPLE = SOURCE / "demo" / "sample"
 MODULES = [path for path in sorted(SOURCE.rglob("*.py")) if SAMPLE not in path.parents]
 
@@ -40,7 +43,7 @@ _VERBS_IN_ED = frozenset(
     "bed bleed breed embed exceed fed feed heed indeed need proceed red seed shed shred speed "
     "succeed wed".split()
 )
-_CONTRACT = frozenset("abstained closed errored failed named passed reversed sorted".split())
+_CONTRACT = frozenset("abstained always closed errored failed named passed reversed sorted".split())
 _RIDDLE = re.compile(r"(?:What|Whether|Where|How|Who|Whom|Whose|Why)\b")
 _VAGUE = frozenset(
     "again asked found given here kept known left named ours reported said theirs there told "
@@ -161,13 +164,37 @@ def _values(document: object) -> Iterator[tuple[str, object]]:
             yield from _values(value)
 
 
-def find_circles() -> list[str]:
-    """Groups of modules of one room that import each other, at start-up or later."""
+@cache
+def read_imports() -> Mapping[str, set[str]]:
+    """The modules of ours that each one imports, at start-up or later, by their names."""
     names = {
         ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts): path for path in MODULES
     }
     names = {name.removesuffix(".__init__"): path for name, path in names.items()}
-    imports = {name: set(_imports(path)) & set(names) - {name} for name, path in names.items()}
+    return {name: set(_imports(path, names)) - {name} for name, path in names.items()}
+
+
+def draw_rooms() -> str:
+    """A diagram of the packages: an arrow for an import that no longer way of arrows shows."""
+    imports: dict[str, set[str]] = defaultdict(set)
+    rooms = {path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()}
+    for module, others in read_imports().items():
+        room = module.split(".")[1] if "." in module else ""
+        if room in rooms:
+            imports[room] |= {name.split(".")[1] for name in others} & rooms - {room}
+    lines = ["flowchart TD"]
+    for room in sorted(imports):
+        for other in sorted(imports[room]):
+            rest = {**imports, room: imports[room] - {other}}
+            if other not in _reach(room, rest):
+                lines.append(f"  {room} --> {other}")
+    return "\n".join(["```mermaid", *lines, "```"])
+
+
+def find_circles() -> list[str]:
+    """Groups of modules that import each other, at start-up or later."""
+    imports = read_imports()
+    names = list(imports)
     reached = {name: _reach(name, imports) for name in names}
     groups = {
         frozenset([name, *(other for other in reached[name] if name in reached[other])])
@@ -177,8 +204,8 @@ def find_circles() -> list[str]:
     return sorted(" ".join(sorted(group)) for group in groups)
 
 
-def _imports(path: Path) -> Iterator[str]:
-    """Modules that a module imports when it runs."""
+def _imports(path: Path, names: Collection[str]) -> Iterator[str]:
+    """Those of the named modules that a module imports when it runs."""
     tree = parse(path)
     typing = {
         inner
@@ -190,10 +217,11 @@ def _imports(path: Path) -> Iterator[str]:
         if node in typing:
             continue
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from {alias.name for alias in node.names}.intersection(names)
+        elif isinstance(node, ast.ImportFrom) and node.module in names:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in names else str(node.module)
 
 
 def _reach(start: str, imports: Mapping[str, set[str]]) -> set[str]:
@@ -216,7 +244,6 @@ def measure() -> dict[str, dict[str, int]]:
         "names": {key: len(places) for key, places in names._asdict().items()},
         "counts": {
             "expressions in judges/builds": count_expressions(SOURCE / "judges" / "builds"),
-            "circles of imports": len(find_circles()),
         },
     }
 
@@ -247,9 +274,17 @@ def lower_ceilings() -> None:
     )
 
 
+def write_picture() -> None:
+    """Put the diagram of the rooms in the place of the one in ``ARCHITECTURE.md``."""
+    text = ARCHITECTURE.read_text()
+    ARCHITECTURE.write_text(PICTURE.sub(lambda _: draw_rooms(), text, count=1))
+
+
 if __name__ == "__main__":
     if "list" in sys.argv:
         for title, places in list_names()._asdict().items():
             print(f"\n{title} ({len(places)})", *places, sep="\n  ")
+    elif "draw" in sys.argv:
+        write_picture()
     else:
         lower_ceilings()

@@ -9,12 +9,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.cascade import CascadedJury, Tier, conclude
 from prjury.jury.count import count
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.jury import Jury, JuryVerdict, Seat
+from prjury.jury.jury import Jury, Seat
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import (
     AverageVoting,
     Ballot,

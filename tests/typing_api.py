@@ -19,7 +19,6 @@ from prjury import (
     AverageVoting,
     Ballot,
     CascadedJury,
-    CodeQualityJudge,
     ConsensusVoting,
     ContextualRelevanceJudge,
     CorrectnessJudge,
@@ -264,33 +263,24 @@ def an_agent_judge_reads_what_its_goal_reads() -> None:
     AgentJudge(Model(), goal)  # type: ignore[call-overload]
 
 
-def evaluate_keeps_the_type_of_the_result_and_of_the_verdict() -> None:
-    def number() -> int:
-        return 7
-
-    async def text(goal: str) -> str:
-        return goal
-
+def evaluate_keeps_the_type_of_the_verdict() -> None:
     def path(goal: str, workspace: Path | None) -> Path | None:
         return workspace
 
     jury = Jury.of(MajorityVoting(), has_goal)
     cascade = CascadedJury([Tier("only", jury, TierPolicy.FINAL_TIER)])
-    assert_type(evaluate("count", number, jury), tuple[int | None, JuryVerdict])
-    assert_type(evaluate("write", text, jury, "."), tuple[str | None, JuryVerdict])
-    assert_type(evaluate("find", path, cascade, Path()), tuple[Path | None, Verdict])
-    assert_type(evaluate("write", text, has_goal), tuple[str | None, JuryVerdict])
-    assert_type(evaluate("work", Agent(), cascade), tuple[AgentResult | None, Verdict])
-    assert_type(evaluate("work", Agent(), Seat(has_goal)), tuple[AgentResult | None, JuryVerdict])
+    assert_type(evaluate("find", path, jury, ".")[1], JuryVerdict)
+    assert_type(evaluate("find", path, cascade, Path())[1], Verdict)
+    assert_type(evaluate("work", Agent(), cascade)[1], Verdict)
+    assert_type(evaluate("work", Agent(), Seat(has_goal))[1], JuryVerdict)
     evaluate("work", Agent(), enough)  # type: ignore[arg-type]
     evaluate("work", 7, jury)  # type: ignore[call-overload]
 
 
 def judges_of_answers(model: JudgeModel) -> None:
     context, rag = JudgmentContext("q", agent_output="a"), RagContext("q", "a", ["d"])
-    faithful, rated = FaithfulnessJudge(model), CodeQualityJudge(model)
-    Jury.of(MajorityVoting(), faithful, rated).vote(context)
+    faithful = FaithfulnessJudge(model)
+    Jury.of(MajorityVoting(), CorrectnessJudge(model)).vote(context)
     Jury.of(MajorityVoting(), faithful, ContextualRelevanceJudge(model)).vote(rag)
     own: JudgeModel = ModelClient("openai")
     CorrectnessJudge(own).judge(rag)
-    rated.judge(rag)  # type: ignore[arg-type]

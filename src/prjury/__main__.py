@@ -16,11 +16,12 @@ _MOST_NEW = 200_000
 
 def main() -> NoReturn:
     """Start over without secrets in the environment if there are any, then run the command."""
-    if sys.argv[1:] in (["--version"], ["-V"]):
+    if sys.argv[1:] in (["--version"], ["-V"], ["--help"], ["-h"]):
         with suppress(OSError):  # standard output is full, which the ordinary start tells
-            from prjury.resources import own_version  # noqa: PLC0415 - other commands need more
+            from prjury.resources import help_text, program_version  # noqa: PLC0415 - others need more
 
-            sys.stdout.write(f"prjury {own_version()}\n")
+            asks_help = sys.argv[1] in {"--help", "-h"}
+            sys.stdout.write(help_text() if asks_help else f"prjury {program_version()}\n")
             sys.stdout.flush()
             sys.exit()
     try:

@@ -37,11 +37,7 @@ class ExitCode(IntEnum):
 class PrJuryError(Exception):
     """An expected failure, reported in one line: what, why usually, what to do.
 
-    Args:
-        what: what happened, with the offending value.
-        why: the usual cause, or an empty string.
-        remedy: what the reader should do next, or an empty string.
-        reason: a machine-readable word such as ``"timeout"``.
+    ``reason`` is a machine-readable word such as ``"timeout"``.
     """
 
     exit_code: ExitCode = ExitCode.BUG
@@ -61,12 +57,12 @@ class PrJuryError(Exception):
         return kind(self.what, why=self.why, remedy=self.remedy, reason=self.reason)
 
     def __str__(self) -> str:
-        sentences = [self.what.strip(), *map(_sentence, (self.why, self.remedy))]
+        sentences = [self.what.strip(), *map(_capitalize, (self.why, self.remedy))]
         parts = [part for part in sentences if part]
         return " ".join(part if part.endswith((".", "?", "!")) else part + "." for part in parts)
 
 
-def _sentence(text: str) -> str:
+def _capitalize(text: str) -> str:
     """With a capital letter, for it follows a full stop."""
     text = text.strip()
     return text[:1].upper() + text[1:]
@@ -82,9 +78,7 @@ class UsageError(PrJuryError):
 class ConfigError(UsageError):
     """The configuration is wrong; the message names key path, line and what is allowed.
 
-    Attributes:
-        problems: each problem as ``file:line:column: message``, by their place; empty where the
-            place is not known.
+    ``problems`` are those whose place is known, as ``file:line:column: message``.
     """
 
     default_reason = "config_invalid"
@@ -118,7 +112,7 @@ class PublishError(PrJuryError):
 
 
 def plain_problem(message: str) -> str:
-    """Return what pydantic says of a value, without the names of our classes."""
+    """The words of pydantic without the names of our classes."""
     problem = message.removeprefix("Value error, ").partition(" or instance of ")[0]
     problem = problem.replace("dictionary", "mapping of keys to values")
     return "this key is needed" if problem == "Field required" else problem

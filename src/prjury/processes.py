@@ -11,10 +11,7 @@ from pathlib import Path
 
 
 def kill_marked(variable: str, seconds: float = 5.0) -> None:
-    """Kill the processes that were started with ``NAME=value``, until none is left.
-
-    The value must be one that was made for them alone.
-    """
+    """Kill the processes that were started with ``NAME=value``, made for them alone."""
     name = os.fsencode(variable)
     _kill_all(lambda environ: name in environ.split(b"\0"), seconds)
 
@@ -26,11 +23,10 @@ def kill_users(places: Collection[Path], seconds: float = 2.0) -> None:
 
 
 def _kill_all(is_wanted: Callable[[bytes], bool], seconds: float) -> None:
-    """Kill processes by their environment.
+    """Kill processes by their environment, as far as there is a ``/proc``.
 
     A process that was sent its end still lives for a moment, and may have started another one
-    before; so they are looked for again, for at most so many seconds. Nothing is found where there
-    is no ``/proc``.
+    before; so they are looked for again.
     """
     until = time.monotonic() + seconds
     while (pids := _find_processes(is_wanted)) and time.monotonic() < until:

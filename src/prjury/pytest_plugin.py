@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from prjury.jury.cascade import Verdict
     from prjury.jury.context import JudgmentContext
     from prjury.jury.judgment import Judgment
-    from prjury.jury.jury import Jury, JuryVerdict, Member
+    from prjury.jury.jury import Jury, Member
+    from prjury.jury.verdicts import JuryVerdict, Verdict
     from prjury.jury.voting import VotingStrategy
 
 
@@ -34,16 +34,7 @@ class JuryFixture:
         timeout: float | None = None,
         **facts: Any,  # noqa: ANN401 - fields of the context
     ) -> JuryVerdict:
-        """The verdict of these judges or functions.
-
-        Args:
-            voting: a consensus by default.
-            timeout: seconds for all of them.
-            facts: further fields of the `JudgmentContext`, such as ``agent_output``.
-
-        Raises:
-            ValueError: without judges.
-        """
+        """The verdict of these judges, by a consensus; ``facts`` are fields of the context."""
         from prjury.jury.context import JudgmentContext  # noqa: PLC0415 - see above
 
         context = JudgmentContext(goal, workspace=workspace or self._workspace(), **facts)
@@ -58,12 +49,7 @@ class JuryFixture:
         voting: VotingStrategy | None = None,
         timeout: float | None = None,
     ) -> tuple[Any, JuryVerdict]:
-        """Make a call, such as an agent's, and judge what came of it: its result and the verdict.
-
-        Args:
-            call: gets the goal if it takes a positional argument (`prjury.evaluate`).
-            timeout: seconds for the call, and as many again for the judges.
-        """
+        """Make a call, such as an agent's, and judge what came of it (`prjury.evaluate`)."""
         from prjury.jury.library.evaluation import evaluate  # noqa: PLC0415 - see above
 
         place = workspace or self._workspace()
@@ -89,14 +75,10 @@ def assert_verdict(verdict: JuryVerdict | Verdict | Judgment, status: str = "pas
     """Fail the test, with what to correct, unless the verdict has this status.
 
     ERROR and ABSTAIN are no PASS: what could not be judged fails as well.
-
-    Args:
-        verdict: a jury's or a cascade's, or the judgment of a single judge.
-        status: ``pass``, ``fail``, ``abstain`` or ``error``.
     """
     __tracebackhide__ = True
     from prjury.jury.judgment import Judgment, Status  # noqa: PLC0415 - see above
-    from prjury.jury.jury import JuryVerdict  # noqa: PLC0415 - see above
+    from prjury.jury.verdicts import JuryVerdict  # noqa: PLC0415 - see above
     from prjury.jury.voting import Ballot  # noqa: PLC0415 - see above
 
     if isinstance(verdict, Judgment):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,11 +19,7 @@ _CHECKOUT = _PACKAGE.parents[1]
 
 
 def templates() -> Path:
-    """The directory of the Jinja2 templates.
-
-    Raises:
-        PrJuryError: when neither the wheel nor the checkout holds them.
-    """
+    """The directory of the Jinja2 templates."""
     return _directory("report templates", _PACKAGE / "_templates", _CHECKOUT / "templates")
 
 
@@ -58,18 +53,14 @@ def pack_texts() -> Mapping[str, str]:
 
 @cache
 def judge_pages() -> Mapping[str, str]:
-    """The pages about judges and about the gate by their names, such as ``merge``.
-
-    Raises:
-        PrJuryError: when neither the wheel nor the checkout holds them.
-    """
+    """The pages about judges and about the gate by their names, such as ``merge``."""
     place = _directory("pages about judges", _PACKAGE / "_pages", _CHECKOUT / ".github" / "docs")
     files = [*sorted((place / "judges").glob("[a-z]*.md")), place / "gate.md"]
     return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
 
 
 @cache
-def published_text() -> str:
+def read_published_text() -> str:
     """The versions that published parents and BOMs manage, read only once."""
     return (_PACKAGE / "manifests" / "published.json").read_text("utf-8")
 
@@ -79,7 +70,14 @@ def rule_packs() -> Path:
     return _PACKAGE / "rules"
 
 
+def help_text() -> str:
+    """The answer to ``--help``, which a test keeps as the program gives it."""
+    return (_PACKAGE / "help.txt").read_text("utf-8")
+
+
 @cache
-def own_version() -> str:
+def program_version() -> str:
     """The version of this installation."""
+    from importlib.metadata import version  # noqa: PLC0415 - nothing else needs it
+
     return version("prjury")

@@ -44,11 +44,7 @@ class _Scratches:
         atexit.register(self.end)
 
     def make(self, prefix: str) -> Path:
-        """Make a directory.
-
-        Raises:
-            CannotJudgeError: when the process is about to end.
-        """
+        """Make a directory; CannotJudgeError when the process is about to end."""
         with self._lock:
             if self._ended:
                 raise CannotJudgeError("the run was interrupted", reason="interrupted")
@@ -84,14 +80,8 @@ _SCRATCHES = _Scratches()
 def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
     """Make a directory that only this user can enter, and remove it at the end.
 
-    Code that ends the process by `os._exit` must call the handlers of `atexit` first.
-
-    Args:
-        later: have another program remove it, for which neither what comes next waits nor the end
-            of this process.
-
-    Raises:
-        CannotJudgeError: when the process is about to end.
+    Code that ends the process by `os._exit` must call the handlers of `atexit` first. ``later`` has
+    another program remove it, for which nothing waits. CannotJudgeError when the process ends.
     """
     place = _SCRATCHES.make(prefix)
     try:
@@ -109,7 +99,7 @@ _REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
 
 
 def have_removed(place: Path) -> None:
-    """Starts a program that removes a directory with all it holds, and does not wait for it."""
+    """Start a program that removes a directory with all it holds, and do not wait for it."""
     if not shutil.which("rm", path=os.defpath):
         remove(place)
         return
@@ -130,7 +120,7 @@ def have_removed(place: Path) -> None:
 
 
 def remove(place: Path) -> bool:
-    """Removes a directory with all it holds; whether nothing is left.
+    """Remove a directory with all it holds; return true if nothing is left.
 
     Directories may be thousands of levels deep, so nothing here recurses or uses long paths: each
     directory is first moved to the top, under a number. Ones without permissions get them back.
@@ -192,11 +182,7 @@ def _is_left(entry: os.DirEntry[str]) -> bool:
 
 
 def _lock(place: Path) -> int:
-    """Open a directory, and lock it as long as this process lives.
-
-    Raises:
-        OSError: when another process has locked it.
-    """
+    """Open a directory, and lock it as long as this process lives; OSError if another one has."""
     descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -47,16 +47,12 @@ _PR_SET_DUMPABLE = 4
 
 
 def has_secrets_on_pipe(environ: Mapping[str, str]) -> bool:
-    """Return whether this process was started by `reexec_without_secrets`."""
+    """Return true if this process was started by `reexec_without_secrets`."""
     return bool(environ.get(_PIPE))
 
 
 def reexec_without_secrets(environ: Mapping[str, str], command: list[str]) -> NoReturn:
-    """Replaces this process by the command, with the secrets in a pipe.
-
-    Raises:
-        UsageError: when the secrets are larger than any secret is.
-    """
+    """Replace this process by the command, with the secrets in a pipe."""
     held = {name: value for name, value in environ.items() if _is_secret(name, value)}
     content = json.dumps(held).encode()
     if len(content) > _LIMIT:
@@ -73,9 +69,6 @@ def read_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
     """The environment as it was before `reexec_without_secrets`, for this process alone.
 
     The pipe's name is removed from ``environ``, so that no child sees it.
-
-    Raises:
-        UsageError: when there is no such pipe.
     """
     number = environ.pop(_PIPE, "")
     try:
@@ -101,7 +94,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def forbid_dumps() -> None:
-    """Closes this process's memory and its entries in ``/proc`` to others of the same user.
+    """Close this process's memory and its entries in ``/proc`` to others of the same user.
 
     Linux alone knows this; a program that is started afterwards is open again.
     """

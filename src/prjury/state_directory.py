@@ -11,17 +11,13 @@ from pathlib import Path
 def private_directory(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
     """``prjury`` below the directory that a variable names, or else below a place in HOME.
 
-    It is made if need be, and closed to others; None where it cannot be, or is not this user's.
-
-    Args:
-        environ: the operator's environment; a relative path in it does not count.
-        variable: such as ``XDG_CACHE_HOME``.
-        usual: such as ``.cache``, in HOME.
+    It is made if need be, and closed to others; None where it cannot be, or is not this user's. A
+    relative path in the variable does not count.
     """
-    named = Path(environ.get(variable, ""))
-    if not named.is_absolute():
-        named = Path(environ.get("HOME", ""), usual)
-    place = named / "prjury"
+    parent = Path(environ.get(variable, ""))
+    if not parent.is_absolute():
+        parent = Path(environ.get("HOME", ""), usual)
+    place = parent / "prjury"
     try:
         return place if place.is_absolute() and _is_made_ours(place) else None
     except (OSError, ValueError):
@@ -29,7 +25,7 @@ def private_directory(environ: Mapping[str, str], variable: str, usual: str) -> 
 
 
 def _is_made_ours(place: Path) -> bool:
-    """Make the directory if need be, and close it to others; whether it is ours to write to."""
+    """Make the directory if need be, and close it to others; return true if it is ours."""
     place.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = place.stat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():

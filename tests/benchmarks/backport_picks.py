@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from prjury.git.operator import open_repository
-from prjury.git.releases import ReleaseBranches
+from prjury.git.releases import Releases
 from prjury.git.store import _ATTRIBUTES, open_store
 
 WHO = dict.fromkeys(
@@ -82,7 +82,7 @@ class trying:  # noqa: N801 - used as a context
         self.store = open_store(open_repository(repository))
 
     def __enter__(self) -> Callable[[Any], Outcome]:
-        releases = ReleaseBranches(self.store.__enter__())
+        releases = Releases(self.store.__enter__())
 
         def pick(row: Any) -> Outcome:
             started = time.perf_counter()

@@ -81,7 +81,7 @@ class Lowest(BaseJudgeAggregator):
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         found = self.aggregate_repeated_results(results, total_judges)
         lowest = min(found.scores)
-        return found.represented_by(found.scores.index(lowest), lowest, self.strategy)
+        return found.represent(found.scores.index(lowest), lowest, self.strategy)
 
 
 def test_a_strategy_of_your_own() -> None:

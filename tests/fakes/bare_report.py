@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from prjury.jury.cascade import Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.verdicts import Verdict
 from prjury.report.model import Coverage, PolicyOrigin, Report, Sandbox
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 

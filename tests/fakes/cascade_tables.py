@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from fakes.tables import SAYS, grouped, markdown, several, word
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy, Verdict
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.gate import GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
+from prjury.jury.verdicts import TierPolicy, Verdict
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, VotingStrategy
 from strategies import Says
 

@@ -15,11 +15,12 @@ from pydantic import ValidationError
 
 from prjury.app.registry import voting_strategy
 from prjury.errors import ExitCode, UsageError, first_problem
-from prjury.jury.cascade import Tier, TierAttempt, Verdict, stop_reason
+from prjury.jury.cascade import Tier, stop_reason
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Judgment
+from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import Ballot, VotingStrategy
 from prjury.policy.tiers import TierConfig
 from prjury.report.assemble import gate_policy_of

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from fakes import reports as fake
-from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy
 from prjury.jury.voting import Ballot, ConsensusVoting
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
 from prjury.snapshot.model import Conflict, ConflictType, FileKind, MergeTrial, Side

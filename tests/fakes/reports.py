@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from prjury.judges.merge.judge import decide
-from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.cascade import conclude
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import AverageVoting, Ballot, ConsensusVoting, ErrorPolicy, VotingStrategy
 from prjury.report.assemble import assemble
 from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts

@@ -16,9 +16,9 @@ def edits(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[Edit, ...]:
     )
 
 
-def three_way(base: str | None, ours: str, theirs: str) -> ThreeWay:
+def three_way(base: str | None, onto: str, head: str) -> ThreeWay:
     """The file on all three sides; None is a file that the base does not have."""
-    mine, yours = _lines(ours), _lines(theirs)
+    mine, yours = _lines(onto), _lines(head)
     if base is None:
         return ThreeWay.drop_base(mine, yours, edits(mine, yours))
     before = _lines(base)

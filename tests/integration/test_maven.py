@@ -12,10 +12,11 @@ from prjury.judges.workspace.coverage import CoverageImprovementJudge
 from prjury.judges.workspace.coverage_readers import parse_jacoco
 from prjury.judges.workspace.coverage_report import CoverageCounter
 from prjury.judges.workspace.program_judges import MavenTests, run_maven_tests
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
+from prjury.jury.verdicts import TierPolicy
 from prjury.jury.voting import ConsensusVoting
 
 pytestmark = [

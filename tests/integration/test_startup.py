@@ -67,8 +67,9 @@ def test_a_review_without_builds_and_models_imports_what_it_needs(change: Histor
     assert {name: counts[name] for name, most in LIMITS.items() if counts[name] > most} == {}
 
 
-def test_the_version_needs_nothing_of_ours(tmp_path: Path) -> None:
-    out, counts = run("--version", cwd=tmp_path)
+@pytest.mark.parametrize(("word", "begin"), [("--version", "prjury "), ("--help", "Usage: ")])
+def test_what_needs_nothing_of_ours(word: str, begin: str, tmp_path: Path) -> None:
+    out, counts = run(word, cwd=tmp_path)
 
-    assert out.startswith("prjury ")
+    assert out.startswith(begin)
     assert counts["modules"] <= 4

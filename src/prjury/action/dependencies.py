@@ -23,7 +23,7 @@ from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.report.model import Dismissal, EarlierVotes, Report
 from prjury.report.redact import Redact
-from prjury.resources import own_version
+from prjury.resources import program_version
 
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
@@ -189,7 +189,7 @@ def _judge(
 
     request = request_of(event, inputs, environment, git)
     place = {"XDG_STATE_HOME": str(JobDirectories.of(environment.environ).reports)}
-    journal = RunJournal(place, "action", version=own_version(), redact=environment.redact)
+    journal = RunJournal(place, "action", version=program_version(), redact=environment.redact)
     progress = RecordedProgress(environment.progress, journal)
     around = replace(with_inputs(environment, inputs), journal=journal, progress=progress)
     if inputs.junit:

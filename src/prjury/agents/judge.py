@@ -22,7 +22,7 @@ from prjury.jury.library.agent import (
     run_agent,
 )
 from prjury.jury.library.execution import perform
-from prjury.jury.library.model_judge import classified, failure, filled, with_question
+from prjury.jury.library.model_judge import classify_reply, failure, fill_template, with_question
 from prjury.jury.library.replies import (
     Classifier,
     asks_confidence,
@@ -128,7 +128,7 @@ class AgentJudge(Generic[ContextT]):
             return Judgment.errored(str(error), metadata={"reason": error.reason})
 
     def _ask(self, context: ContextT) -> Judgment:
-        goal = filled(self.goal, context)
+        goal = fill_template(self.goal, context)
         if not goal.strip():
             return Judgment.abstained("there is nothing to look for", "nothing_to_ask")
         place = getattr(context, "workspace", None)
@@ -136,7 +136,7 @@ class AgentJudge(Generic[ContextT]):
         result = done.result or AgentResult("", done.status, done.error)
         if result.status not in {ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN}:
             return failure("agent", result.status, result.error, done.reason)
-        judgment = classified(result.output, self.classify, self.name, context)
+        judgment = classify_reply(result.output, self.classify, self.name, context)
         return judgment.with_metadata(agent=result.metadata) if result.metadata else judgment
 
     def asking_confidence(self) -> AgentJudge[ContextT]:

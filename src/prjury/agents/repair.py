@@ -23,9 +23,9 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.feedback import feedback_on
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryVerdict
 from prjury.jury.library.agent import AgentClient, AgentResult, run_agent
 from prjury.jury.library.execution import perform
+from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot
 from prjury.policy.agents import FixConfig
 from prjury.ports import Ports

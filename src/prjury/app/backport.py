@@ -19,12 +19,12 @@ from prjury.app.release_branches import BranchJudges, opinion_on, with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot
-from prjury.git.releases import ReleaseBranches
+from prjury.git.releases import Releases
 from prjury.policy.load import Policy
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.backports import Backports
 from prjury.report.model import Backport
-from prjury.resources import own_version
+from prjury.resources import program_version
 from prjury.snapshot.model import PullRequest
 from prjury.snapshot.picked import Author, Pick, PickedCommit
 
@@ -84,7 +84,7 @@ def judge_backports(
             backports=backports,
             policy=policy.source,
             policy_hash=policy.hash,
-            version=own_version(),
+            version=program_version(),
             notes=(*snapshot.pull.notes, *chosen.notes),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
@@ -119,7 +119,7 @@ def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
         if not policy.enabled:
             return Picks(None, backports)
         opening = Opening(policy.conflicts, tuple(policy.labels))
-        maker = _PickMaker(result, ReleaseBranches(result.snapshot.store))
+        maker = _PickMaker(result, Releases(result.snapshot.store))
         picks = [maker.pick(one) for one in backports if is_proposable(one, opening)]
         return Picks(opening, backports, tuple(picks))
 
@@ -129,7 +129,7 @@ class _PickMaker:
     """Makes the commits of picks."""
 
     found: BackportResult
-    releases: ReleaseBranches
+    releases: Releases
 
     @property
     def _pull(self) -> PullRequest:
@@ -167,7 +167,7 @@ class _PickMaker:
             yield self._squash(tree)
             return
         deadline = Deadline.after(_PICK_SECONDS)
-        for sha in self.releases.pick_each(pull.merge_base, pull.head.sha, tree, deadline).kept:
+        for sha in self.releases.pick_each(pull.merge_base, pull.head.sha, tree, deadline).made:
             commit = self._commit(sha, tree)
             yield commit
             tree = commit.tree

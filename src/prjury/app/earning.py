@@ -9,9 +9,10 @@ from prjury.app.policy_in_force import text_at
 from prjury.calibration.answers import join_bases
 from prjury.calibration.record import Record, read_record
 from prjury.errors import PrJuryError
-from prjury.jury.cascade import TierAttempt, Verdict, conclude
+from prjury.jury.cascade import conclude
 from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Status
+from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.policy.schema import Config
 from prjury.ports import Repository
 from prjury.report.judge_facts import PanelFacts

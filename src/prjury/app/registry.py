@@ -15,12 +15,13 @@ from typing import cast as typed
 
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.context import PullRequestContext
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.count import NeverLifting, NeverOverruling
 from prjury.jury.guard import catch_crash
 from prjury.jury.judge import MODEL_BACKED, FunctionJudge, Judge, type_of
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury, Seat
+from prjury.jury.verdicts import TierPolicy
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,

@@ -53,7 +53,7 @@ class BranchJudges:
         """Return the verdict for each branch, in order."""
         if not branches:
             return ()
-        from prjury.git.releases import ReleaseBranches  # noqa: PLC0415 - many have no branches
+        from prjury.git.releases import Releases  # noqa: PLC0415 - many have no branches
         from prjury.judges.backport.context import Tools  # noqa: PLC0415 - as above
         from prjury.judges.backport.judge import BackportJudge  # noqa: PLC0415 - as above
 
@@ -61,7 +61,7 @@ class BranchJudges:
         tools = Tools(
             self.config.backport,
             store,
-            ReleaseBranches(store),
+            Releases(store),
             store,
             self.picked,
             own_label=self.config.publish.labels.get("backport"),

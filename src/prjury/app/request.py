@@ -66,10 +66,8 @@ class RunEnvironment:
 
     Attributes:
         environ: the operator's environment.
-        progress: hears what is going on.
         redact: removes secrets from everything that leaves this machine.
         begun: is called with the policy in force before anything is judged.
-        journal: keeps what happens.
     """
 
     environ: Mapping[str, str] = field(default_factory=dict)

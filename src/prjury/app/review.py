@@ -21,7 +21,7 @@ from prjury.app.steps import OpenedChange
 from prjury.git.open_snapshot import NothingToReview
 from prjury.policy.tiers import SuitabilityOptions
 from prjury.report.model import EarlierVotes, Report, Sandbox
-from prjury.resources import own_version
+from prjury.resources import program_version
 
 if TYPE_CHECKING:
     from prjury.judges.quality.estimate import Forecast
@@ -77,7 +77,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
             tuple(ports.shell.gaps),
             tuple(ports.shell.lent),
         ),
-        version=own_version(),
+        version=program_version(),
         backports=with_opinions(tried, opinion),
         cost=steps.cost_of(verdict, wired.models.spent, opinion, recovery=recovery),
         elapsed_ms=round((time.monotonic() - started) * 1000),

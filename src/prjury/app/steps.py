@@ -24,9 +24,9 @@ from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import find_requests, requested_branches
 from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
-from prjury.jury.cascade import Verdict
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import Ballot
 from prjury.models.wrappers import Spent
 from prjury.policy.load import Policy

@@ -62,9 +62,9 @@ app.add_typer(journal)
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
     if value:
-        from prjury.resources import own_version
+        from prjury.resources import program_version
 
-        print(f"prjury {own_version()}")
+        print(f"prjury {program_version()}")
         raise typer.Exit
 
 

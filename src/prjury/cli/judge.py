@@ -141,7 +141,7 @@ def named_judge(
 
 def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
     from prjury.jury.judgment import Status
-    from prjury.jury.jury import JuryVerdict
+    from prjury.jury.verdicts import JuryVerdict
     from prjury.jury.voting import NOT_APPLICABLE
     from prjury.publishers.judgment import JudgmentPrinter
     from prjury.report.redact import redacted

@@ -95,13 +95,13 @@ def serve(tools: AgentTools) -> MCPServer[Any]:
             why="It is optional",
             remedy="Install it: pip install 'prjury[mcp]'",
         ) from error
-    from prjury.resources import own_version
+    from prjury.resources import program_version
 
     calls = (tools.review, tools.judge, tools.backport, tools.explain)
     return MCPServer(
         "prjury",
         instructions=_INSTRUCTIONS,
-        version=own_version(),
+        version=program_version(),
         tools=[_strict(Tool.from_function(_make_interruptible(call))) for call in calls],
         log_level="WARNING",
     )

@@ -70,14 +70,14 @@ class CommandRun:
     def opened(self, redact: Redact) -> RunJournal:
         """The journal; a reason why it cannot be written is one line on standard error."""
         from prjury.journal.write import RunJournal
-        from prjury.resources import own_version
+        from prjury.resources import program_version
 
         def warn(line: str) -> None:
             print(f"prjury: {redact(line)}", file=sys.stderr)
 
         if self.journal is None:
             self.journal = RunJournal(
-                self.environ, self.command, version=own_version(), redact=redact, warn=warn
+                self.environ, self.command, version=program_version(), redact=redact, warn=warn
             )
         return self.journal
 

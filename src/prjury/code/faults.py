@@ -44,8 +44,8 @@ class LenientJsonError(Exception):
 def find_faults(job: Mapping[str, Any]) -> dict[str, Any]:
     """Ask the exact parser, and the grammar where that one is not content or there is none.
 
-    Returns ``exact`` and ``grammar``, a fault or None each, and what else the languages need:
-    ``lenient`` where JSON has comments, ``dialect`` where JavaScript has JSX or decorators.
+    Returns ``exact`` and ``grammar``, a fault or None each, ``lenient`` where JSON has comments,
+    ``dialect`` where JavaScript has JSX or decorators.
     """
     content = job["text"].encode("latin-1")
     reply: dict[str, Any] = {"exact": None, "grammar": None}

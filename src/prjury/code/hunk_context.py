@@ -34,16 +34,10 @@ def with_context(
     scopes: Iterable[Definition],
     longest: int = LONGEST_FUNCTION,
 ) -> tuple[Hunk, ...]:
-    """The hunks with their surroundings as context lines.
+    """The hunks of one file with their surroundings, by the head's text, as context lines.
 
-    Around every change the innermost function is shown as a whole if it is not too long, and of
-    every other definition the heading, which may become a hunk of its own. Hunks that come to
-    touch are one.
-
-    Args:
-        hunks: of one file, in order.
-        text: the head's file.
-        longest: lines of a function that is shown as a whole.
+    Around every change the innermost function is shown as a whole if it has at most ``longest``
+    lines, and of every other definition the heading. Hunks that come to touch are one.
     """
     lines = text.split("\n")
     nesting = _Nesting(scopes)
@@ -55,7 +49,7 @@ def with_context(
     )
     places = (place for place in set(ranges) if _is_readable(place, lines))
     shown = sorted({number for first, last in places for number in range(first, last + 1)})
-    return tuple(_join_hunks(parts) for parts in _touching(_parts(hunks, lines, shown)))
+    return tuple(_join_hunks(parts) for parts in _touching(_split_hunks(hunks, lines, shown)))
 
 
 _Place = tuple[int, int]
@@ -64,10 +58,7 @@ _Place = tuple[int, int]
 class _Change(Struct, frozen=True):
     """One place where something changes: a line of the head, or the edge where lines are gone.
 
-    Attributes:
-        line: the added line, or the one that stands before what is removed.
-        next: the added line, or the one after what is removed.
-        indent: the indentation of what is removed.
+    ``line`` and ``next`` are the added line, or those around what is removed, which is indented.
     """
 
     line: int
@@ -79,7 +70,7 @@ class _Change(Struct, frozen=True):
     ) -> Iterator[_Place]:
         """The first and last lines of what is to be shown."""
         searching = True
-        for scope in nesting.around(self.line):
+        for scope in nesting.find_around(self.line):
             if not self._is_in(scope, lines):
                 continue
             if searching and scope.kind is DefinitionKind.FUNCTION:
@@ -90,12 +81,12 @@ class _Change(Struct, frozen=True):
             yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
     def _is_in(self, scope: Definition, lines: Sequence[str]) -> bool:
-        """Return whether the scope, which holds the line, holds the change.
+        """Return true if the scope, which holds the line, holds the change.
 
         Python's blocks have no other end than their last line: of what is removed behind it, the
         indentation shows.
         """
-        return scope.last >= self.next or _indent(lines[scope.first - 1]) < self.indent
+        return scope.last >= self.next or _indent_of(lines[scope.first - 1]) < self.indent
 
 
 def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
@@ -108,7 +99,7 @@ def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
             yield from (_Change(number, number) for number in {numbers[0], numbers[-1]})
         elif changed:
             texts = (line.text for line in part if line.text.strip())
-            yield _Change(_find_written(after - 1, lines), after, _indent(next(texts, "")))
+            yield _Change(_find_written(after - 1, lines), after, _indent_of(next(texts, "")))
         after += len(numbers)
 
 
@@ -118,7 +109,7 @@ def _find_written(number: int, lines: Sequence[str]) -> int:
     return next((each for each in near if lines[each - 1].strip()), number)
 
 
-def _indent(text: str) -> int:
+def _indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
@@ -138,7 +129,7 @@ class _Nesting:
                 self._scopes.append(scope)
         self._firsts = [scope.first for scope in self._scopes]
 
-    def around(self, line: int) -> Iterator[Definition]:
+    def find_around(self, line: int) -> Iterator[Definition]:
         """The scopes that hold the line, inner ones first."""
         at = bisect_right(self._firsts, line) - 1
         while at >= 0:
@@ -152,20 +143,22 @@ def _is_readable(place: _Place, lines: Sequence[str]) -> bool:
     return all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last])
 
 
-def _parts(hunks: Sequence[Hunk], lines: Sequence[str], shown: Sequence[int]) -> Iterator[Hunk]:
+def _split_hunks(
+    hunks: Sequence[Hunk], lines: Sequence[str], shown: Sequence[int]
+) -> Iterator[Hunk]:
     """The hunks and, between them, each line that is shown as a hunk of its own."""
     begin, shift = 1, 0
     for hunk in (*hunks, None):
         end = _begin(hunk) if hunk else len(lines) + bool(lines[-1])
         for number in shown[bisect_left(shown, begin) : bisect_left(shown, end)]:
-            yield Hunk(number - shift, 1, number, 1, "", (_line(number, shift, lines),))
+            yield Hunk(number - shift, 1, number, 1, "", (_make_line(number, shift, lines),))
         if hunk:
             yield hunk
-            begin = _end(hunk)
+            begin = _end_of(hunk)
             shift += hunk.new_lines - hunk.old_lines
 
 
-def _line(number: int, shift: int, lines: Sequence[str]) -> Line:
+def _make_line(number: int, shift: int, lines: Sequence[str]) -> Line:
     text = lines[number - 1]
     if number == len(lines):
         return Line(" ", number - shift, number, text, "")
@@ -178,14 +171,14 @@ def _begin(hunk: Hunk) -> int:
     return hunk.new_start + (not hunk.new_lines)
 
 
-def _end(hunk: Hunk) -> int:
+def _end_of(hunk: Hunk) -> int:
     return _begin(hunk) + hunk.new_lines
 
 
 def _touching(parts: Iterable[Hunk]) -> Iterator[list[Hunk]]:
     group: list[Hunk] = []
     for part in parts:
-        if group and _end(group[-1]) < _begin(part):
+        if group and _end_of(group[-1]) < _begin(part):
             yield group
             group = []
         group.append(part)

@@ -37,12 +37,9 @@ _ROOTS = ("", "src/", "lib/")
 
 
 class ImportTarget(Struct, frozen=True):
-    """An import of an added line.
+    """An import of an added line: as it is written, and the files that it may stand for.
 
-    Attributes:
-        name: as it is written there.
-        paths: the files that it may stand for; ``a/*.go`` for any Go file of a directory.
-        anywhere: whether the directory above these paths is not known.
+    ``a/*.go`` is any Go file of a directory; ``anywhere``: the directory above is not known.
     """
 
     name: str
@@ -55,19 +52,19 @@ class TreePaths(Struct, frozen=True):
     """The paths of a tree, and by the last part of each."""
 
     paths: Mapping[str, str]
-    named: Mapping[str, Sequence[str]]
+    by_name: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> TreePaths:
         """All of these."""
-        known = {path: path for path in paths}
-        named: dict[str, list[str]] = defaultdict(list)
+        whole = {path: path for path in paths}
+        by_name: dict[str, list[str]] = defaultdict(list)
         for path in paths:
             folder, _, name = path.rpartition("/")
-            named[name].append(path)
+            by_name[name].append(path)
             if name.endswith(".go"):
-                known.setdefault(f"{folder}/*.go", path)
-        return cls(known, named)
+                whole.setdefault(f"{folder}/*.go", path)
+        return cls(whole, by_name)
 
     def standing_for(self, wanted: ImportTarget) -> str | None:
         """A file that the import may stand for."""
@@ -78,17 +75,13 @@ class TreePaths(Struct, frozen=True):
         if not anywhere:
             yield from filter(None, [self.paths.get(end)])
             return
-        for path in self.named.get(end.rpartition("/")[2], ()):
+        for path in self.by_name.get(end.rpartition("/")[2], ()):
             if f"/{path}".endswith(f"/{end}"):
                 yield path
 
 
 def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[ImportTarget]:
-    """The imports of the change's added lines that stand for paths.
-
-    Args:
-        go_modules: the directories of the repository's own Go modules, by name.
-    """
+    """The imports of the change's added lines that stand for paths, by Go modules' directories."""
     for file in code_files(pull):
         kin = kin_of(file.path) or ""
         for line in file.added_lines:
@@ -142,7 +135,7 @@ def _jvm(line: str, at: Location) -> Iterator[ImportTarget]:
         yield ImportTarget(".".join(parts), at, paths, anywhere=True)
 
 
-def _script(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_script(line: str, at: Location) -> Iterator[ImportTarget]:
     for name in _SCRIPT.findall(line):
         stem = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), name))
         plain = re.sub(r"\.[cm]?jsx?$", "", stem)
@@ -168,6 +161,6 @@ def _rust(line: str, at: Location) -> Iterator[ImportTarget]:
 _READERS: Mapping[str, Callable[[str, Location], Iterator[ImportTarget]]] = {
     PYTHON: _python,
     JVM: _jvm,
-    SCRIPT: _script,
+    SCRIPT: _read_script,
     RUST: _rust,
 }

@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -43,18 +42,16 @@ DIED = "parser_died"
 REFUSED = "parser_error"
 
 
-@dataclass(frozen=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """A worker's reply: what each rule found, comments and strings, as character ranges.
 
-    Attributes:
-        tree: the nodes, parents first: kind, start, end, number of children; if asked for.
+    ``tree`` are the nodes, parents first: kind, start, end, number of children.
     """
 
-    found: tuple[tuple[int, Range], ...] = ()
+    matches: tuple[tuple[int, Range], ...] = ()
     comments: tuple[Range, ...] = ()
     strings: tuple[Range, ...] = ()
-    tree: Sequence[tuple[str, int, int, int]] = field(default=(), repr=False)
+    tree: Sequence[tuple[str, int, int, int]] = ()
 
 
 class NotParsed(Struct, frozen=True):
@@ -65,7 +62,7 @@ class NotParsed(Struct, frozen=True):
 
     @property
     def crashed(self) -> bool:
-        """Return whether the parser broke, rather than refusing to spend more time or memory."""
+        """Return true if the parser broke, rather than refusing to spend more time or memory."""
         return self.reason not in {TIMEOUT, MEMORY}
 
     def __str__(self) -> str:
@@ -75,32 +72,19 @@ class NotParsed(Struct, frozen=True):
 def job(
     text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, tree: bool = False
 ) -> Job:
-    """Return what the worker is asked about one text; comments and strings, or the whole tree."""
-    if tree:
-        return {
-            "language": language.parser,
-            "text": text,
-            "rules": [],
-            "comments": (),
-            "strings": (),
-            "tree": True,
-        }
+    """The question about one text: rules, comments and strings, or the whole tree."""
     return {
         "language": language.parser,
         "text": text,
         "rules": list(rules),
-        "comments": language.comments,
-        "strings": language.strings,
+        "comments": () if tree else language.comments,
+        "strings": () if tree else language.strings,
+        "tree": tree,
     }
 
 
 class Parser(Struct, frozen=True):
-    """Starts workers and collects their replies.
-
-    Attributes:
-        seconds: how long one text may take.
-        command: the worker's command line, without the seconds.
-    """
+    """Starts workers, with so many seconds for one text, and collects their replies."""
 
     seconds: float = SECONDS
     command: Sequence[str] = _COMMAND
@@ -116,7 +100,7 @@ class Parser(Struct, frozen=True):
         deaths, at = 0, (-1, 0)
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
-            replies, ending = self._run(jobs[len(done) :], until)
+            replies, ending = self._run_worker(jobs[len(done) :], until)
             done += replies
             if len(done) == len(jobs) or ending is None:
                 break
@@ -134,7 +118,7 @@ class Parser(Struct, frozen=True):
         done += [NotParsed(reason, "given up")] * (len(jobs) - len(done))
         return done
 
-    def _run(
+    def _run_worker(
         self, jobs: Sequence[Job], deadline: Deadline
     ) -> tuple[list[Mapping[str, Any] | NotParsed], int | None]:
         """One worker's replies as far as it came, and its exit code; None if it was stopped."""
@@ -176,15 +160,10 @@ def _replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
     return [NotParsed(REFUSED, str(each["error"])) if "error" in each else each for each in replies]
 
 
-def reply(values: Mapping[str, Any]) -> Parsed | NotParsed:
-    """A worker's reply as a value."""
-    return NotParsed(REFUSED, str(values["error"])) if "error" in values else read_reply(values)
-
-
 def read_reply(values: Mapping[str, Any]) -> Parsed:
     """A reply as a value."""
     return Parsed(
-        found=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
+        matches=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
         comments=_ranges(values["comments"]),
         strings=_ranges(values["strings"]),
         tree=[tuple(row) for row in values.get("tree", ())],

@@ -92,7 +92,7 @@ _KEYWORDS = frozenset(
 
 
 def references(pull: PullRequest) -> ByKin:
-    """Return what the change's added lines refer to and do not bind themselves, by kin."""
+    """The words that added lines refer to and the change does not bind itself, by kin."""
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
         texts.setdefault(kin_of(file.path) or "", []).append(_add_words(file))
@@ -113,7 +113,7 @@ def _add_words(file: FileChange) -> str:
 
 
 def find_referred(text: str) -> set[str]:
-    """Return what lines refer to, bound there or not."""
+    """The words that lines refer to, bound there or not."""
     spellings: set[str] = set()
     for groups in _REFERENCES.findall(text):
         *words, python, other = groups
@@ -123,7 +123,7 @@ def find_referred(text: str) -> set[str]:
 
 
 def of_standard_library(kin: str | None, line: str, word: str) -> bool:
-    """Return whether the line takes the word from a module of Python's own, as in ``os.path.x``."""
+    """Return true if the line takes the word from a module of Python's own, as in ``os.path.x``."""
     if kin != PYTHON:
         return False
     chains = re.findall(rf"(?<![\w.])(?:(\w+)\.(?:\w+\.)*)?{word}\b", line)
@@ -147,7 +147,7 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
 def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
     """Every added line that refers to one of the words, by word."""
     listed_words = list(words)
-    found: dict[str, list[Location]] = {word: [] for word in listed_words}
+    places_by_word: dict[str, list[Location]] = {word: [] for word in listed_words}
     if not listed_words:
         return {}
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, listed_words))})\b")
@@ -156,8 +156,8 @@ def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, .
             if line.new and len(line.text) <= LONGEST_LINE:
                 held = set(pattern.findall(line.text))
                 for word in held & find_referred(line.text) if held else ():
-                    found[word].append(Location(file.path, line.new))
-    return {word: tuple(places) for word, places in found.items()}
+                    places_by_word[word].append(Location(file.path, line.new))
+    return {word: tuple(places) for word, places in places_by_word.items()}
 
 
 def words_of(content: bytes) -> set[str]:
@@ -182,7 +182,7 @@ _TYPES = r"[ \t]*(?:[\w.<>\[\],?&*@:]+[ \t]+)+[*&]*"
 
 
 class _Form(Struct, frozen=True):
-    """What stands on the line before the name, and what begins behind it."""
+    """The text on the line before a name, and what begins behind it."""
 
     before: re.Pattern[str]
     behind: re.Pattern[str]
@@ -245,10 +245,7 @@ class DefinitionFinder:
         return [re2.compile(rf"\b(?:{part})\b".encode()) for part in parts]
 
     def within(self, content: bytes) -> Iterator[tuple[str, int]]:
-        """Word and line, from 1, of each place that looks like a definition.
-
-        Of one word only the first ones are reported.
-        """
+        """Word and line, from 1, of the first places of each word that look like a definition."""
         seen: Counter[bytes] = Counter()
         for pattern in self._patterns:
             for match in pattern.finditer(content):

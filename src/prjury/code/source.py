@@ -11,8 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
+
+from msgspec import Struct
 
 from prjury.code.languages import Language
 
@@ -32,19 +33,13 @@ class UnreadableError(Exception):
     """A file that cannot be judged; the message is the reason that coverage gives."""
 
 
-@dataclass(frozen=True)
-class Source:
-    r"""A text whose only line break is ``\n``.
-
-    Attributes:
-        numbers: git's line number of each line of the text.
-        starts: the offset, in characters, at which each line of the text begins.
-    """
+class Source(Struct, frozen=True):
+    r"""A text whose only line break is ``\n``, with git's number and the offset of each line."""
 
     text: str
     language: Language
     numbers: Sequence[int]
-    starts: tuple[int, ...] = field(repr=False)
+    starts: tuple[int, ...]
 
     def line_at(self, offset: int) -> int:
         """Git's line number of the character at the offset."""
@@ -61,14 +56,14 @@ class Source:
         declared = _CODING.match(plain) if language.name == "python" else None
         if declared and not _PLAIN.fullmatch(declared[1]):
             raise UnreadableError(f"it declares the encoding {declared[1]}; only UTF-8 is read")
-        if "\r" not in plain and resolved(plain, language) is plain:
+        if "\r" not in plain and unescape(plain, language) is plain:
             ends = accumulate([len(line) + 1 for line in plain.split("\n")])
             starts = (0, *ends)[:-1]
             return cls(plain, language, range(1, len(starts) + 1), starts)
         lines: list[str] = []
         numbers: list[int] = []
         for number, line in enumerate(plain.split("\n"), start=1):
-            pieces = resolved(line.removesuffix("\r"), language).replace("\n", "\r").split("\r")
+            pieces = unescape(line.removesuffix("\r"), language).replace("\n", "\r").split("\r")
             lines += pieces
             numbers += [number] * len(pieces)
         ends = accumulate(len(line) + 1 for line in lines)
@@ -76,11 +71,7 @@ class Source:
 
 
 def decode(content: bytes) -> str:
-    """The text of a file.
-
-    Raises:
-        UnreadableError: for one that is too large, has a line that is too long, or is not UTF-8.
-    """
+    """The text of a file; UnreadableError for a large one, a long line, or what is not UTF-8."""
     if len(content) > MAX_BYTES:
         raise UnreadableError(f"larger than {MAX_BYTES // 1024} KiB")
     try:
@@ -94,7 +85,7 @@ def decode(content: bytes) -> str:
     return text
 
 
-def resolved(line: str, language: Language) -> str:
+def unescape(line: str, language: Language) -> str:
     """The line with Java's Unicode escapes resolved; other languages have none."""
     if language.name != "java" or "\\u" not in line:
         return line

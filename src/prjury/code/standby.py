@@ -36,7 +36,7 @@ class Standby(Struct, frozen=True):
     loaded: threading.Event = field(default_factory=threading.Event)
 
     def wait(self) -> None:
-        """Waits until it has loaded everything that it needs, or has ended."""
+        """Wait until it has loaded everything that it needs, or has ended."""
         with self.lock:
             if not self.loaded.is_set():
                 with suppress(OSError):  # it was killed

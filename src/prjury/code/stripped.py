@@ -44,7 +44,7 @@ def strip_lines(
 ) -> dict[str, Sequence[str]]:
     """The lines of each text without comments and, where a parser knows them, strings.
 
-    A text is left out if its language is parsed and the parser could not read it in time.
+    A text that its parser could not read in time is left out.
     """
     parsed = {name: each for name, each in sources.items() if each.language.parser}
     jobs = [job(each.text, each.language, ()) for each in parsed.values()]

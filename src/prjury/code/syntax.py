@@ -67,11 +67,7 @@ _TEMPLATE = re.compile(r"\{%.*%\}|<%.*%>|(?<!\$)\{\{")
 
 
 class SourceFile(Struct, frozen=True):
-    """A file whose syntax is asked about.
-
-    Attributes:
-        python: the oldest Python that the project supports, where it says so.
-    """
+    """A file whose syntax is asked about, and the oldest Python that the project supports."""
 
     path: str
     content: bytes
@@ -84,10 +80,9 @@ class SourceFile(Struct, frozen=True):
 
 
 class SyntaxFault(Struct, frozen=True):
-    """Where a file does not parse.
+    """The place where a file does not parse.
 
     Attributes:
-        line: from 1; None if the parser names none.
         certain: whether no right file looks like this.
         dialect: whether the file is written for other tools than the language's own.
     """

@@ -1,9 +1,9 @@
 """The parser's own process: reads jobs from standard input, writes one reply a line.
 
-It is started by path, and imports nothing of this package but `names`, `publics` and `faults`.
-Native code cannot be interrupted from within Python: each job sets an alarm whose default action
-ends the process, wherever it is. The first job without a reply is then the one to blame, and the
-parent goes on with the next.
+It is started by path, and imports nothing of this package but `names`, `publics`, `outline` and
+`faults`. Native code cannot be interrupted from within Python: each job sets an alarm whose default
+action ends the process, wherever it is. The first job without a reply is then the one to blame, and
+the parent goes on with the next.
 
 The first line is a table of rules, a list of ast-grep configs which may have, besides ast-grep's
 own keys, ``names``. Each further one is a job, ``{"language", "text", "rules": [place in the
@@ -12,7 +12,8 @@ start, end], ...], "comments": [[start, end], ...], "strings": [...]}`` with off
 or ``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
 first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text. A job
 with ``"syntax": true`` is asked whether its text parses (`faults.find_faults`), one with
-``"publics": true`` which public names it offers (`publics.declared.find_declared`).
+``"publics": true`` which public names it offers (`publics.declared.find_declared`), one with
+``"definitions": true`` what it defines (`outline.find_definitions`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import signal
 import socket
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,11 +45,7 @@ _NUMBERED = re.compile(r"^\d+: ")
 
 
 def scan(job: dict[str, Any]) -> dict[str, Any]:
-    """Parses one text and runs rules over it.
-
-    Raises:
-        Exception: whatever the parser raises for a rule that is wrong.
-    """
+    """Parse one text and run rules over it; what the parser raises for a wrong rule is raised."""
     if job.get("syntax"):
         from prjury.code.faults import find_faults  # noqa: PLC0415 - found once `main` has looked
 
@@ -59,7 +57,11 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
         from prjury.code.publics.declared import find_declared  # noqa: PLC0415 - as above
 
         return find_declared(root, job["language"])
-    rules = _named(root, job["language"], job["rules"])
+    if job.get("definitions"):
+        from prjury.code.outline import find_definitions  # noqa: PLC0415 - as above
+
+        return {"definitions": find_definitions(root, job["language"])}
+    rules = _name_rules(root, job["language"], job["rules"])
 
     def ranges(config: Any) -> list[list[int]]:  # noqa: ANN401 - as ast-grep takes it
         return [_span(node) for node in root.find_all(config)]
@@ -93,16 +95,16 @@ def _span(node: SgNode) -> list[int]:
     return [place.start.index, place.end.index]
 
 
-def _named(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
+def _name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
     """The rules with their words for tables names put into the terms of this file."""
     tables = [config.get("names") or {} for config in configs]
     names = [name for words in tables for listed in words.values() for name in listed]
     plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
     if not names:
         return plain
-    from prjury.code.names import bound, utilities  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code.names import find_bindings, utilities  # noqa: PLC0415 - found once `main` has looked
 
-    bindings = bound(root, language, names)
+    bindings = find_bindings(root, language, names)
     for config, words in zip(plain, tables, strict=True):
         if words:
             config["utils"] = {**config.get("utils", {}), **utilities(language, bindings, words)}
@@ -116,26 +118,26 @@ def prune(config: dict[str, Any]) -> dict[str, Any]:
     needed: dict[str, Any] = {}
     waiting = [config.get("rule"), config.get("constraints")]
     while waiting:
-        for word in _words(waiting.pop()):
+        for word in _find_references(waiting.pop()):
             if word in utils and word not in needed:
                 needed[word] = utils[word]
                 waiting.append(utils[word])
     return {**config, "utils": needed}
 
 
-def _words(rule: object) -> Iterator[str]:
+def _find_references(rule: object) -> Iterator[str]:
     """The utility rules to which a rule refers."""
     if isinstance(rule, dict):
         if isinstance(rule.get("matches"), str):
             yield rule["matches"]
         for value in rule.values():
-            yield from _words(value)
+            yield from _find_references(value)
     elif isinstance(rule, list):
         for value in rule:
-            yield from _words(value)
+            yield from _find_references(value)
 
 
-def guarded(job: dict[str, Any]) -> dict[str, Any]:
+def scan_safely(job: dict[str, Any]) -> dict[str, Any]:
     """The scan's reply; the parser's panics are no Exceptions and become an error as well."""
     try:
         return scan(job)
@@ -151,7 +153,7 @@ def _causes(message: str) -> str:
 
 
 def request(seconds: float) -> bytes:
-    """Return the request for a worker: the seconds for each job, in a fixed length."""
+    """The request for a worker: the seconds for each job, in a fixed length."""
     return f"{seconds:{_REQUEST_LENGTH}.3f}".encode()
 
 
@@ -172,14 +174,14 @@ def answer(seconds: float) -> None:
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         job = json.loads(line)
-        reply = guarded({**job, "rules": [table[number] for number in job["rules"]]})
+        reply = scan_safely({**job, "rules": [table[number] for number in job["rules"]]})
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
 
 
 def serve(channel: socket.socket) -> None:
-    """Forks a worker for each request until the other end is closed.
+    """Fork a worker for each request until the other end is closed.
 
     With each come three descriptors: the worker's input, its output, and a socket that receives its
     process and then its exit code, a line each.
@@ -189,7 +191,8 @@ def serve(channel: socket.socket) -> None:
 
     names.load()
     declared.load()
-    guarded({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
+    import_module("prjury.code.outline")
+    scan_safely({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     channel.send(b".")
     while True:
@@ -204,7 +207,7 @@ def serve(channel: socket.socket) -> None:
 
 
 def _supervise(seconds: float, given: int, output: int, report: int) -> None:
-    """Runs one worker in a process of its own, because it may be killed, and reports its end."""
+    """Run one worker in a process of its own, because it may be killed, and report its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child == 0:

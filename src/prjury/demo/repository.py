@@ -17,11 +17,7 @@ _BASE_MARK, _MAIN_MARK = 1, 2
 
 
 class SamplePull(Struct, frozen=True):
-    """One pull request of the sample, and what the jury is expected to say of it.
-
-    Attributes:
-        trailer: the last line of its commit's message.
-    """
+    """One pull request of the sample, and what the jury is expected to say of it."""
 
     number: int
     folder: str

@@ -247,10 +247,10 @@ def _pick_all(
             return replace(trial, stopped_at=entry.commit, impossible=merge.impossible)
         if not merge.clean:
             rest = tuple(later.commit.sha for later in commits[place:])
-            return replace(trial, stopped_at=entry.commit, conflicts=merge.conflicts, left=rest)
+            return replace(trial, stopped_at=entry.commit, conflicts=merge.conflicts, rest=rest)
         changes = longer.tree != line.tree
         if changes:
-            trial = replace(trial, kept=(*trial.kept, entry.commit.sha))
+            trial = replace(trial, made=(*trial.made, entry.commit.sha))
         else:
             trial = replace(trial, emptied=trial.emptied + 1)
         line, trial = longer, replace(trial, picked=trial.picked + 1)

@@ -40,8 +40,8 @@ _PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
-class ReleaseBranches:
-    """The branches of the repository under judgment (`prjury.ports.Releases`)."""
+class Releases:
+    """The branches of the repository under judgment."""
 
     store: Store
     picks: dict[tuple[str, str, str], MergeTrial] = field(default_factory=dict, repr=False)

@@ -218,7 +218,7 @@ def _pair_patches(
     for change in raw:
         patch = next(remaining)
         if change.status == "T":
-            patch = patch.followed_by(next(remaining))
+            patch = patch.append(next(remaining))
         shots.append(_make_shot(change, patch))
     return _count_hidden_text(store, shots)
 

@@ -31,7 +31,8 @@ from prjury.state_directory import private_directory
 if TYPE_CHECKING:
     from prjury.jury.context import JudgmentContext
     from prjury.jury.guard import Listener
-    from prjury.jury.jury import Jury, JuryVerdict
+    from prjury.jury.jury import Jury
+    from prjury.jury.verdicts import JuryVerdict
     from prjury.report.judge_facts import AgentFacts
 
 SCHEMA = "prjury/journal/v1"

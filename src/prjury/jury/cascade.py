@@ -16,36 +16,19 @@ else ABSTAIN, ``nobody_voted``. Advisory tiers change nothing but the headline.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
-from prjury.jury.compose import kind_of, unique_names
-from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
+from prjury.jury.compose import kind_of
 from prjury.jury.guard import Listener, catch_crash, patience
 from prjury.jury.judge import ContextT, JudgeType
-from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.jury import Bench, JuryJudge, JuryVerdict
-from prjury.jury.nesting import Extent
+from prjury.jury.judgment import Judgment, Status
+from prjury.jury.jury import Bench, JuryJudge
 from prjury.jury.score import finite
-from prjury.jury.voting import NOBODY_VOTED, Ballot, is_benign
-
-
-class TierPolicy(StrEnum):
-    """When a tier ends the cascade."""
-
-    REJECT_ON_ANY_FAIL = "reject_on_any_fail"
-    ACCEPT_ON_ALL_PASS = "accept_on_all_pass"  # noqa: S105 - a policy, not a password
-    FINAL_TIER = "final_tier"
-
-
-def _yes_or_no(value: object, what: str) -> None:
-    """A word such as "false" would be true, and open a gate."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{what} is True or False, not {value!r}")
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict, require_bool
+from prjury.jury.voting import NOBODY_VOTED
 
 
 @dataclass(frozen=True)
@@ -53,17 +36,11 @@ class Tier(Generic[ContextT]):
     """One jury of the cascade with the policy that says when it ends the matter.
 
     Attributes:
-        jury: who judges, or None where nobody was asked for: the tier is listed but does not run.
-        continue_on_reject: later tiers still run after a rejection, for feedback; the verdict
-            stays FAIL.
-        on_error: ``"continue"`` lets later tiers run after an error; the verdict stays ERROR or
-            worse.
-        min_confidence: an accepting tier accepts only answers at least as sure as this.
+        jury: who judges; None where nobody was asked for: the tier is listed but does not run.
+        continue_on_reject: later tiers still run, for feedback; the verdict stays FAIL.
+        on_error: ``"continue"`` lets later tiers run; the verdict stays ERROR or worse.
+        min_confidence: an accepting tier accepts only answers at least as sure as this, 0..1.
         advisory: the tier never stops the cascade and never changes the status.
-
-    Raises:
-        ValueError: for a blank name, a policy that does not exist, or a confidence outside 0..1.
-        TypeError: for an ``advisory`` or ``continue_on_reject`` that is not a bool.
     """
 
     name: str
@@ -78,8 +55,8 @@ class Tier(Generic[ContextT]):
         if not self.name.strip():
             raise ValueError("a tier needs a name")
         object.__setattr__(self, "policy", TierPolicy(self.policy))
-        _yes_or_no(self.advisory, "advisory")
-        _yes_or_no(self.continue_on_reject, "continue_on_reject")
+        require_bool(self.advisory, "advisory")
+        require_bool(self.continue_on_reject, "continue_on_reject")
         if isinstance(self.jury, CascadedJury):
             raise TypeError(f"{self.name}: seat the cascade's as_judge() on a jury of this tier")
         if self.on_error not in {"block", "continue"}:
@@ -90,158 +67,8 @@ class Tier(Generic[ContextT]):
 
 
 @dataclass(frozen=True)
-class TierAttempt:
-    """What became of one tier, whether it ran or not."""
-
-    name: str
-    policy: TierPolicy
-    advisory: bool = False
-    verdict: JuryVerdict | None = None
-    skipped_because: str | None = None
-    elapsed_ms: int = 0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "policy", TierPolicy(self.policy))
-        _yes_or_no(self.advisory, "advisory")
-
-    @property
-    def ran(self) -> bool:
-        """Return whether the tier's jury was asked."""
-        return self.verdict is not None
-
-    def __str__(self) -> str:
-        """Return how the tier ended, and its judges with their statuses, or why it did not run."""
-        if self.verdict is None or self.status is None:
-            return f"{self.name}: not asked ({self.skipped_because})"
-        ballots = [
-            f"{ballot.judge} {ballot.judgment.status.name}" for ballot in self.verdict.ballots
-        ]
-        advice = " (advisory)" if self.advisory else ""
-        return (
-            f"{self.name}{advice}: {self.status.name}{': ' if ballots else ''}{', '.join(ballots)}"
-        )
-
-    @property
-    def statuses(self) -> frozenset[Status]:
-        """The statuses of the ballots as cast."""
-        return frozenset(judgment.status for judgment in self._judgments)
-
-    @property
-    def _judgments(self) -> tuple[Judgment, ...]:
-        return self.verdict.individual if self.verdict else ()
-
-    @property
-    def status(self) -> Status | None:
-        """Return how the tier ended, by its policy; None if it did not run."""
-        if self.verdict is None:
-            return None
-        status = self.verdict.aggregated.status
-        if self.policy is TierPolicy.FINAL_TIER:
-            return status
-        rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL or status is Status.FAIL
-        if rejects and Status.FAIL in self.statuses:
-            return Status.FAIL
-        return Status.ERROR if Status.ERROR in self.statuses else status
-
-    @property
-    def worrying_abstention(self) -> Judgment | None:
-        """The first abstention that keeps a blocking tier from passing, if there is one."""
-        for judgment in self._judgments:
-            if judgment.status is Status.ABSTAIN and not is_benign(judgment):
-                return judgment
-        if self.verdict is None or self.status is not Status.ABSTAIN:
-            return None
-        excused = is_benign(self.verdict.aggregated) and self.statuses <= {Status.ABSTAIN}
-        return None if excused else self.verdict.aggregated
-
-    @property
-    def outcomes(self) -> frozenset[Status]:
-        """All that the tier brings into the verdict; a rejecting one counts every ballot."""
-        statuses = {self.status} if self.status else set()
-        if self.policy is TierPolicy.REJECT_ON_ANY_FAIL:
-            statuses |= self.statuses & {Status.FAIL, Status.ERROR}
-        worried = {Status.ABSTAIN} if self.worrying_abstention else set()
-        return frozenset((statuses - {Status.ABSTAIN}) | worried)
-
-    @property
-    def asks_a_model(self) -> bool:
-        """Return whether any of its judges is more than a program."""
-        return len(self._programs) < len(self._judgments)
-
-    @property
-    def _programs(self) -> tuple[Judgment, ...]:
-        ballots = self.verdict.ballots if self.verdict else ()
-        return tuple(b.judgment for b in ballots if b.type is JudgeType.DETERMINISTIC)
-
-    @property
-    def escalated(self) -> frozenset[Status]:
-        """Return what its programs say against the change, for a tier that hands on to a model."""
-        statuses = {judgment.status for judgment in self._programs if not is_benign(judgment)}
-        return (self.outcomes & statuses if self.asks_a_model else self.outcomes) - {Status.PASS}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the cascade says, which tier decided it, and every tier's attempt in order."""
-
-    aggregated: Judgment
-    decided_by: str | None
-    attempts: tuple[TierAttempt, ...]
-
-    @property
-    def status(self) -> Status:
-        """The aggregated status."""
-        return self.aggregated.status
-
-    @property
-    def individual(self) -> tuple[Judgment, ...]:
-        """The judgments of all tiers that ran, in their order."""
-        return tuple(ballot.judgment for ballot in self._ballots)
-
-    @property
-    def by_name(self) -> Mapping[str, Judgment]:
-        """The same by the names of their judges, with ``-2`` where another tier has that name."""
-        names = unique_names(ballot.judge for ballot in self._ballots)
-        return MappingProxyType(dict(zip(names, self.individual, strict=True)))
-
-    @property
-    def _ballots(self) -> tuple[Ballot, ...]:
-        return tuple(b for a in self.attempts if a.verdict for b in a.verdict.ballots)
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """The checks of all blocking tiers that ran."""
-        ran = (a.verdict for a in self.attempts if a.verdict and not a.advisory)
-        return tuple(check for verdict in ran for check in verdict.checks)
-
-    @property
-    def as_judgment(self) -> Judgment:
-        """The result with all checks; ``metadata["cascade"]`` keeps every attempt."""
-        from prjury.jury.verdicts import attempts_to_json  # noqa: PLC0415 - it builds on this one
-
-        judgment = self.aggregated.with_metadata(cascade=attempts_to_json(self))
-        return replace(judgment, checks=(*judgment.checks, *self.checks))
-
-    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
-        """Return what is wrong, where, on what evidence, and what would make it pass, once each.
-
-        Args:
-            limit: the most characters; what does not fit is counted.
-        """
-        return feedback_on(self, limit)
-
-    def __str__(self) -> str:
-        """The result in the first line, then a line for each tier."""
-        return "\n".join([str(self.aggregated), *(f"  {attempt}" for attempt in self.attempts)])
-
-
-@dataclass(frozen=True)
 class CascadedJury(Generic[ContextT]):
-    """Tiers in the order in which they are asked.
-
-    Raises:
-        ValueError: without tiers, with a last tier that is not final, or with repeated names.
-    """
+    """Tiers in the order in which they are asked; the last is final, and no name is repeated."""
 
     tiers: Sequence[Tier[ContextT]]
 
@@ -262,17 +89,12 @@ class CascadedJury(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> Verdict:
-        """Asks tier after tier until one ends the matter.
-
-        Args:
-            timeout: seconds for all tiers together.
-            listener: hears of each judge's start and end, with the name of the tier's jury.
-        """
+        """Ask tier after tier until one ends the matter; seconds for all of them together."""
         until = patience(timeout)
         attempts: list[TierAttempt] = []
         stopped: str | None = None
         for tier in self.tiers:
-            attempt = _attempt(tier, stopped, context, until, listener)
+            attempt = _try_tier(tier, stopped, context, until, listener)
             attempts.append(attempt)
             stopped = stopped or stop_reason(tier, attempt)
         return conclude(attempts)
@@ -284,10 +106,10 @@ class CascadedJury(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> Verdict:
-        """The same as `vote`, in a thread of its own, while the event loop goes on."""
-        from prjury.jury.threads import in_background  # noqa: PLC0415 - only for event loops
+        """Vote in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
 
-        return await in_background(lambda: self.vote(context, timeout=timeout, listener=listener))
+        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
 
     @property
     def type(self) -> JudgeType:
@@ -300,16 +122,11 @@ class CascadedJury(Generic[ContextT]):
         return ", ".join(tier.name for tier in self.tiers)
 
     def as_judge(self, name: str = "cascade") -> JuryJudge[ContextT]:
-        """The whole cascade as one judge, for a seat on a jury.
-
-        Raises:
-            ValueError: for one that is nested too deep or too large.
-        """
-        extent = Extent.around(tier.jury for tier in self.tiers if tier.jury)
-        return JuryJudge(self, extent.within_limits(f"the cascade {name!r}"), name)
+        """The whole cascade as one judge, for a seat on a jury."""
+        return JuryJudge(self, name)
 
 
-def _attempt(
+def _try_tier(
     tier: Tier[ContextT],
     stopped: str | None,
     context: ContextT,
@@ -331,14 +148,13 @@ def _attempt(
 
 
 def _verdict(said: object) -> JuryVerdict:
-    """A jury that returns something else has not judged, which is not the same as not asked."""
     if not isinstance(said, JuryVerdict):
         raise TypeError(f"the vote returned a {type(said).__name__} instead of a JuryVerdict")
     return said
 
 
 def stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
-    """Why no later tier is asked, or None to go on."""
+    """The reason why no later tier is asked, or None to go on."""
     if attempt.verdict is None or tier.advisory:
         return None
     match attempt.status:
@@ -409,7 +225,6 @@ def _worst(counted: Sequence[Counted]) -> tuple[Status | None, TierAttempt | Non
 
 
 def _describe_no_vote(attempts: Sequence[TierAttempt]) -> Judgment:
-    """The abstention of a cascade in which no judge of a blocking tier voted PASS."""
     ran = [attempt for attempt in attempts if attempt.ran]
     words = "nobody voted for it" if ran else "no tier ran, so nobody judged"
     if ran and all(attempt.advisory for attempt in ran):
@@ -432,11 +247,13 @@ def _tell(status: Status, decisive: TierAttempt, verdict: JuryVerdict) -> Judgme
         f"{decisive.name}: {words or telling.reasoning}",
         score=judgment.score if judgment.status is status else None,
         label=telling.label if status is Status.ABSTAIN else None,
-        metadata=_evidence(status, decisive.name, judgment, telling),
+        metadata=_gather_evidence(status, decisive.name, judgment, telling),
     )
 
 
-def _evidence(status: Status, tier: str, said: Judgment, telling: Judgment) -> dict[str, Any]:
+def _gather_evidence(
+    status: Status, tier: str, said: Judgment, telling: Judgment
+) -> dict[str, Any]:
     metadata = {**said.metadata, "decided_by": tier}
     metadata.pop("reason", None)
     if status in {Status.ERROR, Status.ABSTAIN}:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict, fields
 from typing import Any, TypeAlias
 
 from prjury.jury.judge import JudgeType
@@ -12,12 +13,11 @@ from prjury.jury.voting import Ballot
 
 Json: TypeAlias = dict[str, Any]
 
-
-def location_to_json(location: Location | None) -> Json | None:
-    """``{"path", "line", "end_line"}`` or None."""
-    if location is None:
-        return None
-    return {"path": location.path, "line": location.line, "end_line": location.end_line}
+_SCORES: Mapping[str, type[Score]] = {
+    "boolean": BooleanScore,
+    "numerical": NumericalScore,
+    "categorical": CategoricalScore,
+}
 
 
 def check_to_json(check: Check) -> Json:
@@ -27,7 +27,7 @@ def check_to_json(check: Check) -> Json:
         "passed": check.passed,
         "message": check.message,
         "severity": check.severity,
-        "location": location_to_json(check.location),
+        "location": asdict(check.location) if check.location else None,
         "evidence": check.evidence,
         "fix": check.fix,
         "fingerprint": check.fingerprint,
@@ -36,50 +36,26 @@ def check_to_json(check: Check) -> Json:
 
 def check_from_json(data: Mapping[str, Any]) -> Check:
     """The check that `check_to_json` wrote."""
-    place = data.get("location")
-    return Check(
-        data["name"],
-        data["passed"],
-        data.get("message", ""),
-        Location(**place) if place else None,
-        data.get("severity", "error"),
-        data.get("evidence"),
-        data.get("fix"),
-    )
+    values = {key: value for key, value in data.items() if key != "fingerprint"}
+    place = values.pop("location", None)
+    return Check(**values, location=Location(**place) if place else None)
 
 
 def score_to_json(score: Score | None) -> Json | None:
     """The score with its type and its bounds or words."""
     if score is None:
         return None
-    if isinstance(score, BooleanScore):
-        return {"type": "boolean", "value": score.value}
-    if isinstance(score, NumericalScore):
-        bounds = {"minimum": score.minimum, "maximum": score.maximum}
-        return {"type": "numerical", "value": score.value, **bounds}
-    weights = None if score.weights is None else dict(score.weights)
-    words = {"allowed": list(score.allowed), "weights": weights}
-    return {"type": "categorical", "value": score.value, **words}
+    kind = next(name for name, kind in _SCORES.items() if isinstance(score, kind))
+    return {"type": kind, **{each.name: plain(getattr(score, each.name)) for each in fields(score)}}
 
 
 def score_from_json(data: Mapping[str, Any] | None) -> Score | None:
-    """The score that `score_to_json` wrote.
-
-    Raises:
-        ValueError: for an unknown type.
-    """
+    """The score that `score_to_json` wrote; ValueError for an unknown type."""
     if data is None:
         return None
-    fields = {key: value for key, value in data.items() if key != "type"}
-    kinds = {
-        "boolean": BooleanScore,
-        "numerical": NumericalScore,
-        "categorical": CategoricalScore,
-    }
-    if data["type"] not in kinds:
+    if data["type"] not in _SCORES:
         raise ValueError(f"unknown score type {data['type']!r}")
-    score: Score = kinds[data["type"]](**fields)
-    return score
+    return _SCORES[data["type"]](**{key: value for key, value in data.items() if key != "type"})
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401 - JSON
@@ -117,12 +93,8 @@ def judgment_from_json(data: Mapping[str, Any]) -> Judgment:
 
 def ballot_to_json(ballot: Ballot) -> Json:
     """A ballot without its judge's name: the judgment, its weight and where it comes from."""
-    return {**judgment_to_json(ballot.judgment), **cast_to_json(ballot)}
-
-
-def cast_to_json(ballot: Ballot) -> Json:
-    """Return how a ballot was cast, without the judgment."""
-    return {"type": ballot.type.value, "weight": ballot.weight, "elapsed_ms": ballot.elapsed_ms}
+    cast = {"type": ballot.type.value, "weight": ballot.weight, "elapsed_ms": ballot.elapsed_ms}
+    return {**judgment_to_json(ballot.judgment), **cast}
 
 
 def ballot_from_json(judge: str, data: Mapping[str, Any]) -> Ballot:

@@ -20,7 +20,6 @@ from prjury.jury.judge import (
     type_of,
 )
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.nesting import Extent
 from prjury.jury.voting import is_benign
 
 
@@ -36,7 +35,6 @@ class _Chain(Generic[ContextT]):
     def __post_init__(self) -> None:
         if not self.members:
             raise ValueError(f"{self.name} needs at least one judge")
-        Extent.of(self).within_limits(self.name)
 
     @property
     def type(self) -> JudgeType:
@@ -47,7 +45,7 @@ class _Chain(Generic[ContextT]):
         """The answer of the first member that settles the matter."""
         heard: list[Judgment] = []
         for member in self.members:
-            heard.append(_answer(member, context))
+            heard.append(_ask_safely(member, context))
             if heard[-1].status not in self.goes_on:
                 break
         return self._of_all(heard)
@@ -65,7 +63,7 @@ class _Chain(Generic[ContextT]):
         return answer
 
     def _with_earlier(self, heard: Sequence[Judgment]) -> Judgment:
-        """The last answer, with what each member said; its metadata has all ``members``.
+        """The last answer, with what each member said.
 
         Checks of members that did not pass are no findings of a chain that did.
         """
@@ -79,19 +77,20 @@ class _Chain(Generic[ContextT]):
         judgments = replace(
             answer,
             reasoning="; ".join(
-                _words(name, judgment, answer) for name, judgment in zip(names, heard, strict=False)
+                _tell_answer(name, judgment, answer)
+                for name, judgment in zip(names, heard, strict=False)
             ),
             checks=tuple(chain.from_iterable(checks)),
         )
         return judgments.with_metadata(members=members)
 
 
-def _words(name: str, said: Judgment, answer: Judgment) -> str:
+def _tell_answer(name: str, said: Judgment, answer: Judgment) -> str:
     whose = name if said.status is answer.status else f"{name} ({said.status})"
     return f"{whose}: {said.reasoning}" if said.reasoning.strip() else whose
 
 
-def _answer(member: Judge[ContextT], context: ContextT) -> Judgment:
+def _ask_safely(member: Judge[ContextT], context: ContextT) -> Judgment:
     return catch_crash(lambda: ask(member, context), itself)
 
 
@@ -108,20 +107,20 @@ def any_of(*judges: JudgeLike[ContextT], name: str = "any_of") -> Judge[ContextT
 def both(first: JudgeLike[ContextT], second: JudgeLike[ContextT]) -> Judge[ContextT]:
     """The first judge and, if it passes, the second."""
     pair = _judges((first, second))
-    return all_of(*pair, name=" and ".join(_names(pair)))
+    return all_of(*pair, name=" and ".join(_unique_names_of(pair)))
 
 
 def either(first: JudgeLike[ContextT], second: JudgeLike[ContextT]) -> Judge[ContextT]:
     """The first judge or, if it does not pass, the second."""
     pair = _judges((first, second))
-    return any_of(*pair, name=" or ".join(_names(pair)))
+    return any_of(*pair, name=" or ".join(_unique_names_of(pair)))
 
 
 def _judges(members: Sequence[JudgeLike[ContextT]]) -> tuple[Judge[ContextT], ...]:
     return tuple(judge_of(member) for member in members)
 
 
-def _names(members: Sequence[Judge[ContextT]]) -> tuple[str, ...]:
+def _unique_names_of(members: Sequence[Judge[ContextT]]) -> tuple[str, ...]:
     return unique_names(member.name for member in members)
 
 
@@ -143,11 +142,6 @@ class _Named(Generic[ContextT]):
     name: str
     description: str
     type: JudgeType
-
-    @property
-    def members(self) -> tuple[Judge[ContextT]]:
-        """The judge itself."""
-        return (self.inner,)
 
     def judge(self, context: ContextT, /) -> Judgment:
         """Return what the judge says."""

@@ -21,8 +21,7 @@ class Confidence(StrEnum):
     * ``self_report``: the confidence that the judgment carries.
     * ``agreement``: the share of the other votes of the round that have the same status.
     * ``flip``: 1 if the judge says the same when it is asked twice, the second time with the
-      context's ``flipped()`` form (another order of files, another prompt) where it has one, and 0
-      if it does not. Such a seat costs two questions a round.
+      context's ``flipped()`` form where it has one, else 0.
     """
 
     SELF_REPORT = "self_report"
@@ -39,12 +38,7 @@ _VOTES = {Status.PASS, Status.FAIL}
 def read_strategy(
     strategy: ConfidenceStrategy | None,
 ) -> Confidence | Callable[[Judgment], float | None] | None:
-    """The strategy itself, a name as a `Confidence`.
-
-    Raises:
-        ValueError: for a name that is not known.
-        TypeError: for anything else that is not a function.
-    """
+    """The strategy itself, a name as a `Confidence`; Value- or TypeError for anything else."""
     if isinstance(strategy, str):
         names = ", ".join(Confidence)
         if strategy not in set(Confidence):
@@ -69,11 +63,7 @@ def confidence(
 ) -> float | None:
     """Return how sure this ballot of the round is, 0..1; None where nothing can be said.
 
-    An error is no answer, so it has no confidence.
-
-    Raises:
-        ValueError: when a function's number is not in 0..1, or for a strategy that is not known.
-        TypeError: when it is not a number.
+    An error is no answer, so it has no confidence. A function's number outside 0..1 is refused.
     """
     judgment = ballot.judgment
     if judgment.status is Status.ERROR:

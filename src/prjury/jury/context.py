@@ -27,15 +27,13 @@ class JudgmentContext:
     """A goal, the place where the work was done, and what is known of how it went.
 
     Attributes:
-        goal: what was asked for, in words.
         workspace: the directory that holds the work, if there is one; a text is taken as its path.
         agent_output: what the agent or program said.
         execution_time: how long the work took; a number is taken as seconds.
         error: what went wrong while working, if anything did.
         metadata: whatever else is known; judges that run side by side cannot change it.
         diff: what the work changed, as a unified diff, if that is known.
-        trajectory: the steps of the work in their order, such as an agent's tool calls: texts or
-            JSON values.
+        trajectory: the steps of the work, such as an agent's tool calls: texts or JSON values.
     """
 
     goal: str

@@ -16,10 +16,6 @@ def count(voting: VotingStrategy, ballots: Sequence[Ballot], *, lift: bool = Fal
     Judges that are backed by a model may lower what the deterministic ones say among themselves;
     they lift it only if that is allowed. A jury in which nobody voted does not pass, whatever the
     strategy says: a threshold of 0 is reached by errors that count as fails.
-
-    Raises:
-        ValueError: for no ballots at all.
-        TypeError: when the strategy's answer is not a judgment.
     """
     judgment = _aggregate(voting, ballots)
     if judgment.status is Status.PASS and not has_vote(ballots):
@@ -35,11 +31,9 @@ def has_vote(ballots: Sequence[Ballot]) -> bool:
 def hold_down(
     said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
-    """Return what somebody made of the ballots, no better than what the deterministic ones come to.
+    """Make what somebody made of the ballots no better than what the deterministic ones come to.
 
-    Args:
-        kind: what the one is who made it: a deterministic one that only read deterministic answers
-            is taken at its word.
+    A deterministic one that only read deterministic answers is taken at its word.
     """
     certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
     better = said.status in {Status.PASS, Status.ABSTAIN}
@@ -95,12 +89,7 @@ _ORDER = (Status.PASS, Status.ABSTAIN, Status.ERROR, Status.FAIL)
 
 @dataclass(frozen=True)
 class NeverLifting:
-    """Counts all votes, and those without the named judges; the worse result stands.
-
-    Attributes:
-        inner: the strategy that counts.
-        lowering: the names of the judges whose votes cannot lift the result.
-    """
+    """Counts all votes, and those without the named judges; the worse result stands."""
 
     inner: VotingStrategy
     lowering: frozenset[str]
@@ -136,8 +125,7 @@ class NeverLifting:
 class NeverOverruling:
     """Voting that passes nothing that every voter fails, nor a criterion that must pass and failed.
 
-    A high score does not turn a lone FAIL into a PASS, and no other judge outvotes a criterion that
-    a judge names in ``metadata["must_failed"]``. Seats of weight 0 have no vote.
+    Such criteria stand in ``metadata["must_failed"]``. Seats of weight 0 have no vote.
     """
 
     inner: VotingStrategy
@@ -148,7 +136,7 @@ class NeverOverruling:
         return self.inner.name
 
     def aggregate(self, ballots: Sequence[Ballot]) -> Judgment:
-        """Return what the inner strategy says, or FAIL where it must not overrule one."""
+        """The inner strategy's judgment, or FAIL where it must not overrule one."""
         judgment = self.inner.aggregate(ballots)
         why = _name_broken(ballots) or (judgment.status is Status.PASS and _unanimous(ballots))
         if judgment.status is Status.FAIL or not why:

@@ -13,8 +13,7 @@ from prjury.jury.judgment import Check, Status
 from prjury.jury.voting import Ballot, is_benign
 
 if TYPE_CHECKING:
-    from prjury.jury.cascade import Verdict
-    from prjury.jury.jury import JuryVerdict
+    from prjury.jury.verdicts import JuryVerdict, Verdict
 
 #: Characters of a feedback, unless somebody asks for another number.
 FEEDBACK_LIMIT = 4000
@@ -54,9 +53,9 @@ def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> 
     """
     ballots = sorted(_ballots(verdict), key=lambda b: _WORST_FIRST.index(b.judgment.status))
     items = list(_merge_items(item for ballot in ballots for item in _items(ballot)))
-    head = _plain(str(verdict.aggregated))
+    head = _clean(str(verdict.aggregated))
     if not items:
-        return _cut(head, limit)
+        return _limit(head, limit)
     return _fit_items(head, items, limit)
 
 
@@ -83,17 +82,17 @@ def _items(ballot: Ballot) -> Iterator[_Item]:
         for check in telling:
             yield _of_check(check, ballot.judge, remedy)
     elif judgment.status is not Status.PASS and not is_benign(judgment):
-        words = _plain(judgment.reasoning)
-        yield _Item(f"{ballot.judge} ({judgment.status}): {words}", (), "", _plain(remedy))
+        words = _clean(judgment.reasoning)
+        yield _Item(f"{ballot.judge} ({judgment.status}): {words}", (), "", _clean(remedy))
 
 
 def _of_check(check: Check, judge: str, remedy: str) -> _Item:
-    words = _plain(check.message)
+    words = _clean(check.message)
     whose = judge if check.name == judge else f"{check.name} ({judge})"
     title = f"{whose}{': ' if words else ''}{words}"
-    evidence = _plain(check.evidence or "").strip()
-    places = (_plain(str(check.location)),) if check.location else ()
-    return _Item(title, places, "" if evidence == words else evidence, _plain(check.fix or remedy))
+    evidence = _clean(check.evidence or "").strip()
+    places = (_clean(str(check.location)),) if check.location else ()
+    return _Item(title, places, "" if evidence == words else evidence, _clean(check.fix or remedy))
 
 
 def _merge_items(items: Iterable[_Item]) -> Iterable[_Item]:
@@ -114,8 +113,8 @@ def _fit_items(head: str, items: list[_Item], limit: int) -> str:
         if len(more) + len(_rest(hidden)) > limit:
             room = limit - len(text) - len(_rest(hidden)) - 2
             if number > 1 or room < 1:
-                return _cut(text + _rest(hidden + 1), limit)
-            return _cut(f"{text}\n\n{_cut(item.text(number), room)}{_rest(hidden)}", limit)
+                return _limit(text + _rest(hidden + 1), limit)
+            return _limit(f"{text}\n\n{_limit(item.text(number), room)}{_rest(hidden)}", limit)
         text = more
     return text
 
@@ -124,9 +123,9 @@ def _rest(count: int) -> str:
     return f"\n\n… and {count} more" if count else ""
 
 
-def _plain(text: str) -> str:
+def _clean(text: str) -> str:
     return _CONTROL.sub("", printable(text))
 
 
-def _cut(text: str, limit: int) -> str:
+def _limit(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[: limit - 1]}…" if limit > 0 else ""

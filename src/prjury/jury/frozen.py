@@ -18,11 +18,11 @@ class FrozenDict(dict[str, Any]):
 
     __slots__ = ()
 
-    def _refuse(self, *_: object, **__: object) -> NoReturn:
+    def _forbid(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("this dictionary cannot be changed")
 
-    __setitem__ = __delitem__ = __ior__ = _refuse
-    update = setdefault = pop = popitem = clear = _refuse
+    __setitem__ = __delitem__ = __ior__ = _forbid
+    update = setdefault = pop = popitem = clear = _forbid
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self))

@@ -8,9 +8,10 @@ from enum import StrEnum
 from typing import Literal
 
 from prjury.errors import ExitCode
-from prjury.jury.cascade import Verdict, counting
+from prjury.jury.cascade import counting
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import finite
+from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import NOBODY_VOTED, NOT_CONFIGURED, is_benign
 
 #: The label of a verdict on content that no judge can read.
@@ -37,15 +38,11 @@ class Gate(StrEnum):
 
 @dataclass(frozen=True)
 class GatePolicy:
-    """What closes the gate.
+    """The statuses that close the gate, PASS never, and what else does.
 
     Attributes:
-        block_on: the statuses that close it; PASS cannot be one of them.
         not_configured: whether a blocking judge without a provider or key closes it.
         coverage_floor: the share (0..1) of the added lines that somebody must have read.
-
-    Raises:
-        ValueError: for a status that does not exist, for PASS, and for values outside those above.
     """
 
     block_on: frozenset[Status] = frozenset({Status.FAIL, Status.ERROR, Status.ABSTAIN})
@@ -89,13 +86,7 @@ def _someone_not_configured(verdict: Verdict) -> bool:
 def hold_to_coverage(verdict: Verdict, judged: int, total: int, floor: float) -> Verdict:
     """The verdict itself, or an ERROR where fewer of the added lines were read than the floor asks.
 
-    The FAIL of a blocking tier stays a FAIL: what was read is bad enough. No tier has decided such
-    an ERROR.
-
-    Args:
-        judged: added lines that somebody has read.
-        total: added lines that somebody should have read.
-        floor: the share of them, 0..1, that is enough.
+    The FAIL of a blocking tier stays a FAIL. No tier has decided such an ERROR.
     """
     enough = total == 0 or judged / total >= floor
     if enough or verdict.status is Status.FAIL:
@@ -109,14 +100,10 @@ def hold_to_coverage(verdict: Verdict, judged: int, total: int, floor: float) ->
 
 
 def hold_to_content(verdict: Verdict, unread: Sequence[str]) -> Verdict:
-    """The verdict itself, or an ABSTAIN in place of a PASS where no judge can read what changes.
-
-    Args:
-        unread: the paths of changed programs, archives and submodules.
-    """
+    """The verdict itself, or an ABSTAIN in place of a PASS where no judge can read what changes."""
     if not unread or verdict.status is not Status.PASS:
         return verdict
     more = f" and {len(unread) - 1} more" if len(unread) > 1 else ""
     words = f"{unread[0]}{more} changed, and no judge can read such content"
-    asked = Judgment.abstained(words, UNREAD_CONTENT, metadata={"reason": UNREAD_CONTENT})
-    return replace(verdict, aggregated=asked, decided_by=None)
+    abstention = Judgment.abstained(words, UNREAD_CONTENT, metadata={"reason": UNREAD_CONTENT})
+    return replace(verdict, aggregated=abstention, decided_by=None)

@@ -20,13 +20,15 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.jury.judge import AnswerT, ContextT, Judge, JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment
-from prjury.jury.nesting import MAX_DEPTH
 from prjury.jury.voting import Ballot
 
 if TYPE_CHECKING:
     from prjury.jury.jury import Seat
 
 _log = logging.getLogger(__name__)
+
+#: Votes that may wait for one; deeper ones are a mistake, such as a judge that asks its own jury.
+MAX_DEPTH = 10
 
 #: Seconds, and share of the time left, by which an inner jury stops waiting before the outer one
 #: does, so that its other ballots still count.
@@ -46,10 +48,7 @@ _vote: ContextVar[_Vote] = ContextVar("prjury_vote", default=_Vote())  # noqa: B
 
 
 class Listener(Protocol):
-    """Hears of judges while they work, for progress displays; called from several threads.
-
-    What a listener raises is not heard: a display that fails changes no verdict.
-    """
+    """Hears of judges while they work, from several threads; what it raises is not heard."""
 
     def judge_started(self, jury: str, judge: str) -> None:
         """A judge has been asked."""
@@ -59,12 +58,7 @@ class Listener(Protocol):
 
 
 def patience(timeout: float | None) -> Deadline | None:
-    """Until when a vote may take: so many seconds, and within whatever vote it is part of.
-
-    Raises:
-        TypeError: for a timeout that is not a number.
-        ValueError: for one that is NaN.
-    """
+    """The end of a vote: so many seconds, and within whatever vote it is part of."""
     seconds = None if timeout is None else _seconds(timeout)
     outer = _vote.get().until
     if outer is None:
@@ -98,8 +92,7 @@ def hear(
     One after the other and without a deadline, they are asked in the calling thread.
 
     Raises:
-        ValueError: when too many votes wait for this one, as they do when a judge asks the jury
-            on which it sits.
+        ValueError: when a judge asks the jury on which it sits, so that votes wait for each other.
     """
     vote = _Vote(until, _vote.get().depth + 1)
     if vote.depth > MAX_DEPTH:
@@ -109,7 +102,7 @@ def hear(
         )
     answers = [_Answer(jury, seat, context, listener, vote) for seat in seats]
     if not parallel:
-        return tuple(answer.alone() for answer in answers)
+        return tuple(answer.ask_alone() for answer in answers)
     for answer in answers:
         answer.start()
     return tuple(answer.wait() for answer in answers)
@@ -134,19 +127,17 @@ class _Answer(Generic[ContextT]):
     def name(self) -> str:
         return self.seat.title
 
-    def alone(self) -> Ballot:
-        """Asks while nobody else is asked."""
+    def ask_alone(self) -> Ballot:
         if self.vote.until is not None:
             self.start()
             return self.wait()
         return self._begin() or copy_context().run(self._work)
 
     def start(self) -> None:
-        """Asks the judge, unless the time is over already."""
         if self._begin():
             return
         if self.vote.until is not None and not self.vote.until.remaining:
-            self._settle(_not_asked("the time was over before", "timeout"))
+            self._accept(_not_asked("the time was over before", "timeout"))
             return
         label = f"prjury-{self.jury}-{self.name}"
         run = copy_context().run
@@ -155,33 +146,32 @@ class _Answer(Generic[ContextT]):
             thread.start()
         except RuntimeError as refusal:  # the system has no more threads
             refused = f"the system refused a thread: {refusal}"
-            self._settle(_not_asked(refused, "no_thread"))
+            self._accept(_not_asked(refused, "no_thread"))
         else:
             self.thread = thread
 
     def wait(self) -> Ballot:
-        """The ballot, at the latest when the time is over."""
         until = self.vote.until
         if self.thread is not None:
             seconds = None if until is None else min(until.remaining, threading.TIMEOUT_MAX)
             self.thread.join(seconds)
-        return self.ballot or self._settle(self._overdue())
+        return self.ballot or self._accept(self._overdue())
 
     def _begin(self) -> Ballot | None:
-        """Greets the judge; a ballot already if it cannot even say who it is."""
+        """Greet the judge; a ballot already if it cannot even say who it is."""
         self.started = time.monotonic()
         self._tell(lambda listener: listener.judge_started(self.jury, self.name))
         introduction = catch_crash(lambda: _introduce(self.seat.judge), itself)
         if isinstance(introduction, Judgment):
-            return self._settle(introduction)
+            return self._accept(introduction)
         self.kind = introduction
         return None
 
     def _work(self) -> Ballot:
         _vote.set(self.vote)
-        return self._settle(catch_crash(lambda: ask(self.seat.judge, self.context), itself))
+        return self._accept(catch_crash(lambda: ask(self.seat.judge, self.context), itself))
 
-    def _settle(self, judgment: Judgment) -> Ballot:
+    def _accept(self, judgment: Judgment) -> Ballot:
         """The first answer counts; what an abandoned thread says later is not heard."""
         with self.settling:
             if self.ballot:
@@ -228,7 +218,7 @@ def catch_crash(decide: Callable[[], AnswerT], failed: Callable[[Judgment], Answ
         interrupted = threading.current_thread() is threading.main_thread()
         if interrupted and isinstance(crash, KeyboardInterrupt):
             raise
-        return failed(crashed(crash))
+        return failed(describe_crash(crash))
 
 
 def itself(judgment: Judgment) -> Judgment:
@@ -236,11 +226,8 @@ def itself(judgment: Judgment) -> Judgment:
     return judgment
 
 
-def crashed(crash: BaseException) -> Judgment:
-    """An expected error in its own words, anything else as a crash with its type.
-
-    A group of one, as task groups raise it, is reported as what it holds.
-    """
+def describe_crash(crash: BaseException) -> Judgment:
+    """An expected error in its own words, anything else as a crash with its type."""
     crash = unwrap_error(crash)
     if isinstance(crash, PrJuryError):
         expected = crash

@@ -44,13 +44,12 @@ MODEL_BACKED = frozenset({JudgeType.LLM_POWERED, JudgeType.AGENT})
 class Judge(Protocol[ContextT_contra]):
     """Anything with a name that turns a context into a judgment.
 
-    A ``type`` (`JudgeType`) and a ``description`` are welcome; without them a judge counts as
-    deterministic.
+    A ``type`` (`JudgeType`, else deterministic) and a ``description`` are welcome.
     """
 
     @property
     def name(self) -> str:
-        """The name by which ballots, configuration and reports know the judge."""
+        """The name on ballots, in configuration and in reports."""
         ...
 
     def judge(self, context: ContextT_contra, /) -> Opinion:
@@ -64,11 +63,7 @@ JudgeLike: TypeAlias = Judge[ContextT] | Callable[[ContextT], Opinion]
 
 @dataclass(frozen=True)
 class FunctionJudge(Generic[ContextT]):
-    """A judge made of a plain or async function; calling it calls the function.
-
-    Raises:
-        ValueError: for a type that does not exist.
-    """
+    """A judge made of a plain or async function; calling it calls the function."""
 
     function: Callable[[ContextT], Opinion]
     name: str
@@ -79,11 +74,11 @@ class FunctionJudge(Generic[ContextT]):
         object.__setattr__(self, "type", JudgeType(self.type))
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """Return what the function says; an async one is waited for."""
+        """The function's answer; an async one is waited for."""
         return _settle_kind(self.function(context), self.name)
 
     def __call__(self, context: ContextT, /) -> Opinion:
-        """Return what the function returns."""
+        """The function's own answer."""
         return self.function(context)
 
 
@@ -101,12 +96,9 @@ def judge(
     description: str = "",
     type: JudgeType = JudgeType.DETERMINISTIC,  # noqa: A002 - the public keyword of the contract
 ) -> object:
-    """Makes a judge of a function: ``@judge`` or ``@judge(name="tests")``.
+    """Make a judge of a function: ``@judge`` or ``@judge(name="tests")``.
 
     The name defaults to the function's, the description to the first line of its docstring.
-
-    Raises:
-        TypeError: for a name that is not given as ``name=``.
     """
     if function is not None and not callable(function):
         raise TypeError(f"{function!r} is no function: write @judge or @judge(name=...)")
@@ -120,11 +112,7 @@ def judge(
 
 
 def judge_of(member: JudgeLike[ContextT]) -> Judge[ContextT]:
-    """The judge itself, or a plain function as one, named like the function.
-
-    Raises:
-        TypeError: for something that is neither.
-    """
+    """The judge itself, or a plain function as one, named like it; TypeError for anything else."""
     if _is_judge(member):
         return member
     if callable(member) and not isinstance(member, type):
@@ -137,7 +125,7 @@ def judge_of(member: JudgeLike[ContextT]) -> Judge[ContextT]:
 
 
 def _is_judge(member: object) -> TypeGuard[Judge[Any]]:
-    """Return whether it has a name, readable or not, and a method that judges.
+    """Return true for a name, readable or not, and a method that judges.
 
     `isinstance` would run a name's property in some versions of Python, and take a class or a seat.
     """
@@ -159,11 +147,7 @@ def type_of(judge: object) -> JudgeType:
 
 
 def ask(judge: Judge[ContextT], context: ContextT) -> Judgment:
-    """The judge's answer, waited for if it comes as an awaitable.
-
-    Raises:
-        TypeError: when the answer is not a judgment.
-    """
+    """The judge's answer, waited for if it comes as an awaitable; TypeError for no judgment."""
     return _settle_kind(judge.judge(context), judge.name)
 
 

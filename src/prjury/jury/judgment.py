@@ -23,26 +23,21 @@ class Status(StrEnum):
     ERROR = "error"
 
 
-def _text(value: object, what: str) -> None:
+def _require_text(value: object, what: str) -> None:
     if not isinstance(value, str):
         raise TypeError(f"{what} is text, not a {type(value).__name__}")
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a file; lines count from 1, ``end_line`` is inclusive.
-
-    Raises:
-        ValueError: for an empty path, a line below 1, or an end before its line.
-        TypeError: for a path that is not text.
-    """
+    """A place in a file; lines count from 1, ``end_line`` is inclusive."""
 
     path: str
     line: int | None = None
     end_line: int | None = None
 
     def __post_init__(self) -> None:
-        _text(self.path, "a location's path")
+        _require_text(self.path, "a location's path")
         if not self.path:
             raise ValueError("a location needs a path")
         for number in (self.line, self.end_line):
@@ -59,19 +54,14 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that a judge looked at, with what it found.
+    """One thing that a judge looked at, and whether it is in order.
 
     Attributes:
         name: the check's or rule's id, such as ``merge-clean`` or ``jakarta/persistence``.
-        passed: whether it is in order.
         message: one sentence; empty where the name says it all.
         severity: how much a failed check matters; only ``error`` is meant to block.
         evidence: the verbatim text (a line, a log excerpt) that the message rests on.
         fix: the replacement or the command that would put it right.
-
-    Raises:
-        ValueError: for a blank name or an unknown severity.
-        TypeError: for anything but a bool in ``passed``, or for a text that is none.
     """
 
     name: str
@@ -83,13 +73,13 @@ class Check:
     fix: str | None = None
 
     def __post_init__(self) -> None:
-        _text(self.name, "a check's name")
+        _require_text(self.name, "a check's name")
         if not self.name.strip():
             raise ValueError("a check needs a name")
-        _text(self.message, f"check {self.name}: message")
+        _require_text(self.message, f"check {self.name}: message")
         for what in ("evidence", "fix"):
             if (text := getattr(self, what)) is not None:
-                _text(text, f"check {self.name}: {what}")
+                _require_text(text, f"check {self.name}: {what}")
         if not isinstance(self.location, Location | None):
             raise TypeError(f"check {self.name}: a location is a Location, not {self.location!r}")
         if not isinstance(self.passed, bool):
@@ -132,8 +122,7 @@ class Judgment:
     Raises:
         ValueError: ABSTAIN or ERROR with a score or without a reason, ERROR with a label, a blank
             label, a confidence outside 0..1, metadata that is not JSON (the path is named).
-        TypeError: a status that is not a `Status`, a score that is not a `Score`, a reasoning or
-            label that is not text, a check that is not a `Check`.
+        TypeError: a value of another type.
     """
 
     status: Status
@@ -149,9 +138,9 @@ class Judgment:
             raise TypeError(f"a status is a Status, not {self.status!r}")
         if not isinstance(self.score, BooleanScore | NumericalScore | CategoricalScore | None):
             raise TypeError(f"a score is a Score or None, not {self.score!r}")
-        _text(self.reasoning, "a reasoning")
+        _require_text(self.reasoning, "a reasoning")
         if self.label is not None:
-            _text(self.label, "a label")
+            _require_text(self.label, "a label")
         self._refuse_contradictions()
         if not isinstance(self.metadata, Mapping):
             raise TypeError(f"metadata is a mapping, not a {type(self.metadata).__name__}")
@@ -196,11 +185,7 @@ class Judgment:
         return str(self.metadata.get("reason") or "")
 
     def with_metadata(self, /, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
-        """The same judgment with more metadata.
-
-        Raises:
-            ValueError: when that is not JSON.
-        """
+        """The same judgment with more metadata; ValueError where that is not JSON."""
         return replace(self, metadata={**self.metadata, **more})
 
     @classmethod

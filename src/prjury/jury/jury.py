@@ -6,41 +6,33 @@ something else), its ballot is there, as an error with the reason, and the other
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, cast
 
-from prjury.jury.codec import ballot_to_json
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, read_strategy
 from prjury.jury.count import count
-from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
 from prjury.jury.guard import Listener, catch_crash, hear, itself, patience, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
-from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.nesting import Extent
+from prjury.jury.judgment import Judgment
 from prjury.jury.score import finite
-from prjury.jury.voting import Ballot, VotingStrategy
+from prjury.jury.verdicts import JuryVerdict
+from prjury.jury.voting import VotingStrategy
 
 if TYPE_CHECKING:
-    from prjury.jury.cascade import CascadedJury, Verdict
+    from prjury.jury.cascade import CascadedJury
 
 
 @dataclass(frozen=True, init=False)
 class Seat(Generic[ContextT]):
-    """A judge's place in a jury.
+    """A judge's place in a jury; a plain function is taken as a judge.
 
     Attributes:
-        judge: who sits there; of a plain function, the judge that is made of it.
-        weight: the weight of its vote; zero leaves it out of a weighted average.
-        name: the name on its ballots; its own by default.
+        weight: of its vote, finite and not negative; zero leaves it out of a weighted average.
+        name: on its ballots; the judge's own by default.
         confidence: how sure its answers are taken to be by a jury that asks again
             (`prjury.jury.confidence`); what it reports itself by default.
-
-    Raises:
-        ValueError: for a negative or infinite weight, or an unknown confidence strategy.
-        TypeError: for something that is neither a judge nor a function, or a name that is not text.
     """
 
     judge: Judge[ContextT]
@@ -76,66 +68,6 @@ class Seat(Generic[ContextT]):
 Member: TypeAlias = JudgeLike[ContextT] | Seat[ContextT]
 
 
-@dataclass(frozen=True)
-class JuryVerdict:
-    """All ballots of one vote in the order of the roster, and what they add up to."""
-
-    aggregated: Judgment
-    ballots: tuple[Ballot, ...] = ()
-
-    @property
-    def status(self) -> Status:
-        """The aggregated status."""
-        return self.aggregated.status
-
-    @property
-    def individual(self) -> tuple[Judgment, ...]:
-        """The judgments alone, in the order of the roster."""
-        return tuple(ballot.judgment for ballot in self.ballots)
-
-    @property
-    def by_name(self) -> Mapping[str, Judgment]:
-        """The judgments by the names of their judges."""
-        return MappingProxyType({ballot.judge: ballot.judgment for ballot in self.ballots})
-
-    @property
-    def weights(self) -> Mapping[str, float]:
-        """The weights by the names of their judges."""
-        return MappingProxyType({ballot.judge: ballot.weight for ballot in self.ballots})
-
-    @property
-    def checks(self) -> tuple[Check, ...]:
-        """The checks of all judges, in the order of the roster."""
-        return tuple(check for judgment in self.individual for check in judgment.checks)
-
-    @property
-    def children(self) -> Mapping[str, JuryVerdict | Verdict]:
-        """The verdicts of the juries and cascades that sit here as judges, by name."""
-        from prjury.jury.verdicts import children_of  # noqa: PLC0415 - cascades are made of juries
-
-        return MappingProxyType(children_of(self.ballots))
-
-    @property
-    def as_judgment(self) -> Judgment:
-        """The result with all checks; ``metadata["jury"]`` keeps every ballot."""
-        members = {ballot.judge: ballot_to_json(ballot) for ballot in self.ballots}
-        judgment = self.aggregated.with_metadata(jury=members)
-        return replace(judgment, checks=(*judgment.checks, *self.checks))
-
-    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
-        """Return what is wrong, where, on what evidence, and what would make it pass, once each.
-
-        Args:
-            limit: the most characters; what does not fit is counted.
-        """
-        return feedback_on(self, limit)
-
-    def __str__(self) -> str:
-        """The result in the first line, then a line for each judge."""
-        lines = [f"  {ballot.judge}: {ballot.judgment}" for ballot in self.ballots]
-        return "\n".join([str(self.aggregated), *lines])
-
-
 class Bench(Protocol[ContextT]):
     """Whatever votes: a jury, or a jury that asks again."""
 
@@ -151,7 +83,7 @@ class Bench(Protocol[ContextT]):
 
     @property
     def type(self) -> JudgeType:
-        """Return where its answers come from."""
+        """The origin of its answers."""
         ...
 
     def vote(
@@ -161,7 +93,7 @@ class Bench(Protocol[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> JuryVerdict:
-        """Asks every judge and counts."""
+        """Ask every judge and count."""
         ...
 
 
@@ -170,17 +102,14 @@ class Jury(Generic[ContextT]):
     """Judges and the strategy that counts their votes.
 
     Args:
-        judges: judges, seats (judges with weights) or plain functions; at least one. Repeated
-            names get ``-2``, ``-3``; judges without one are called ``Judge#N``.
-        voting: how the ballots become one judgment.
-        name: the jury's own name.
+        judges: judges, seats or plain functions; at least one. Repeated names get ``-2``, ``-3``;
+            judges without one are called ``Judge#N``.
         parallel: all judges at once, each in a thread, or one after the other.
         models_lift: whether judges that a model backs may outvote a failure of deterministic ones.
 
     Raises:
-        ValueError: for a jury without judges, or one that is nested too deep or too large.
-        TypeError: for a member that is neither a judge nor a function, or a voting strategy that
-            is none.
+        ValueError: for a jury without judges.
+        TypeError: for what is no judge, no function or no voting strategy.
     """
 
     judges: Sequence[Member[ContextT]]
@@ -188,15 +117,10 @@ class Jury(Generic[ContextT]):
     name: str = "jury"
     parallel: bool = True
     models_lift: bool = True
-    extent: Extent = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        whose = f"the jury {self.name!r}"
-        seats = roster(self.judges, whose)
-        extent = Extent.around(seat.judge for seat in seats)
         check_strategy(self.voting)
-        object.__setattr__(self, "judges", seats)
-        object.__setattr__(self, "extent", extent.within_limits(whose))
+        object.__setattr__(self, "judges", roster(self.judges, f"the jury {self.name!r}"))
 
     @classmethod
     def of(
@@ -222,16 +146,12 @@ class Jury(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> JuryVerdict:
-        """Asks every judge and counts.
+        """Ask every judge and count; ValueError when a judge asks the jury on which it sits.
 
         Args:
             timeout: seconds for the whole vote; a judge that takes longer is an error ballot. A
                 jury within a jury keeps to the outer one's time as well.
             listener: hears of each judge's start and end.
-
-        Raises:
-            TypeError: for a timeout that is not a number.
-            ValueError: for one that is NaN, or when a judge asks the jury on which it sits.
         """
         ballots = hear(
             self.seats,
@@ -251,14 +171,14 @@ class Jury(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> JuryVerdict:
-        """The same as `vote`, in a thread of its own, while the event loop goes on."""
-        from prjury.jury.threads import in_background  # noqa: PLC0415 - only for event loops
+        """Vote in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
 
-        return await in_background(lambda: self.vote(context, timeout=timeout, listener=listener))
+        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
 
     def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
         """The whole jury as one judge, for juries of juries."""
-        return JuryJudge(self, self.extent, name or self.name)
+        return JuryJudge(self, name or self.name)
 
 
 @dataclass(frozen=True)
@@ -266,12 +186,11 @@ class JuryJudge(Generic[ContextT]):
     """A whole jury or cascade as one judge: it votes by what its members add up to."""
 
     bench: Bench[ContextT] | CascadedJury[ContextT]
-    extent: Extent
     name: str
 
     @property
     def description(self) -> str:
-        """Which jury it is."""
+        """The name of the jury."""
         return f"the jury {self.bench.name}"
 
     @property
@@ -280,17 +199,12 @@ class JuryJudge(Generic[ContextT]):
         return self.bench.type
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """Return what the members' votes add up to."""
+        """The judgment that the members' votes add up to."""
         return self.bench.vote(context).as_judgment
 
 
 def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:
-    """The seats of these members, each with a name of its own.
-
-    Raises:
-        ValueError: for no members.
-        TypeError: for one that is neither a judge nor a function, or that is not in a list.
-    """
+    """The seats of these members, each with a name of its own."""
     if not isinstance(members, Iterable):
         raise TypeError(f"{whose} is made of a list of judges, not of {members!r}")
     seats = [member if isinstance(member, Seat) else Seat(judge_of(member)) for member in members]
@@ -304,6 +218,6 @@ def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[Contex
 
 
 def check_strategy(voting: VotingStrategy) -> None:
-    """Refuses what is no strategy."""
+    """Refuse what is no strategy."""
     if isinstance(voting, type) or not callable(getattr(voting, "aggregate", None)):
         raise TypeError(f"{voting!r} is no voting strategy, such as MajorityVoting() is")

@@ -11,12 +11,7 @@ from prjury.jury.frozen import FrozenDict
 
 
 def finite(value: float, what: str) -> float:
-    """The value itself, if it is a finite real number.
-
-    Raises:
-        TypeError: for anything that is not a number (``True`` is not one).
-        ValueError: for NaN, the infinities and integers beyond the largest float.
-    """
+    """The value itself, if it is a finite real number, which ``True`` is not."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(f"{what} must be a number, not {value!r}")
     try:
@@ -28,7 +23,7 @@ def finite(value: float, what: str) -> float:
     return value
 
 
-def whole_number(value: object, what: str) -> int:
+def require_whole_number(value: object, what: str) -> int:
     """The value itself, if it is a whole number, which ``True`` and 3.0 are not."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise TypeError(f"{what} is a whole number, not {value!r}")
@@ -60,13 +55,7 @@ BooleanScore.FAIL = BooleanScore(value=False)
 
 @dataclass(frozen=True, slots=True)
 class NumericalScore:
-    """A number between two bounds, ``0.0`` and ``1.0`` by default.
-
-    Raises:
-        ValueError: for a value outside the bounds, bounds in the wrong order or further apart than
-            any float, NaN or infinity.
-        TypeError: for something that is not a number.
-    """
+    """A number between two finite bounds, ``0.0`` and ``1.0`` by default."""
 
     value: float
     minimum: float = 0.0
@@ -89,13 +78,7 @@ class NumericalScore:
 
 @dataclass(frozen=True, slots=True)
 class CategoricalScore:
-    """One word out of an allowed set, optionally with a weight in 0..1 for each word.
-
-    Raises:
-        ValueError: for a word outside the set, an empty set, a repeated word, or a weight that
-            names no word or leaves 0..1.
-        TypeError: for words that are not text, and for one string in place of a sequence.
-    """
+    """One word out of an allowed set of distinct ones, with a weight in 0..1 for some or none."""
 
     value: str
     allowed: Sequence[str]
@@ -112,9 +95,9 @@ class CategoricalScore:
         if self.value not in self.allowed:
             raise ValueError(f"{self.value!r} is not one of {', '.join(self.allowed)}")
         if self.weights is not None:
-            object.__setattr__(self, "weights", FrozenDict(self._checked(self.weights)))
+            object.__setattr__(self, "weights", FrozenDict(self._check_weights(self.weights)))
 
-    def _checked(self, weights: Mapping[str, float]) -> dict[str, float]:
+    def _check_weights(self, weights: Mapping[str, float]) -> dict[str, float]:
         for word, weight in weights.items():
             if word not in self.allowed:
                 raise ValueError(f"weight for {word!r}, which is not one of the allowed words")
@@ -135,11 +118,7 @@ Score: TypeAlias = BooleanScore | NumericalScore | CategoricalScore
 
 
 def to_boolean(score: Score, threshold: float = 0.5) -> bool:
-    """Return whether the score's normalised value reaches the threshold.
-
-    Raises:
-        ValueError: for a categorical score without a weight.
-    """
+    """Return true if the normalised value reaches the threshold, as `to_numerical` has it."""
     return to_numerical(score) >= threshold
 
 

@@ -19,9 +19,8 @@ _AT_ONCE = 32
 def resolve(awaitable: Awaitable[T]) -> T:
     """Return what the awaitable brings, waited for in whatever thread this is.
 
-    A thread that already runs an event loop, such as a notebook's, cannot run a second one, and in
-    the main thread a loop would take Ctrl-C for a request that a judge may refuse: there the loop
-    runs in a thread of its own.
+    A thread that already runs an event loop cannot run a second one, and in the main thread a loop
+    would take Ctrl-C for a request that a judge may refuse: there it gets a thread of its own.
     """
     import asyncio  # noqa: PLC0415 - 30 ms that only asynchronous judges should cost
 
@@ -34,10 +33,10 @@ def resolve(awaitable: Awaitable[T]) -> T:
     except RuntimeError:
         if threading.current_thread() is not threading.main_thread():
             return asyncio.run(wait_for())
-    return aside(lambda: asyncio.run(wait_for())).result()
+    return run_aside(lambda: asyncio.run(wait_for())).result()
 
 
-def aside(work: Callable[[], T]) -> Future[T]:
+def run_aside(work: Callable[[], T]) -> Future[T]:
     """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
     done: Future[T] = Future()
     done.set_running_or_notify_cancel()  # from here on nobody can cancel it
@@ -54,19 +53,15 @@ def aside(work: Callable[[], T]) -> Future[T]:
     return done
 
 
-async def in_background(work: Callable[[], T]) -> T:
+async def run_async(work: Callable[[], T]) -> T:
     """Return what the work brings, done in a thread of its own while the event loop goes on."""
     import asyncio  # noqa: PLC0415 - as above
 
-    return await asyncio.wrap_future(aside(work))
+    return await asyncio.wrap_future(run_aside(work))
 
 
 class Daemons(ThreadPoolExecutor):
-    """An event loop's executor whose threads nobody waits for.
-
-    The usual one is waited for when the interpreter ends: a judge that hangs in it would keep a
-    program alive that was interrupted, or that is done with everything else.
-    """
+    """An event loop's executor whose threads nobody waits for, also if they hang at the end."""
 
     def __init__(self) -> None:
         super().__init__(_AT_ONCE)
@@ -74,9 +69,9 @@ class Daemons(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Return what will be the call's result."""
-        return aside(partial(self._in_turn, partial(fn, *args, **kwargs)))
+        return run_aside(partial(self._wait_turn, partial(fn, *args, **kwargs)))
 
-    def _in_turn(self, call: Callable[[], T]) -> T:
+    def _wait_turn(self, call: Callable[[], T]) -> T:
         with self._turns:
             return call()
 

@@ -3,17 +3,6 @@
 The order of the ballots never matters: sums are exactly rounded and names are sorted. Every
 aggregate keeps the counts that it rests on in ``metadata["aggregation"]``. Abstentions leave the
 population of every strategy; errors follow the `ErrorPolicy`.
-
-To add a voting strategy:
-
-1. Write a frozen dataclass here with a ``name``, an ``on_error`` policy and ``aggregate(ballots)``;
-   begin with `population`, which says who votes and answers by itself where there is nothing to
-   count, and put `Population.evidence` into the metadata. `MedianVoting` is the shortest example.
-2. Export it in ``prjury/__init__.py``: the import for type checkers, and ``__all__``.
-3. To name it in a policy, add it to ``VotingEntry`` in ``policy/tiers.py`` and to ``VOTING`` in
-   ``app/registry.py``.
-4. Add it to ``voting_strategies`` in ``tests/strategies.py``: the property tests of
-   ``tests/unit/jury`` then run over it.
 """
 
 from __future__ import annotations
@@ -49,11 +38,7 @@ def is_benign(judgment: Judgment) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """One judge's judgment with the judge's name and weight, as counted by a voting strategy.
-
-    Raises:
-        ValueError: for a weight that is negative or not finite.
-    """
+    """One judge's judgment with the judge's name and its weight, finite and not negative."""
 
     judge: str
     judgment: Judgment
@@ -80,7 +65,7 @@ class ErrorPolicy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Who was asked, who votes, and the sentence that tells it."""
+    """All ballots, those that vote, and the sentence about it."""
 
     ballots: tuple[Ballot, ...]
     voters: tuple[Ballot, ...]
@@ -115,11 +100,7 @@ class Population:
 def population(
     ballots: Iterable[Ballot], strategy: str, on_error: ErrorPolicy, *, weighted: bool = False
 ) -> Population | Judgment:
-    """Return who votes; a judgment instead where there is nothing to count.
-
-    Raises:
-        ValueError: for no ballots at all.
-    """
+    """Those who vote; a judgment instead where there is nothing to count."""
     everyone = tuple(ballots)
     if not everyone:
         raise ValueError("there are no ballots to count")
@@ -186,11 +167,7 @@ class VotingStrategy(Protocol):
         ...
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
-        """The judgment of all ballots.
-
-        Raises:
-            ValueError: for no ballots at all.
-        """
+        """The judgment of all ballots; ValueError for none at all."""
         ...
 
 
@@ -205,11 +182,7 @@ def _score_of(ballot: Ballot) -> float:
 
 @dataclass(frozen=True, slots=True)
 class MajorityVoting:
-    """More passes than fails among the votes cast; a tie follows the tie policy.
-
-    Raises:
-        ValueError: for a policy that does not exist.
-    """
+    """More passes than fails among the votes cast; a tie follows the tie policy."""
 
     tie: TiePolicy = TiePolicy.FAIL
     on_error: ErrorPolicy = ErrorPolicy.TREAT_AS_FAIL
@@ -237,11 +210,7 @@ class MajorityVoting:
 
 @dataclass(frozen=True, slots=True)
 class ConsensusVoting:
-    """All judges that vote agree; disagreement is ``on_disagreement``.
-
-    Raises:
-        ValueError: for a disagreement that would count as PASS, or a policy that does not exist.
-    """
+    """All judges that vote agree; disagreement is ``on_disagreement``, which cannot be PASS."""
 
     on_disagreement: Status = Status.FAIL
     on_error: ErrorPolicy = ErrorPolicy.TREAT_AS_FAIL
@@ -270,12 +239,7 @@ class ConsensusVoting:
 
 @dataclass(frozen=True, slots=True)
 class _ScoreVoting:
-    """What the three strategies on scores share: a threshold and a band of doubt around it.
-
-    Raises:
-        ValueError: for a threshold outside 0..1, a band that is not ``low <= high`` in 0..1, or a
-            policy that does not exist.
-    """
+    """A threshold in 0..1, and a band ``low <= high`` of doubt around it."""
 
     threshold: float = 0.5
     undecided: tuple[float, float] | None = None
@@ -292,7 +256,7 @@ class _ScoreVoting:
         if low > high:
             raise ValueError(f"the undecided band is empty: {low}..{high}")
 
-    def _decide(self, counted: Population, score: float, how: str) -> Judgment:
+    def _apply_threshold(self, counted: Population, score: float, how: str) -> Judgment:
         score = round(score, _DIGITS)
         message = f"{how} {score:.2f} of {len(counted.voters)}"
         low, high = (round(end, _DIGITS) for end in self.undecided or (2.0, -1.0))
@@ -321,7 +285,7 @@ class AverageVoting(_ScoreVoting):
         if isinstance(counted, Judgment):
             return counted
         scores = [_score_of(ballot) for ballot in counted.voters]
-        return self._decide(counted, math.fsum(scores) / len(scores), "mean")
+        return self._apply_threshold(counted, math.fsum(scores) / len(scores), "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +304,7 @@ class WeightedAverageVoting(_ScoreVoting):
         shares = [ballot.weight / largest for ballot in counted.voters]
         scores = [_score_of(ballot) for ballot in counted.voters]
         total = math.fsum(share * score for share, score in zip(shares, scores, strict=True))
-        return self._decide(counted, total / math.fsum(shares), "weighted mean")
+        return self._apply_threshold(counted, total / math.fsum(shares), "weighted mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,7 +318,9 @@ class MedianVoting(_ScoreVoting):
         counted = population(ballots, self.name, self.on_error)
         if isinstance(counted, Judgment):
             return counted
-        return self._decide(counted, statistics.median(map(_score_of, counted.voters)), "median")
+        return self._apply_threshold(
+            counted, statistics.median(map(_score_of, counted.voters)), "median"
+        )
 
 
 def _status(*, passed: bool) -> Status:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TypeAlias
 
-from prjury.resources import published_text
+from prjury.resources import read_published_text
 
 #: Versions by ``group:artifact``, by minor line, by the parent or BOM.
 _Table: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
@@ -15,7 +15,7 @@ _Table: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 @cache
 def _table() -> _Table:
-    table: _Table = json.loads(published_text())
+    table: _Table = json.loads(read_published_text())
     return table
 
 

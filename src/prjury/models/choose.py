@@ -269,3 +269,13 @@ def _key(environ: Mapping[str, str], variable: str) -> str:
             remedy="Set it again",
         )
     return key
+
+
+class ChosenModel:
+    """Goes by its choice; how it is asked, and what that costs, is what differs."""
+
+    def __init__(self, choice: ModelChoice) -> None:
+        self._choice = choice
+        self.name = str(choice)
+        self.identity = choice.identity
+        self.room = choice.room

@@ -21,8 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from prjury.deadline import Deadline
-from prjury.models.choose import ModelChoice
-from prjury.models.connect import ChosenModel
+from prjury.models.choose import ChosenModel, ModelChoice
 from prjury.models.wrappers import late, refuse_no_answer, refuse_size
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
 from prjury.processes import kill_marked

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import UsageError
-from prjury.models.choose import ModelChoice
+from prjury.models.choose import ChosenModel, ModelChoice
 from prjury.models.wrappers import (
     Budget,
     BudgetedModel,
@@ -162,16 +162,6 @@ class AnswerFile:
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how
         with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
             file.write(content)
-
-
-class ChosenModel:
-    """Goes by its choice; how it is asked, and what that costs, is what differs."""
-
-    def __init__(self, choice: ModelChoice) -> None:
-        self._choice = choice
-        self.name = str(choice)
-        self.identity = choice.identity
-        self.room = choice.room
 
 
 #: The status of a server that did not expect what it was sent.

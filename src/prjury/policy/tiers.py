@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from prjury.jury.cascade import TierPolicy
+from prjury.jury.verdicts import TierPolicy
 from prjury.policy.agents import AgentOptions
 from prjury.policy.fields import (
     Duration,

@@ -31,8 +31,8 @@ class Prompt(Struct, frozen=True):
         system: the instructions; the same in every call, so that providers can cache them.
         user: the material, one JSON document.
         schema: the JSON Schema of the reply; empty where it is to be plain text.
-        name: which prompt this is, with its version: ``quality/1``.
-        nonces: random words in the texts; they differ from run to run and mean nothing.
+        name: with its version: ``quality/1``.
+        nonces: random words in the texts, which differ from run to run and mean nothing.
         run: the part of the instructions that differs from run to run; it follows ``system``.
         answer_tokens: about how long the answer may get, with what a model thinks before it.
     """
@@ -79,11 +79,9 @@ class Prompt(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What a model answered, and what it cost.
+    """What a model answered, and what it cost in US dollars, None where that is not known.
 
     Attributes:
-        model: who answered, as the server calls it.
-        usd: US dollars; None where the price is not known.
         stand_in: whether another model answered than the one that is asked first.
     """
 
@@ -111,13 +109,7 @@ ModelReason: TypeAlias = Literal[
 
 
 class ModelError(CannotJudgeError):
-    """A model gave no usable reply.
-
-    Nothing that a server sent and no credential is ever part of the text.
-
-    Attributes:
-        spent: what the unusable reply cost, None where that is not known.
-    """
+    """A model gave no usable reply; no credential and nothing that a server sent is in the text."""
 
     default_reason = "provider_error"
 

@@ -19,12 +19,7 @@ class TreeEntry(Struct, frozen=True):
 
 
 class BranchTip(Struct, frozen=True):
-    """A branch as it is now.
-
-    Attributes:
-        date: when its newest commit was made, in seconds since 1970.
-        tree: the object name of what it holds; empty where nobody has looked.
-    """
+    """A branch as it is now; its date in seconds since 1970, no tree where nobody has looked."""
 
     name: str
     sha: str
@@ -33,11 +28,7 @@ class BranchTip(Struct, frozen=True):
 
 
 class CommitMessage(Struct, frozen=True):
-    """A commit's message.
-
-    Attributes:
-        date: when the commit was made, in seconds since 1970.
-    """
+    """A commit's message, and its date in seconds since 1970."""
 
     sha: str
     date: int
@@ -46,12 +37,7 @@ class CommitMessage(Struct, frozen=True):
 
 
 class WordPlaces(Struct, frozen=True):
-    """Where words stand in a tree.
-
-    Attributes:
-        places: path and line (from 1) of every occurrence, by word; a word without any is no key.
-        missing: files that a partial clone lacks; nobody knows what stands in them.
-    """
+    """Where words stand in a tree: path and line, from 1; files that a partial clone lacks."""
 
     places: Mapping[str, Sequence[tuple[str, int]]]
     missing: tuple[str, ...] = ()
@@ -62,7 +48,6 @@ class ShellCommand(Struct, frozen=True):
 
     Attributes:
         argv: program and arguments, or one string for ``/bin/sh -c``.
-        directory: where it runs.
         env: the whole environment; nothing is inherited.
         output_limit: bytes of output beyond which the program is stopped.
         writable: where it may write besides a scratch directory; its own directory by default.
@@ -86,11 +71,9 @@ class Completed(Struct, frozen=True):
     """What became of a program.
 
     Attributes:
-        exit_code: its exit code; minus the signal's number if a signal ended it.
-        log: the file that holds everything it printed, standard output and error together.
-        stopped: which limit we ended it at (``"timeout"``, ``"output_limit"``, ``"memory_limit"``,
-            ``"process_limit"``, ``"disk_limit"``, ``"file_limit"``), else None.
-        seconds: how long it ran.
+        exit_code: minus the signal's number if a signal ended it.
+        log: everything it printed, standard output and error together.
+        stopped: which limit we ended it at, such as ``"timeout"`` or ``"output_limit"``.
     """
 
     exit_code: int
@@ -110,11 +93,10 @@ class CheckResult:
     """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
 
     Attributes:
-        name: the check's name or the status's context; its reporter has chosen it.
-        app: who reports it: the slug of an app, or ``@login`` for a commit status.
+        name: as its reporter has chosen it.
+        app: the slug of the app that reports it, or ``@login`` for a commit status.
         conclusion: how it ended, such as ``"success"``; None as long as it has not.
-        url: the page about it, an http(s) address.
-        id, ended: of a check run, else 0; when it ended, in seconds since 1970, 0 if not known.
+        id: of a check run, else 0; ``ended`` in seconds since 1970, 0 if not known.
         base: that of the merge that it ran on; empty for the commit alone, None if not known.
     """
 
@@ -128,12 +110,7 @@ class CheckResult:
 
 
 class LeftReports(Struct, frozen=True):
-    """The JUnit reports that the workflows of a commit have left behind.
-
-    Attributes:
-        files: their bytes by the artifact's name and their path in it.
-        problems: why there may be more of them; one clause each.
-    """
+    """The JUnit reports of a commit's workflows, by artifact and path; why there may be more."""
 
     files: Mapping[str, bytes] = msgspec.field(default_factory=dict)
     problems: tuple[str, ...] = ()

@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct, structs
 
-from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import Ballot
 from prjury.report.headline import OVERRIDDEN, headline
 from prjury.report.judge_facts import (

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Meta, Struct
 
-from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
+from prjury.jury.cascade import conclude
 from prjury.jury.codec import check_to_json, plain
 from prjury.jury.gate import Gate
 from prjury.jury.judge import MODEL_BACKED, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import Ballot
 from prjury.report.assemble import gate_policy_of, hold
 from prjury.report.backports import Backports

@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct
 
-from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Status
+from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.report.findings import Finding, findings, number_groups, seat_outcomes
 from prjury.report.inline import markers

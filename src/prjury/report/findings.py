@@ -9,9 +9,10 @@ from enum import IntEnum
 
 from msgspec import Struct
 
-from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, counting
+from prjury.jury.cascade import counting
 from prjury.jury.gate import UNREAD_CONTENT
 from prjury.jury.judgment import Check, Judgment, Severity, Status
+from prjury.jury.verdicts import TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import Ballot
 from prjury.report.judge_facts import (
     GeneralFacts,
@@ -149,11 +150,7 @@ def number_groups(every: Sequence[Finding]) -> tuple[Group, ...]:
 
 
 def select_checks(judgment: Judgment) -> tuple[Check, ...]:
-    """The failed checks that are findings.
-
-    Checks that only sum up a judge's others, such as the exit code of a build beside its compile
-    errors, count where there is nothing else.
-    """
+    """The failed checks that are findings; those that sum up others count where they are alone."""
     summaries = GeneralFacts.of(judgment).summaries
     failed = judgment.failed_checks
     return tuple(check for check in failed if check.name not in summaries) or failed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import BENIGN_LABELS, NOBODY_VOTED, NOT_APPLICABLE, NOT_CONFIGURED, Ballot
 from prjury.report.findings import HELD_BACK, SeatOutcome, blocking_checks, culprits, seat_outcomes
 from prjury.report.judge_facts import (
@@ -22,6 +22,7 @@ from prjury.report.judge_facts import (
 from prjury.report.model import Coverage
 from prjury.report.sanitise import clean
 from prjury.report.wording import counted, first_line, first_words, listed
+from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import PullRequest, printable
 
 READY = "✅ Ready to merge"
@@ -105,11 +106,7 @@ def is_advised_against(verdict: Verdict) -> bool:
 
 
 def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
-    """Return true if the tree that would be merged was built and tested.
-
-    A build whose tests left no results, or that another CI made of an older base, proves as little
-    as none.
-    """
+    """Return true if the tree that would be merged was built, with results of tests."""
     builds = _list_passed_builds(verdict)
     return bool(builds) and all(
         _has_tested(build) and not _describe_other_base(pull, build) for build in builds
@@ -152,7 +149,7 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
             yield f"{seat.ballot.judge} {reserve}"
     if not pull.files:
         yield "no file changes"
-    elif pull.docs_only:
+    elif is_docs_only(pull):
         yield "only documentation changes"
     ended = [seat for seat in blocking if seat.judgment.status in {Status.PASS, Status.FAIL}]
     if any(BuildFacts.of(seat.judgment) for seat in ended):
@@ -166,7 +163,7 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
         yield f"{counted(unbuilt, 'file')} not built" if unbuilt else ""
     else:
         yield "not built"
-        yield "" if pull.docs_only else _count_unread(coverage)
+        yield "" if is_docs_only(pull) else _count_unread(coverage)
     answers = [seat for seat in seat_outcomes(verdict) if seat.judgment.label not in BENIGN_LABELS]
     if all(seat.ballot.type is JudgeType.DETERMINISTIC for seat in answers):
         yield "no model asked"

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, Struct
 
-from prjury.jury.cascade import TierAttempt, Verdict
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Check, Judgment
+from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.snapshot.model import Conflict, PullRequest
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]

@@ -12,8 +12,8 @@ from enum import IntEnum
 from markupsafe import Markup
 from msgspec import Struct
 
-from prjury.jury.cascade import TierAttempt
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report.headline import why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ class FilePatch(Struct, frozen=True):
 
     Attributes:
         body: the hunks' raw lines, headers included.
+        added_bytes: the size of all added lines, and ``longest`` the characters of the longest.
         binary: whether git called the content binary and left it out.
     """
 
@@ -50,9 +51,12 @@ class FilePatch(Struct, frozen=True):
 
     def hunks(self) -> tuple[Hunk, ...]:
         """The hunks with their lines; this costs some 300 bytes of memory a line."""
-        return tuple(_hunks(PatchReader(self.body)))
+        reader, hunks = PatchReader(self.body), list[Hunk]()
+        while reader.more:
+            hunks.append(read_hunk(reader))
+        return tuple(hunks)
 
-    def followed_by(self, other: FilePatch) -> FilePatch:
+    def append(self, other: FilePatch) -> FilePatch:
         """Both patches as one: git writes two where a file's type changes."""
         return FilePatch(
             (*self.body, *other.body),
@@ -98,7 +102,7 @@ def _header(line: bytes) -> Hunk:
 
 
 def read_patches(patch: bytes) -> Iterator[FilePatch]:
-    """Yield the files of a patch in git's order; DiffError for text in another format."""
+    """The files of a patch in git's order; DiffError for text that git does not write."""
     lines = patch.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
@@ -131,7 +135,7 @@ def _read_file(reader: PatchReader) -> FilePatch:
 
 @dataclass
 class _Tally:
-    """What hunks amount to, found without taking their lines apart."""
+    """Sums over hunks, made without taking their lines apart."""
 
     hunks: int = 0
     additions: int = 0
@@ -142,80 +146,53 @@ class _Tally:
     def measure(self, reader: PatchReader, header: Hunk) -> None:
         """Reads past one hunk."""
         self.hunks += 1
-        old_left, new_left = header.old_lines, header.new_lines
-        while old_left > 0 or new_left > 0:
-            raw = reader.take()
-            sign = raw[:1]
-            if sign == b"+":
-                new_left -= 1
+        for raw in _list_rows(reader, header):
+            if raw.startswith(b"+"):
                 self.additions += 1
                 self.added_bytes += len(raw)
                 if len(raw) > self.longest:
                     self.longest = max(self.longest, len(raw.decode("utf-8", "replace")) - 1)
-            elif sign == b"-":
-                old_left -= 1
+            elif raw.startswith(b"-"):
                 self.deletions += 1
-            elif sign in {b" ", b""}:
-                old_left -= 1
-                new_left -= 1
-            elif sign != b"\\":
-                raise DiffError(f"a hunk's line starts with {sign!r}")
-        if old_left < 0 or new_left < 0:
-            raise DiffError("a hunk holds more lines than its header says")
-        if reader.peek().startswith(b"\\"):
-            reader.take()
 
 
-@dataclass
-class _Position:
-    """The next line numbers on both sides and how many lines are still owed."""
-
-    old: int
-    new: int
-    old_left: int
-    new_left: int
-    lines: list[Line] = field(default_factory=list)
-
-    def add(self, raw: bytes) -> None:
-        sign, text, end = _split(raw)
-        old = self.old if sign in " -" else None
-        new = self.new if sign in " +" else None
-        self.old += old is not None
-        self.old_left -= old is not None
-        self.new += new is not None
-        self.new_left -= new is not None
-        self.lines.append(Line(sign, old, new, text, end))
-
-    def end_without_newline(self) -> None:
-        if not self.lines:
-            raise DiffError("a hunk starts with the note on a missing line end")
-        last = self.lines[-1]
-        text = last.text + last.end.removesuffix("\n")
-        self.lines[-1] = Line(last.sign, last.old, last.new, text, "")
-
-
-def _split(raw: bytes) -> tuple[str, str, str]:
-    sign, content = raw[:1].decode() or " ", raw[1:]
-    end = "\r\n" if content.endswith(b"\r") else "\n"
-    return sign, content.removesuffix(b"\r").decode("utf-8", "surrogateescape"), end
-
-
-def _hunks(reader: PatchReader) -> Iterator[Hunk]:
-    while reader.more:
-        yield read_hunk(reader)
+def _list_rows(reader: PatchReader, header: Hunk) -> Iterator[bytes]:
+    """The rows of a hunk, as many as its header says, and the note behind them."""
+    old_left, new_left = header.old_lines, header.new_lines
+    while old_left > 0 or new_left > 0:
+        row = reader.take()
+        sign = row[:1]
+        if sign not in {b"+", b"-", b" ", b"", b"\\"}:
+            raise DiffError(f"a hunk's line starts with {sign!r}")
+        old_left -= sign in {b"-", b" ", b""}
+        new_left -= sign in {b"+", b" ", b""}
+        yield row
+    if old_left < 0 or new_left < 0:
+        raise DiffError("a hunk holds more lines than its header says")
+    if reader.peek().startswith(b"\\"):
+        yield reader.take()
 
 
 def read_hunk(reader: PatchReader) -> Hunk:
     """Read a hunk, header first."""
     header = _header(reader.take())
-    position = _Position(header.old_start, header.new_start, header.old_lines, header.new_lines)
-    while position.old_left > 0 or position.new_left > 0:
-        raw = reader.take()
-        if raw.startswith(b"\\"):
-            position.end_without_newline()
-        else:
-            position.add(raw)
-    if reader.peek().startswith(b"\\"):
-        reader.take()
-        position.end_without_newline()
-    return replace(header, lines=tuple(position.lines))
+    old, new, lines = header.old_start, header.new_start, list[Line]()
+    for row in _list_rows(reader, header):
+        if row.startswith(b"\\"):
+            _drop_end(lines)
+            continue
+        sign = row[:1].decode() or " "
+        text = row[1:].removesuffix(b"\r").decode("utf-8", "surrogateescape")
+        end = "\r\n" if row.endswith(b"\r") else "\n"
+        before = old if sign in " -" else None
+        after = new if sign in " +" else None
+        lines.append(Line(sign, before, after, text, end))
+        old, new = old + (before is not None), new + (after is not None)
+    return replace(header, lines=tuple(lines))
+
+
+def _drop_end(lines: list[Line]) -> None:
+    if not lines:
+        raise DiffError("a hunk starts with the note on a missing line end")
+    last = lines.pop()
+    lines.append(replace(last, text=last.text + last.end.removesuffix("\n"), end=""))

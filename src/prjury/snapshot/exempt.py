@@ -14,7 +14,7 @@ _MEANINGS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def matches(path: str, glob: str) -> bool:
-    """Return whether a glob speaks of a path.
+    """Return true if a glob speaks of a path.
 
     ``*`` and ``?`` stay inside a directory, ``**`` crosses directories. A glob without a slash
     holds in every directory, one that ends in a slash for all that is below it.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from prjury.snapshot.model import FileKind
+from prjury.snapshot.model import FileKind, FileStatus, PullRequest
 
 #: Lock files, and the command that writes each anew.
 LOCK_FILES: Mapping[str, str] = {
@@ -105,12 +105,7 @@ SUBMODULE_MODE = "160000"
 
 
 def kind_of(path: str, mode: str | None = None, *, binary: bool = False) -> FileKind:
-    """The kind of the file at ``path``.
-
-    Args:
-        mode: git's file mode, which marks symbolic links and submodules.
-        binary: whether git found the content to be binary.
-    """
+    """The kind of a file by its path and git's mode; git finds binary content."""
     special = {SYMLINK_MODE: FileKind.SYMLINK, SUBMODULE_MODE: FileKind.SUBMODULE}.get(mode or "")
     if special:
         return special
@@ -182,3 +177,13 @@ def _is_docs(path: str, name: str, suffix: str) -> bool:
 def _is_prose(path: str, name: str, suffix: str) -> bool:
     placed = name.removesuffix(suffix) in _DOCS_NAMES or _DOCS_PLACE.match(path) is not None
     return suffix in _PROSE_SUFFIXES and placed
+
+
+def is_docs_only(pull: PullRequest) -> bool:
+    """Return true if only documentation changes; a file that goes away may be missed."""
+    return bool(pull.files) and all(
+        file.kind is FileKind.DOCS
+        and file.status is not FileStatus.DELETED
+        and (file.old_path is None or kind_of(file.old_path) is FileKind.DOCS)
+        for file in pull.files
+    )

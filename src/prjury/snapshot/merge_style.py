@@ -87,15 +87,13 @@ class RebaseTrial(Struct, frozen=True):
     """The head's commits, picked one after the other onto the tip of the base.
 
     Attributes:
-        tree: the object name of the last commit's tree, None where it did not come so far.
-        total: how many commits there are to pick.
-        picked: how many of them were picked without a conflict.
+        tree: that of the last commit, None where it did not come so far.
+        picked: how many of all were picked without a conflict.
         emptied: how many of those change nothing any more and are dropped.
         applied: how many commits the base has already, which are left out.
-        stopped_at: the first commit that conflicts.
-        conflicts: the files in which it does.
-        kept: the commits that were picked and change something, in order.
-        left: the commits after the first that conflicts.
+        stopped_at: the first commit that conflicts, in the files of ``conflicts``.
+        made: the commits that were picked and change something, in order.
+        rest: the commits after the first that conflicts.
         unfinished: why the trial was given up, None where it was not.
         impossible: why no trial could be made, in one sentence.
     """
@@ -107,8 +105,8 @@ class RebaseTrial(Struct, frozen=True):
     applied: int = 0
     stopped_at: StyleCommit | None = None
     conflicts: tuple[Conflict, ...] = ()
-    kept: tuple[str, ...] = ()
-    left: tuple[str, ...] = ()
+    made: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
     unfinished: Literal["timeout", "too_large"] | None = None
     impossible: str | None = None
 

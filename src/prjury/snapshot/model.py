@@ -15,21 +15,19 @@ from msgspec import Struct
 
 
 def patch_id(pull: PullRequest) -> str:
-    """A name for what a pull request does, 64 hex digits.
+    """A name for what a pull request does to which lines, wherever they are; 64 hex digits.
 
-    Two changes have the same one if they do the same to the same files with the same lines around
-    it; numbers of lines do not count, as in ``git patch-id``, but every blank does. Where the lines
-    are not known, the content's name stands for them.
+    Every blank counts. Where the lines are not known, the content's name stands for them.
     """
     digest = hashlib.sha256()
     for file in pull.files:
-        for part in _parts(file):
+        for part in _identify_file(file):
             digest.update(part.encode("utf-8", "surrogateescape"))
             digest.update(b"\0")
     return digest.hexdigest()
 
 
-def _parts(file: FileChange) -> Iterator[str]:
+def _identify_file(file: FileChange) -> Iterator[str]:
     yield from (
         file.path,
         file.old_path or "",
@@ -51,11 +49,7 @@ def printable(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""The text as one line for messages, with nothing in it that hides or moves other text.
-
-    Control characters, line breaks, bidirectional and zero-width characters become escapes such as
-    ``\u202e``; bytes that are not UTF-8 are shown as in `printable`.
-    """
+    r"""The text as one line, with escapes such as ``\u202e`` for what hides or moves other text."""
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode()
         for char in printable(text)
@@ -98,13 +92,10 @@ UNREADABLE_KINDS = frozenset({FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE
 
 
 class Line(Struct, frozen=True):
-    r"""One line of a hunk, without its line end.
+    r"""One line of a hunk with its numbers, from 1, on both sides.
 
     Attributes:
         sign: ``"+"`` added, ``"-"`` removed, ``" "`` context.
-        old: its number on the base side, from 1; None for an added line.
-        new: its number on the head side, from 1; None for a removed line.
-        text: the content; a carriage return before the line feed is not part of it.
         end: the line end as it stands in the file: ``"\n"``, ``"\r\n"`` or ``""``.
     """
 
@@ -127,13 +118,10 @@ class Hunk(Struct, frozen=True):
 
 
 class FileChange(Struct, frozen=True):
-    """What the pull request does to one file.
+    """What the pull request does to one file: object names and git's modes on both sides.
 
     Attributes:
         old_path: where the file was, if it was renamed or copied.
-        old_blob: the object name of the content on the merge base, None where there is none.
-        new_blob: the same at the head.
-        old_mode: git's file mode on the merge base, such as ``100644``; None where there is none.
         additions: added lines, also of those that were not read.
         unread: why the hunks are not here, None where they are.
         exempt: why the file need not be read according to the base; None where it has to be.
@@ -196,11 +184,7 @@ class LineSpan(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ConflictRegion:
-    """One place where the sides disagree: its lines at the head, and where it is merged onto.
-
-    Attributes:
-        texts: the lines at the head and those on the other side; None where they are not known.
-    """
+    """One place where the sides disagree: its lines, and texts if known, at the head and onto."""
 
     head: LineSpan
     onto: LineSpan
@@ -214,8 +198,7 @@ class Conflict(Struct, frozen=True):
         mechanical: whether it can be resolved without knowing the code: a lock file, or a
             changelog to which both sides add.
         reason: how it is resolved then, else git's own words.
-        lines: the first and the last line in conflict, counted in the file as it is at the head;
-            None for a file that collides as a whole, or that was not looked into.
+        lines: the first and the last in conflict at the head; None for the file as a whole.
         regions: the places between them, in order; of very many only the first ones.
     """
 
@@ -237,10 +220,8 @@ class MergeTrial(Struct, frozen=True):
     """The head merged onto the tip of the base in object space, no checkout involved.
 
     Attributes:
-        tree: the object name of the merged tree, None with conflicts or without a trial.
-        conflicts: the files that do not merge, empty for a clean merge.
-        impossible: why no trial could be made, None where one was.
-        reason: the same in one word, for programs.
+        tree: the merged one, None with conflicts or without a trial.
+        impossible: why no trial could be made, with ``reason`` in one word for programs.
     """
 
     tree: str | None
@@ -267,16 +248,10 @@ class PullRequest(Struct, frozen=True):
     Attributes:
         repo: ``owner/name`` where known, else the directory's name.
         number: None for a pull request that exists only as two local refs.
-        title: what the author calls it; judges of quality do not see it.
         base: the branch to merge into, at its tip.
-        head: what is to be merged.
         merge_base: the commit where both parted; the diff starts here.
-        behind: commits on the base that the head does not have.
-        ahead: commits on the head that the base does not have.
-        merge: the trial merge.
+        behind: commits that the head lacks; ``ahead``: those that the base lacks.
         files: the change from merge base to head, ordered by path.
-        labels: the names of its labels, as far as they are known.
-        milestone: the title of its milestone, as far as it is known.
         notes: what a reader has to know, such as a dirty work tree that was not judged.
     """
 
@@ -307,16 +282,3 @@ class PullRequest(Struct, frozen=True):
     def deletions(self) -> int:
         """Removed lines in all files."""
         return sum(file.deletions for file in self.files)
-
-    @property
-    def docs_only(self) -> bool:
-        """Return whether nothing but documentation changes; a file that goes away may be missed."""
-        return bool(self.files) and all(_is_documentation(file) for file in self.files)
-
-
-def _is_documentation(file: FileChange) -> bool:
-    from prjury.snapshot.kinds import kind_of  # noqa: PLC0415 - kinds build on this module
-
-    before = kind_of(file.old_path) if file.old_path else FileKind.DOCS
-    gone = file.status is FileStatus.DELETED
-    return file.kind is before is FileKind.DOCS and not gone

@@ -18,11 +18,9 @@ class PickedFile(Struct, frozen=True):
     """A path at which a tree differs from the one before it.
 
     Attributes:
-        path: as everywhere: UTF-8 with ``surrogateescape``.
-        mode: git's, such as ``100755``; None where the file goes away.
-        blob: the object name of its content, or the commit of a submodule; empty where it goes.
-        content: its bytes; None where the server has the object: for a submodule, and for a blob
-            that some commit of the repository on the server holds.
+        mode: git's; None, and no ``blob``, where the file goes away.
+        blob: the object name of its content, or the commit of a submodule.
+        content: its bytes; None where the server has the object.
     """
 
     path: str
@@ -45,7 +43,6 @@ class PickedCommit(Struct, frozen=True):
     Attributes:
         tree: the object name that its tree must get.
         files: what differs from the tree before: that of the commit before, or of the tip.
-        message: the original's, without a line about where it is from.
         origins: the full names of the commits that it is picked from.
     """
 
@@ -60,17 +57,12 @@ class Pick(Struct, frozen=True):
     """A change on top of a release branch, clean or in conflict.
 
     Attributes:
-        branch: the release branch, without ``refs/heads/``.
-        branch_sha: its tip, on which the change was tried.
-        branch_tree: the tree of that tip.
-        commits: in order, each on top of the one before; a squash is one. None of a pick in
-            conflict is ever written.
-        verdict: the verdict's word, such as ``suitable_with_changes``.
-        reasons: what speaks for it, and against.
-        conflicts: of a pick that does not apply; none where what is picked before it, which is
-            then among the commits, lets it apply.
+        branch: the release branch, without ``refs/heads/``, at its tip and with that tip's tree.
+        commits: each on top of the one before; none of a pick in conflict is ever written.
+        verdict: its word, such as ``suitable_with_changes``.
+        number: of the pull request that it is from, as title and address are.
+        conflicts: of a pick that does not apply, nor would after what is picked before it.
         commands: what to type to get the picked branch.
-        number: of the pull request that it is from; its title and web address.
     """
 
     branch: str

@@ -51,29 +51,24 @@ class Region(Struct, frozen=True):
     """A place where both sides change the base and do not agree, counted in lines from 0."""
 
     base: range
-    ours: range
-    theirs: range
+    onto: range
+    head: range
 
 
 class ThreeWay(Struct, frozen=True):
-    """A file on the base, on the side that is merged onto (ours) and at the head (theirs).
-
-    Attributes:
-        base: None for a file that both sides add.
-        regions: where they collide.
-    """
+    """A file on the base (if it is there), on which it is merged onto (ours), and at the head."""
 
     base: tuple[str, ...] | None
-    ours: tuple[str, ...]
-    theirs: tuple[str, ...]
+    onto: tuple[str, ...]
+    head: tuple[str, ...]
     regions: tuple[Region, ...] = ()
 
     @classmethod
     def of(
         cls,
         base: Lines,
-        ours: Lines,
-        theirs: Lines,
+        onto: Lines,
+        head: Lines,
         edits: tuple[Sequence[Edit], Sequence[Edit]],
     ) -> ThreeWay:
         """The three versions with the places where the sides' edits touch and differ."""
@@ -81,37 +76,33 @@ class ThreeWay(Struct, frozen=True):
         differing = (
             region
             for region in regions
-            if region and _cut(ours, region.ours) != _cut(theirs, region.theirs)
+            if region and _slice(onto, region.onto) != _slice(head, region.head)
         )
-        return cls(tuple(base), tuple(ours), tuple(theirs), tuple(differing))
+        return cls(tuple(base), tuple(onto), tuple(head), tuple(differing))
 
     @classmethod
-    def drop_base(cls, ours: Lines, theirs: Lines, edits: Sequence[Edit]) -> ThreeWay:
-        """A file that both sides add: they collide wherever they differ.
-
-        Args:
-            edits: from ours to theirs.
-        """
+    def drop_base(cls, onto: Lines, head: Lines, edits: Sequence[Edit]) -> ThreeWay:
+        """A file that both sides add: they collide wherever they differ."""
         nothing = range(0)
         regions = (Region(nothing, edit.base, edit.side) for edit in edits)
-        return cls(None, tuple(ours), tuple(theirs), tuple(regions))
+        return cls(None, tuple(onto), tuple(head), tuple(regions))
 
     def texts(self, region: Region) -> tuple[Lines, Lines, Lines]:
         """The region's lines on the base, on our side and on theirs."""
         return (
-            _cut(self.base or (), region.base),
-            _cut(self.ours, region.ours),
-            _cut(self.theirs, region.theirs),
+            _slice(self.base or (), region.base),
+            _slice(self.onto, region.onto),
+            _slice(self.head, region.head),
         )
 
     def place(self, region: Region) -> ConflictRegion:
-        """Return where the sides differ, without the lines at both ends on which they agree."""
+        """The lines that differ, without those at both ends on which the sides agree."""
         _, near, far = self.texts(region)
         before = _agreeing(near, far)
         after = _agreeing(near[before:][::-1], far[before:][::-1])
         return ConflictRegion(
-            head=_span(region.theirs, before, after),
-            onto=_span(region.ours, before, after),
+            head=_span(region.head, before, after),
+            onto=_span(region.onto, before, after),
             texts=(_middle(far, before, after), _middle(near, before, after)),
         )
 
@@ -131,14 +122,14 @@ def _middle(lines: Lines, before: int, after: int) -> tuple[str, ...]:
     return tuple(lines[before : len(lines) - after])
 
 
-def _cut(lines: Lines, where: range) -> Lines:
+def _slice(lines: Lines, where: range) -> Lines:
     return lines[where.start : where.stop]
 
 
-def _agreeing(ours: Lines, theirs: Lines) -> int:
+def _agreeing(onto: Lines, head: Lines) -> int:
     """Return how many lines both have in common from the start."""
-    pairs = zip(ours, theirs, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(ours), len(theirs)))
+    pairs = zip(onto, head, strict=False)
+    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(onto), len(head)))
 
 
 def _span(where: range, before: int, after: int) -> LineSpan:
@@ -151,30 +142,30 @@ class _Cluster:
 
     start: int
     stop: int
-    ours: list[Edit] = field(default_factory=list)
-    theirs: list[Edit] = field(default_factory=list)
+    onto: list[Edit] = field(default_factory=list)
+    head: list[Edit] = field(default_factory=list)
 
 
-def _clusters(ours: Sequence[Edit], theirs: Sequence[Edit]) -> list[_Cluster]:
-    every = [(edit, True) for edit in ours] + [(edit, False) for edit in theirs]
+def _clusters(onto: Sequence[Edit], head: Sequence[Edit]) -> list[_Cluster]:
+    every = [(edit, True) for edit in onto] + [(edit, False) for edit in head]
     clusters: list[_Cluster] = []
     for edit, our_own in sorted(every, key=lambda pair: (pair[0].base.start, pair[0].base.stop)):
         if not clusters or edit.base.start > clusters[-1].stop:
             clusters.append(_Cluster(edit.base.start, edit.base.stop))
         cluster = clusters[-1]
         cluster.stop = max(cluster.stop, edit.base.stop)
-        (cluster.ours if our_own else cluster.theirs).append(edit)
+        (cluster.onto if our_own else cluster.head).append(edit)
     return clusters
 
 
 def _region(cluster: _Cluster) -> Region | None:
     """The cluster's lines on all three sides; None where only one side changes them."""
-    if not cluster.ours or not cluster.theirs:
+    if not cluster.onto or not cluster.head:
         return None
     return Region(
         range(cluster.start, cluster.stop),
-        _cover(cluster, cluster.ours),
-        _cover(cluster, cluster.theirs),
+        _cover(cluster, cluster.onto),
+        _cover(cluster, cluster.head),
     )
 
 

@@ -29,15 +29,13 @@ from prjury import (
     Judgment,
     JudgmentContext,
     Jury,
-    LangChainAgent,
-    OpenAIAgent,
-    PydanticAgent,
     Status,
-    accepted_by,
     evaluate,
     improve,
-    jury_node,
 )
+from prjury.agents.bridges.langchain import LangChainAgent, jury_node
+from prjury.agents.bridges.openai_agents import OpenAIAgent
+from prjury.agents.bridges.pydantic_ai import PydanticAgent, accepted_by
 from prjury.errors import CannotJudgeError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.history import Entry, Files, History, link, script, snapshot, submodule
 from prjury.git.operator import open_repository
-from prjury.git.releases import ReleaseBranches
+from prjury.git.releases import Releases
 from prjury.git.store import open_store
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan, visible
 
@@ -354,7 +354,7 @@ def test_a_backport_speaks_of_its_branch(tmp_path: Path) -> None:
     history.switch("1.x")
     history.commit({"f": None})
     with open_store(open_repository(history.path)) as store:
-        (conflict,) = ReleaseBranches(store).pick(base, head, history.sha("1.x")).conflicts
+        (conflict,) = Releases(store).pick(base, head, history.sha("1.x")).conflicts
 
     assert conflict.reason == "f deleted in the branch and modified in the change"
 

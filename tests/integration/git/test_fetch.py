@@ -21,7 +21,7 @@ from prjury.git.open_snapshot import (
     open_snapshot,
     parse_target,
 )
-from prjury.git.releases import ReleaseBranches
+from prjury.git.releases import Releases
 from prjury.snapshot.model import PullRequest
 
 FILE = Transport(protocols="file")
@@ -126,7 +126,7 @@ def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: Hi
     with open_snapshot(wanted) as taken:
         assert isinstance(taken, Snapshot)
         pull = taken.pull
-        releases = ReleaseBranches(taken.store)
+        releases = Releases(taken.store)
         branch = releases.tip("1.x")
         assert branch.sha == tip
         trial = releases.pick(pull.merge_base, pull.head.sha, branch.sha)

@@ -11,7 +11,7 @@ import pytest
 from fakes.history import ENVIRONMENT, Files, History
 from prjury.errors import SourceError, UsageError
 from prjury.git.operator import open_repository
-from prjury.git.releases import ReleaseBranches
+from prjury.git.releases import Releases
 from prjury.git.store import open_store
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import MergeTrial
@@ -89,7 +89,7 @@ class Tried:
 def trial(history: History, onto: str = "1.x", head: str = "change") -> Tried:
     base = history.git("merge-base", "main", head)
     with open_store(open_repository(history.path)) as store:
-        releases = ReleaseBranches(store)
+        releases = Releases(store)
         tip = releases.tip(onto)
         merge = releases.pick(base, history.sha(head), tip.sha)
         assert releases.picked_tree(base, history.sha(head), tip.sha) == merge.tree
@@ -189,7 +189,7 @@ def test_a_date_that_git_cannot_read_keeps_nobody_from_a_verdict(
     tip = history.git(*args, stdin=raw.encode())
     history.git("update-ref", "refs/heads/1.x", tip)
     with open_store(open_repository(history.path)) as store:
-        releases = ReleaseBranches(store)
+        releases = Releases(store)
         assert releases.tip("1.x").tree == tree
         assert [one.sha for one in releases.messages(base, tip)] == [tip]
         assert releases.pick(base, picked, tip).clean

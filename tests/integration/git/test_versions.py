@@ -46,10 +46,10 @@ def test_files_are_read_together(history: History, store: Store) -> None:
     assert list(found) == ["x\n", "\udcff"]
     first, second = found["x\n"], found["\udcff"]
     assert isinstance(first, ThreeWay)
-    assert (first.base, first.ours, first.theirs) == (("a\n",), ("b\n",), ("c\n",))
+    assert (first.base, first.onto, first.head) == (("a\n",), ("b\n",), ("c\n",))
     assert len(first.regions) == 1
     assert isinstance(second, ThreeWay)
-    assert (second.base, second.ours, second.theirs) == (None, ("a\n",), ("b\n",))
+    assert (second.base, second.onto, second.head) == (None, ("a\n",), ("b\n",))
 
 
 def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) -> None:

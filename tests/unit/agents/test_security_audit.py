@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from prjury import SECURITY_CHECKS, AgentResult, JudgmentContext, SecurityAudit, Status
+from prjury import AgentResult, JudgmentContext, SecurityAudit, Status
+from prjury.agents.security_audit import SECURITY_CHECKS
 
 HOLE = 'db.execute("select * from t where id=" + id)'
 

@@ -21,7 +21,7 @@ from prjury.code.parser import (
     Parser,
     job,
 )
-from prjury.code.worker import guarded
+from prjury.code.worker import scan_safely
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -37,7 +37,7 @@ def test_offsets_are_characters_also_beyond_the_basic_plane() -> None:
     text = '/* é😀 */ class A {} // ü\nString s = "😀";'
     [parsed] = Parser().parse([java(text)], SOON)
     assert isinstance(parsed, Parsed)
-    [(number, (start, end))] = parsed.found
+    [(number, (start, end))] = parsed.matches
     assert (number, text[start:end]) == (0, "class A {}")
     assert [text[a:b] for a, b in parsed.comments] == ["/* é😀 */", "// ü"]
     assert [text[a:b] for a, b in parsed.strings] == ['"😀"']
@@ -45,7 +45,7 @@ def test_offsets_are_characters_also_beyond_the_basic_plane() -> None:
 
 def test_one_worker_answers_many_jobs_in_order() -> None:
     replies = Parser().parse([java("class A {}"), java(""), java("class B {} class C {}")], SOON)
-    assert [len(reply.found) for reply in replies if isinstance(reply, Parsed)] == [1, 0, 2]
+    assert [len(reply.matches) for reply in replies if isinstance(reply, Parsed)] == [1, 0, 2]
 
 
 def test_a_rule_that_the_parser_refuses_is_an_error_of_that_job_alone() -> None:
@@ -59,7 +59,7 @@ def test_a_rule_that_the_parser_refuses_is_an_error_of_that_job_alone() -> None:
 
 def test_a_panic_of_the_native_code_becomes_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     unknown = {**java("x"), "language": "no-such-language"}
-    assert "error" in guarded(unknown)
+    assert "error" in scan_safely(unknown)
     capfd.readouterr()
     [reply] = Parser().parse([unknown], SOON)
     assert isinstance(reply, NotParsed)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.code.source import Source, UnreadableError, decode, resolved
+from prjury.code.source import Source, UnreadableError, decode, unescape
 from unit.judges.patterns.bench import adding, found
 
 JAVA, KOTLIN = LANGUAGES["java"], LANGUAGES["kotlin"]
@@ -43,8 +43,8 @@ def test_every_offset_has_a_line_of_git(text: str) -> None:
     ],
 )
 def test_javas_escapes_are_resolved_as_javac_does(line: str, expected: str) -> None:
-    assert resolved(line, JAVA) == expected
-    assert resolved(line, KOTLIN) == line
+    assert unescape(line, JAVA) == expected
+    assert unescape(line, KOTLIN) == line
 
 
 @pytest.mark.parametrize(

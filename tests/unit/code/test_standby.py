@@ -37,7 +37,7 @@ CASES = {
 with ThreadPoolExecutor(8) as pool:
     for number, [one] in enumerate(pool.map(lambda n: Parser().parse(
         [java("class A {} " * n)], SOON), range(40))):
-        assert len(one.found) == number
+        assert len(one.matches) == number
 """,
     "one takes too long": """
 jobs = [java("class A {}"), slow(400_000), java("")]

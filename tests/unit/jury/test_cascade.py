@@ -14,19 +14,12 @@ from hypothesis import strategies as st
 import strategies
 from fakes.refusals import refused
 from fakes.unruly import hanging
-from prjury.jury.cascade import (
-    CascadedJury,
-    Tier,
-    TierAttempt,
-    TierPolicy,
-    Verdict,
-    conclude,
-    counting,
-)
+from prjury.jury.cascade import CascadedJury, Tier, conclude, counting
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryVerdict, Seat
+from prjury.jury.jury import Seat
 from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import (
     AverageVoting,
     Ballot,
@@ -50,7 +43,6 @@ SAYS: Mapping[str, Judgment] = {
     "B": Judgment.abstained("too dear", "budget"),
     "A": Judgment.abstained("no idea"),
 }
-SEVERITY = [PASS, ABSTAIN, ERROR, FAIL]
 
 
 def tier(
@@ -128,12 +120,6 @@ def test_yes_and_no_are_no_words(word: Any) -> None:
         TierAttempt("a", FINAL, word)
 
 
-def test_a_tier_rejects_blocks_and_stops_unless_told_otherwise() -> None:
-    gate: Tier[object] = Tier("gate", None)
-    assert (gate.policy, gate.on_error) == (REJECT, "block")
-    assert (gate.continue_on_reject, gate.advisory, gate.min_confidence) == (False, False, None)
-
-
 def test_a_tier_that_did_not_run_has_no_verdict_and_took_no_time() -> None:
     attempt = TierAttempt("gate", REJECT)
     assert (attempt.verdict, attempt.skipped_because, attempt.elapsed_ms) == (None, None, 0)
@@ -144,22 +130,6 @@ def test_a_tier_that_did_not_run_has_no_verdict_and_took_no_time() -> None:
         frozenset(),
         frozenset(),
     )
-
-
-def test_a_policy_given_as_a_word_is_that_policy() -> None:
-    lenient = MajorityVoting()
-    verdict = vote(tier("gate", "PPF", "reject_on_any_fail", lenient), FINALLY_FINE)  # type: ignore[arg-type]
-    assert (verdict.status, ran(verdict)) == (FAIL, ["gate"])
-    bench = (Ballot("a", SAYS["F"]), Ballot("b", SAYS["P"]))
-    attempt = TierAttempt("a", "reject_on_any_fail", verdict=JuryVerdict(SAYS["P"], bench))  # type: ignore[arg-type]
-    assert attempt.status is FAIL
-
-
-def test_the_tiers_are_fixed() -> None:
-    tiers = [FINALLY_FINE]
-    cascade = CascadedJury(tiers)
-    tiers.append(tier("more", "F", FINAL))
-    assert [attempt.name for attempt in cascade.vote(None).attempts] == ["last"]
 
 
 # When a tier ends the matter.
@@ -656,11 +626,6 @@ def test_scores_without_a_passing_ballot_are_no_vote_for_it() -> None:
     assert vote(tier("build", "P"), rated).status is PASS
 
 
-def test_nobody_judged_says_so() -> None:
-    silent = Judgment.abstained("no tier ran, so nobody judged", "nobody_voted")
-    assert vote(tier("last", "-", FINAL)).aggregated == silent
-
-
 def test_the_score_of_the_deciding_tier_is_told_where_it_is_of_the_same_status() -> None:
     judges = [scored(1.0), Says("F", SAYS["F"])]
     low = Tier("last", seated(judges, AverageVoting(0.9)), FINAL)
@@ -850,11 +815,6 @@ def test_every_tier_is_asked_about_the_same() -> None:
     assert asked == ["this change", "this change"]
 
 
-def test_tiers_that_are_in_time_are_judged() -> None:
-    verdict = CascadedJury([tier("build", "P"), FINALLY_FINE]).vote(None, timeout=60)
-    assert (verdict.status, ran(verdict)) == (PASS, ["build", "last"])
-
-
 def test_a_tier_knows_how_long_it_took() -> None:
     def slow(context: object) -> Judgment:
         time.sleep(0.05)
@@ -865,17 +825,6 @@ def test_a_tier_knows_how_long_it_took() -> None:
     ).attempts
     assert 50 <= first.elapsed_ms < 5000
     assert last.elapsed_ms == 0
-
-
-def test_a_tier_that_did_not_run_is_what_it_would_have_been() -> None:
-    advice = tier("advice", "P", ACCEPT, advisory=True)
-    skipped = vote(tier("gate", "F"), advice, FINALLY_FINE).attempts[1]
-    assert skipped == TierAttempt("advice", ACCEPT, advisory=True, skipped_because="gate failed")
-
-
-def test_the_same_name_in_two_tiers_is_numbered() -> None:
-    verdict = vote(tier("one", "P"), tier("two", "PF", FINAL))
-    assert verdict.by_name == {"P": SAYS["P"], "P-2": SAYS["P"], "F": SAYS["F"]}
 
 
 def test_a_verdict_in_words_has_a_line_for_each_tier() -> None:
@@ -899,22 +848,3 @@ def test_a_verdict_in_words_has_a_line_for_each_tier() -> None:
         "  tests: ERROR\n"
         "  last: not asked (build failed)"
     )
-
-
-def test_feedback_is_as_long_as_asked_for() -> None:
-    verdict = vote(tier("last", "F", FINAL))
-    assert verdict.feedback() == "FAIL: last: F: broken\n\n1. F (fail): broken"
-    assert verdict.feedback(10) == "FAIL: las…"
-
-
-def test_a_cascade_that_is_nested_too_deep_is_refused_by_its_name() -> None:
-    judge: Any = Says("P", SAYS["P"])
-    for _ in range(8):
-        judge = seated([judge], ConsensusVoting()).as_judge()
-    cascade = CascadedJury([Tier("last", seated([judge], ConsensusVoting()), FINAL)])
-    words = (
-        "the cascade 'deep' is nested 11 levels deep; the limit is 10. "
-        "Seat the inner judges directly"
-    )
-    with refused(ValueError, words):
-        cascade.as_judge("deep")

@@ -9,13 +9,9 @@ from hypothesis import given
 
 import strategies
 from fakes.refusals import refused
-from prjury.jury import codec, verdicts
-from prjury.jury.cascade import TierAttempt, TierPolicy, Verdict, conclude
-from prjury.jury.judge import JudgeType
+from prjury.jury import codec
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.jury import JuryVerdict
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore, Score
-from prjury.jury.voting import Ballot
 
 
 def through_json(value: Any) -> Any:
@@ -43,21 +39,6 @@ def test_judgments(judgment: Judgment) -> None:
     again = codec.judgment_from_json(through_json(codec.judgment_to_json(judgment)))
     assert again == judgment
     assert type(again.score) is type(judgment.score)
-
-
-@pytest.mark.slow
-@given(strategies.verdicts(evidence=True))
-def test_verdicts(verdict: Verdict) -> None:
-    again = verdicts.verdict_from_json(through_json(verdicts.verdict_to_json(verdict)))
-    assert again == verdict
-    assert conclude(again.attempts) == verdict
-
-
-@given(strategies.benches(evidence=True), strategies.judgments())
-def test_jury_verdicts(ballots: list[Any], aggregated: Judgment) -> None:
-    verdict = JuryVerdict(aggregated, tuple(ballots))
-    written = through_json(verdicts.jury_verdict_to_json(verdict))
-    assert verdicts.jury_verdict_from_json(written) == verdict
 
 
 # The form of the published report, key by key.
@@ -100,41 +81,6 @@ FULL_JUDGMENT = {
     "checks": [FULL_CHECK, BARE_CHECK],
     "metadata": {"scope": {"read": ["A.java", ["B.java", {"lines": 3}]]}},
 }
-JURY_VERDICT = {
-    "aggregated": FULL_JUDGMENT,
-    "ballots": [
-        {
-            "judge": "patterns",
-            "type": "hybrid",
-            "weight": 0.5,
-            "elapsed_ms": 12,
-            "judgment": BARE_JUDGMENT,
-        }
-    ],
-}
-VERDICT = {
-    "aggregated": FULL_JUDGMENT,
-    "decided_by": "patterns",
-    "attempts": [
-        {
-            "name": "patterns",
-            "policy": "accept_on_all_pass",
-            "advisory": False,
-            "verdict": JURY_VERDICT,
-            "skipped_because": None,
-            "elapsed_ms": 34,
-        },
-        {
-            "name": "quality",
-            "policy": "final_tier",
-            "advisory": True,
-            "verdict": None,
-            "skipped_because": "patterns failed",
-            "elapsed_ms": 0,
-        },
-    ],
-}
-
 BUILT_CHECKS = (
     Check(
         "jakarta",
@@ -156,28 +102,6 @@ BUILT_JUDGMENT = Judgment(
     BUILT_CHECKS,
     {"scope": {"read": ["A.java", ["B.java", {"lines": 3}]]}},
 )
-BUILT_JURY_VERDICT = JuryVerdict(
-    BUILT_JUDGMENT,
-    (Ballot("patterns", Judgment.passed("fine"), 0.5, JudgeType.HYBRID, 12),),
-)
-BUILT_VERDICT = Verdict(
-    BUILT_JUDGMENT,
-    "patterns",
-    (
-        TierAttempt(
-            "patterns",
-            TierPolicy.ACCEPT_ON_ALL_PASS,
-            verdict=BUILT_JURY_VERDICT,
-            elapsed_ms=34,
-        ),
-        TierAttempt(
-            "quality",
-            TierPolicy.FINAL_TIER,
-            advisory=True,
-            skipped_because="patterns failed",
-        ),
-    ),
-)
 
 
 @pytest.mark.parametrize(
@@ -192,15 +116,8 @@ BUILT_VERDICT = Verdict(
             BARE_JUDGMENT,
         ),
         (codec.judgment_to_json, codec.judgment_from_json, BUILT_JUDGMENT, FULL_JUDGMENT),
-        (
-            verdicts.jury_verdict_to_json,
-            verdicts.jury_verdict_from_json,
-            BUILT_JURY_VERDICT,
-            JURY_VERDICT,
-        ),
-        (verdicts.verdict_to_json, verdicts.verdict_from_json, BUILT_VERDICT, VERDICT),
     ],
-    ids=["check", "bare check", "bare judgment", "judgment", "jury verdict", "verdict"],
+    ids=["check", "bare check", "bare judgment", "judgment"],
 )
 def test_what_is_written_and_read(write: Any, read: Any, value: Any, written: Any) -> None:
     assert write(value) == written

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -207,31 +206,6 @@ def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> 
     assert is_benign(ask(any_of(Says("a", earlier), Says("b", NOT_MINE)), None))
     assert is_benign(ask(all_of(Says("a", Judgment.passed("")), Says("b", NOT_MINE)), None))
     assert is_benign(ask(all_of(Says("a", earlier)), None))
-
-
-@pytest.mark.parametrize(
-    ("make", "name", "said"),
-    [
-        (always_pass, "always_pass", Judgment.passed("always passes")),
-        (lambda: always_pass("sure"), "always_pass", Judgment.passed("sure")),
-        (always_fail, "always_fail", Judgment.failed("always fails")),
-        (lambda: always_fail("never"), "always_fail", Judgment.failed("never")),
-    ],
-)
-def test_constant_judges(
-    make: Callable[[], FunctionJudge[object]], name: str, said: Judgment
-) -> None:
-    judge = make()
-    assert ask(judge, "whatever") == said
-    assert (judge.name, judge.description) == (name, said.reasoning)
-    assert judge.type is JudgeType.DETERMINISTIC
-
-
-def test_named() -> None:
-    judge: Any = named(Says("a", NOT_MINE, JudgeType.AGENT), "b", "another name")
-    assert (judge.name, judge.description, type_of(judge)) == ("b", "another name", JudgeType.AGENT)
-    assert ask(judge, None) is NOT_MINE
-    assert type_of(named(judge, "c", type=JudgeType.HYBRID)) is JudgeType.HYBRID
 
 
 def test_a_judge_under_another_name_keeps_its_description() -> None:

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge, judge
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.jury.jury import Jury, JuryVerdict
+from prjury.jury.jury import Jury
+from prjury.jury.verdicts import JuryVerdict, TierPolicy
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 
 CONTEXT = JudgmentContext("g")

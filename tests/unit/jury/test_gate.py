@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import strategies
 from fakes.refusals import refused
 from prjury.errors import ExitCode
-from prjury.jury.cascade import CascadedJury, Tier, TierAttempt, TierPolicy, Verdict
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.gate import (
     UNREAD_CONTENT,
     Gate,
@@ -22,7 +22,7 @@ from prjury.jury.gate import (
     hold_to_coverage,
 )
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryVerdict
+from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 
@@ -161,10 +161,6 @@ def test_the_order_of_the_statuses(said: list[Judgment], expected: Gate) -> None
     assert gate(verdict(*reversed(said))) is expected
 
 
-def test_conclusions_never_let_anything_through_by_their_name() -> None:
-    assert {str(conclusion) for conclusion in Gate} == {"success", "failure", "action_required"}
-
-
 # The policy of the gate.
 
 
@@ -224,12 +220,6 @@ def test_a_status_that_is_let_through_hides_no_other() -> None:
 def test_an_impossible_policy_is_refused(options: dict[str, Any], words: str) -> None:
     with refused(ValueError, words):
         GatePolicy(**options)
-
-
-def test_what_closes_the_gate_unless_told_otherwise() -> None:
-    policy = GatePolicy()
-    assert policy.block_on == {Status.FAIL, Status.ERROR, Status.ABSTAIN}
-    assert (policy.not_configured, policy.coverage_floor) == ("pass", 0.95)
 
 
 @pytest.mark.parametrize("floor", [0, 0.0, 0.5, 1, 1.0])
@@ -363,11 +353,6 @@ def test_a_floor_in_percent_is_met_exactly(hundreds: int, percent: int) -> None:
 
 
 verdict_of_one_pass = verdict(FINE)
-
-
-def test_the_floor_says_how_high_it_is() -> None:
-    held = hold_to_coverage(verdict(FINE), 1, 3, 0.995)
-    assert held.aggregated.reasoning.endswith("the floor is 99.5%")
 
 
 def test_a_fail_stays_a_fail() -> None:

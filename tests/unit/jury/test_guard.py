@@ -30,7 +30,7 @@ from fakes.unruly import (
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.jury.compose import all_of, any_of, named
-from prjury.jury.guard import catch_crash, crashed, hear, itself, patience, printable
+from prjury.jury.guard import catch_crash, describe_crash, hear, itself, patience, printable
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
@@ -448,7 +448,7 @@ def test_a_crash_is_an_error_in_words(crash: BaseException, told: str, parallel:
 @pytest.mark.parametrize("wrapped", [True, False])
 def test_an_expected_error_keeps_its_words_and_reason(wrapped: bool) -> None:
     refusal = CannotJudgeError("No \udc80 here", remedy="Install it", reason="tool_missing")
-    said = crashed(BaseExceptionGroup("tasks", [refusal]) if wrapped else refusal)
+    said = describe_crash(BaseExceptionGroup("tasks", [refusal]) if wrapped else refusal)
     assert said == Judgment.errored(
         r"No \udc80 here. Install it.", metadata={"reason": "tool_missing"}
     )
@@ -457,7 +457,7 @@ def test_an_expected_error_keeps_its_words_and_reason(wrapped: bool) -> None:
 def test_a_crash_is_logged_with_where_it_came_from(caplog: pytest.LogCaptureFixture) -> None:
     crash = ValueError("no")
     with caplog.at_level("DEBUG", "prjury.jury.guard"):
-        assert crashed(ExceptionGroup("tasks", [crash])).reason == "crashed"
+        assert describe_crash(ExceptionGroup("tasks", [crash])).reason == "crashed"
     (record,) = caplog.records
     assert (record.levelname, record.getMessage()) == ("DEBUG", "a judge crashed")
     assert record.exc_info is not None
@@ -468,7 +468,7 @@ def test_a_crash_is_told_with_its_notes() -> None:
     crash = ValueError("no such thing")
     crash.add_note("it was there yesterday")
     told = "crashed with ValueError: no such thing\nit was there yesterday"
-    assert crashed(crash).reasoning == told
+    assert describe_crash(crash).reasoning == told
 
 
 class MuteError(PrJuryError):
@@ -477,9 +477,11 @@ class MuteError(PrJuryError):
 
 
 def test_an_expected_error_that_cannot_be_told_is_a_crash() -> None:
-    assert crashed(MuteError("x")).reasoning == "crashed with RuntimeError: not even this works"
+    assert (
+        describe_crash(MuteError("x")).reasoning == "crashed with RuntimeError: not even this works"
+    )
     odd: Any = object()
-    said = crashed(PrJuryError("x", reason=odd))
+    said = describe_crash(PrJuryError("x", reason=odd))
     assert said.reasoning == (
         "crashed with ValueError: metadata.reason is a object, which JSON cannot hold"
     )

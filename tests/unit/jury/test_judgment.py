@@ -4,7 +4,6 @@ import copy
 import json
 import math
 import pickle
-from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, replace
 from typing import Any
 
@@ -17,11 +16,6 @@ from fakes.refusals import refused
 from prjury.jury.frozen import FrozenDict
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
-
-
-def test_the_words_of_a_status() -> None:
-    assert [status.value for status in Status] == ["pass", "fail", "abstain", "error"]
-
 
 # What a judgment cannot be.
 
@@ -101,12 +95,6 @@ def test_every_part_has_its_type(values: dict[str, Any], words: str) -> None:
 # What a judgment is.
 
 
-def test_a_status_and_a_reasoning_are_enough() -> None:
-    said = Judgment(Status.PASS, "fine")
-    assert (said.score, said.label, said.confidence) == (None, None, None)
-    assert (said.checks, said.metadata) == ((), {})
-
-
 def test_status_and_score_are_independent() -> None:
     good = Judgment.failed("good and yet no", score=NumericalScore(0.9))
     assert (good.status, good.effective_score) == (Status.FAIL, 0.9)
@@ -137,17 +125,6 @@ EVERYTHING: dict[str, Any] = {
     "confidence": 0.5,
     "label": "d",
 }
-
-
-@pytest.mark.parametrize(
-    ("shorthand", "status"),
-    [(Judgment.passed, Status.PASS), (Judgment.failed, Status.FAIL)],
-)
-def test_the_shorthands_of_a_vote(shorthand: Callable[..., Judgment], status: Status) -> None:
-    assert shorthand("a") == Judgment(status, "a")
-    assert shorthand("a", NumericalScore(0.4)) == Judgment(status, "a", NumericalScore(0.4))
-    assert shorthand("a", **EVERYTHING) == Judgment(status, "a", **EVERYTHING)
-    assert shorthand("a", checks=iter(EVERYTHING["checks"])).checks == EVERYTHING["checks"]
 
 
 def test_the_shorthands_of_silence() -> None:
@@ -272,12 +249,6 @@ def test_an_impossible_check_is_refused(
 ) -> None:
     with refused(error, words):
         Check(**{"name": "a", "passed": True, **values})
-
-
-def test_a_name_and_an_outcome_are_enough_for_a_check() -> None:
-    check = Check("merge-clean", passed=True)
-    assert (check.message, check.severity) == ("", "error")
-    assert (check.location, check.evidence, check.fix) == (None, None, None)
 
 
 # Fingerprints.

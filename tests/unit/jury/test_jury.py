@@ -61,11 +61,6 @@ def test_what_may_sit_on_a_bench() -> None:
     assert verdict.aggregated.status is Status.PASS
 
 
-def test_a_jury_of_judges_may_have_a_name() -> None:
-    assert Jury.of(MajorityVoting(), Says("a", FINE)).name == "jury"
-    assert Jury.of(MajorityVoting(), Says("a", FINE), name="panel").name == "panel"
-
-
 @pytest.mark.parametrize("member", ["build", 7, None])
 def test_anything_else_may_not(member: Any) -> None:
     with pytest.raises(TypeError, match=rf"^{member!r} is neither a judge nor a function$"):
@@ -144,12 +139,6 @@ def test_a_weight_is_a_number() -> None:
         Seat(Says("a", FINE), True)
 
 
-def test_a_weight_may_be_zero() -> None:
-    jury = seated([Seat(Says("a", FINE)), Seat(Says("b", BROKEN), 0)], WeightedAverageVoting(1.0))
-    assert jury.vote(None).status is Status.PASS
-    assert dict(jury.vote(None).weights) == {"a": 1.0, "b": 0}
-
-
 @pytest.mark.parametrize("name", [7, b"a", ["a"]])
 def test_a_seat_has_a_name_of_letters(name: Any) -> None:
     with pytest.raises(TypeError, match=r"^a judge's name is text, not "):
@@ -179,12 +168,6 @@ def test_a_seat_knows_an_unknown_confidence() -> None:
 def test_every_judge_has_its_ballot_in_order(judgments: list[Judgment], parallel: bool) -> None:
     jury = seated([Says("same", said) for said in judgments], MajorityVoting(), parallel=parallel)
     assert list(jury.vote(None).individual) == judgments
-
-
-def test_ballots_know_weight_and_type() -> None:
-    model = Says("model", FINE, JudgeType.LLM_POWERED)
-    ballot = seated([Seat(model, 0.5)], MajorityVoting()).vote(None).ballots[0]
-    assert (ballot.weight, ballot.type) == (0.5, JudgeType.LLM_POWERED)
 
 
 # Side by side, or one after the other.
@@ -253,11 +236,6 @@ class Interrupted:
         raise self.crash
 
 
-def test_an_interrupt_in_the_main_thread_goes_through() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        seated([Says("a", FINE)], Interrupted(KeyboardInterrupt())).vote(None)
-
-
 @pytest.mark.skipif(
     signal.getsignal(signal.SIGINT) is not signal.default_int_handler, reason="Ctrl-C is taken"
 )
@@ -317,13 +295,6 @@ def test_members_of_a_meta_jury_vote_by_their_aggregate(
     verdict = seated(members, MajorityVoting()).vote(None)
     assert [said.status for said in verdict.individual] == expected
     assert [ballot.judge for ballot in verdict.ballots] == ["jury0", "jury1"]
-
-
-def test_an_error_rises_through_a_meta_jury() -> None:
-    timeout = Judgment.errored("too slow", metadata={"reason": "timeout"})
-    inner = seated([Says("a", timeout), Says("b", FINE)], PROPAGATE, "inner")
-    said = seated([inner.as_judge(), Says("c", FINE)], PROPAGATE).vote(None).aggregated
-    assert (said.status, said.metadata["reason"]) == (Status.ERROR, "timeout")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from fakes.refusals import refused
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import (
-    BENIGN_LABELS,
     NOT_APPLICABLE,
     NOT_CONFIGURED,
     Ballot,
@@ -98,11 +97,6 @@ def test_the_type_of_a_ballot_may_be_given_as_a_word() -> None:
 # Abstentions that are nobody's fault.
 
 
-def test_the_benign_labels() -> None:
-    assert (NOT_APPLICABLE, NOT_CONFIGURED) == ("not_applicable", "not_configured")
-    assert {NOT_APPLICABLE, NOT_CONFIGURED} == BENIGN_LABELS
-
-
 @pytest.mark.parametrize("status", [Status.PASS, Status.FAIL, Status.ABSTAIN])
 @pytest.mark.parametrize("label", [NOT_APPLICABLE, NOT_CONFIGURED, "budget", None])
 def test_only_an_abstention_can_be_benign(status: Status, label: str | None) -> None:
@@ -144,20 +138,10 @@ def test_a_seat_without_weight_propagates_no_error() -> None:
     assert isinstance(population(ballots, "any", PROPAGATE), Judgment)
 
 
-def test_a_tiny_weight_is_a_weight() -> None:
-    asked = population(bench("P", weight=5e-324), "any", AS_FAIL, weighted=True)
-    assert isinstance(asked, Population)
-    assert len(asked.voters) == 1
-
-
 @pytest.mark.parametrize("on_error", ErrorPolicy)
 def test_nobody_to_count_is_an_error_of_the_caller(on_error: ErrorPolicy) -> None:
     with refused(ValueError, "there are no ballots to count"):
         population([], "majority", on_error)
-
-
-def test_any_iterable_of_ballots_can_be_counted() -> None:
-    assert population(iter(bench("PF")), "any", AS_FAIL) == population(bench("PF"), "any", AS_FAIL)
 
 
 # Where there is nothing to count.
@@ -227,11 +211,6 @@ def test_of_several_reasons_the_first_by_the_alphabet_is_told() -> None:
         said = population(ballots, "majority", PROPAGATE)
         assert isinstance(said, Judgment)
         assert said.metadata["reason"] == "crashed"
-
-
-def test_without_errors_nothing_propagates() -> None:
-    assert isinstance(population(bench("PA"), "majority", PROPAGATE), Population)
-    assert silent("N", PROPAGATE).label == NOT_APPLICABLE
 
 
 # Evidence and sentence.

@@ -15,7 +15,7 @@ from fakes.unruly import BROKEN, FINE, LONG, Shy
 from prjury.jury.judge import FunctionJudge, JudgeType, ask, judge, judge_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
-from prjury.jury.threads import Daemons, resolve
+from prjury.jury.threads import resolve
 from prjury.jury.voting import ConsensusVoting, MajorityVoting
 from strategies import Says, seated
 
@@ -254,13 +254,6 @@ def test_a_forgotten_await_is_told() -> None:
         ask(FunctionJudge(forgetful, "odd"), None)
 
 
-def test_an_async_judge_can_be_asked_by_hand() -> None:
-    async def slow(context: object) -> Judgment:
-        return Judgment.passed("in order")
-
-    assert FunctionJudge(slow, "slow").judge(None).reasoning == "in order"
-
-
 def test_an_async_answer_that_is_no_judgment_is_told() -> None:
     async def odd(context: object) -> Any:
         return True
@@ -327,17 +320,6 @@ def test_thirty_two_calls_are_worked_on_at_once() -> None:
         return await another
 
     assert resolve(calls()) == "had its turn"
-
-
-def test_daemons_hand_on_what_they_are_given() -> None:
-    def work(a: int, b: int) -> tuple[int, str, bool]:
-        thread = threading.current_thread()
-        return a - b, thread.name, thread.daemon
-
-    daemons = Daemons()
-    future = daemons.submit(work, 7, b=3)
-    assert future.result(LONG) == (4, f"{threading.current_thread().name}-aside", True)
-    daemons.shutdown(wait=True)
 
 
 def test_a_call_that_was_begun_cannot_be_cancelled() -> None:

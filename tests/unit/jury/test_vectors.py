@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.compose import all_of, any_of, unique_names
 from prjury.jury.judge import FunctionJudge, ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import Jury, JuryVerdict
+from prjury.jury.jury import Jury
 from prjury.jury.library.repeated import (
     aggregate_repeated_results,
     build_aggregation_strategy,
@@ -24,6 +24,7 @@ from prjury.jury.score import (
     Score,
     to_numerical,
 )
+from prjury.jury.verdicts import JuryVerdict, TierPolicy
 from prjury.jury.voting import (
     AverageVoting,
     Ballot,

@@ -91,18 +91,6 @@ def test_abstentions_never_change_a_vote(
         assert (after.status, after.score) == (before.status, before.score)
 
 
-@given(strategies.voting_strategies(), strategies.benches([Status.ABSTAIN]))
-def test_everybody_abstains(voting: VotingStrategy, ballots: list[Ballot]) -> None:
-    said = voting.aggregate(ballots)
-    labels = {ballot.judgment.label for ballot in ballots}
-    assert said.status is Status.ABSTAIN
-    assert said.score is None
-    if labels <= {"not_applicable", "not_configured"}:
-        assert said.label in labels
-    else:
-        assert said.label is None
-
-
 @given(strategies.voting_strategies(), strategies.benches())
 def test_the_evidence(voting: VotingStrategy, ballots: list[Ballot]) -> None:
     counts = voting.aggregate(ballots).metadata["aggregation"]
@@ -162,16 +150,6 @@ def test_an_error_that_is_treated_as_a_fail_votes_like_one(
 
     said, plain = kind().aggregate(ballots), kind().aggregate(list(map(fail, ballots)))
     assert (said.status, said.score) == (plain.status, plain.score)
-
-
-@given(strategies.benches(), st.sampled_from(ALL), strategies.ballots([Status.ERROR]))
-def test_an_error_propagates(
-    ballots: list[Ballot], kind: Callable[..., VotingStrategy], erring: Ballot
-) -> None:
-    seated = replace(erring, weight=1.0)
-    said = kind(on_error=ErrorPolicy.PROPAGATE).aggregate([*ballots, seated])
-    assert said.status is Status.ERROR
-    assert seated.judge in said.reasoning
 
 
 @given(strategies.voting_strategies(), strategies.benches())
@@ -359,12 +337,6 @@ def test_the_undecided_band(
 
 
 @pytest.mark.parametrize("kind", ON_SCORES)
-def test_exactly_half_can_be_undecided(kind: Callable[..., VotingStrategy]) -> None:
-    assert kind(undecided=(0.5, 0.5)).aggregate(scored(0.5)).status is Status.ABSTAIN
-    assert kind(undecided=(0.5, 0.5)).aggregate(scored(0.51)).status is Status.PASS
-
-
-@pytest.mark.parametrize("kind", ON_SCORES)
 @pytest.mark.parametrize(
     ("threshold", "band", "words"),
     [
@@ -421,13 +393,6 @@ def test_a_band_is_a_pair_that_stays(kind: Callable[..., VotingStrategy]) -> Non
 # Weights.
 
 
-@pytest.mark.parametrize("weights", [(0.5, 0.3, 0.2), (5, 3, 2), (5e300, 3e300, 2e300)])
-def test_weights_need_not_sum_to_one(weights: tuple[float, ...]) -> None:
-    said = WeightedAverageVoting().aggregate(scored(1.0, 0.8, 0.6, weights=weights))
-    assert said.effective_score == pytest.approx(0.86)
-    assert said.status is Status.PASS
-
-
 @given(strategies.benches(strategies.VOTES), st.integers(-300, 300))
 def test_weights_scale(ballots: list[Ballot], power: int) -> None:
     usual = [replace(b, weight=b.weight if 1e-6 < b.weight < 1e6 else 0.0) for b in ballots]
@@ -452,18 +417,6 @@ def test_eligible_weights_that_sum_to_zero(ballots: list[Ballot]) -> None:
     assert (said.status, said.score, said.label) == (Status.ABSTAIN, None, None)
 
 
-def test_a_dropped_seat_with_a_benign_label_excuses_nobody() -> None:
-    failed = Judgment.failed("broken", label="not_applicable")
-    said = WeightedAverageVoting().aggregate([Ballot("a", failed, 0.0), *bench("A")])
-    assert (said.status, said.label) == (Status.ABSTAIN, None)
-
-
-def test_a_missing_weight_is_one() -> None:
-    heavy = Ballot("a", JUDGMENTS["F"], 2.0)
-    said = WeightedAverageVoting().aggregate([heavy, *bench("P")])
-    assert said.effective_score == pytest.approx(1 / 3)
-
-
 @pytest.mark.parametrize(
     "weights", [(1e308, 1e308, 1e308), (5e-324, 5e-324, 5e-324), (10**300, 10**300, 10**300)]
 )
@@ -482,59 +435,6 @@ def test_only_the_weighted_average_looks_at_weights() -> None:
 
 
 # What is told, and what is kept.
-
-SOME_SCORES = scored(0.8, 0.7, 0.6, weights=(1, 0, 3))
-
-
-@pytest.mark.parametrize(
-    ("voting", "ballots", "words"),
-    [
-        (MajorityVoting(), bench("PPF"), "2 of 3 passed"),
-        (MajorityVoting(), bench("F"), "0 of 1 passed"),
-        (
-            MajorityVoting(),
-            bench("PAE"),
-            (
-                "a tie, which counts as fail: 1 of 2 passed; "
-                "judge1 abstained: not mine; judge2 erred: crashed"
-            ),
-        ),
-        (
-            MajorityVoting(TiePolicy.ABSTAIN),
-            bench("PF"),
-            "a tie, which counts as abstain: 1 of 2 passed",
-        ),
-        (ConsensusVoting(), bench("PP"), "2 of 2 passed"),
-        (ConsensusVoting(), bench("FFA"), "0 of 2 passed; judge2 abstained: not mine"),
-        (
-            ConsensusVoting(Status.ERROR),
-            bench("PPF"),
-            "no consensus, which counts as error: 2 of 3 passed",
-        ),
-        (AverageVoting(), SOME_SCORES, "mean 0.70 of 3 reaches the threshold 0.50"),
-        (AverageVoting(0.75), SOME_SCORES, "mean 0.70 of 3 is below the threshold 0.75"),
-        (
-            WeightedAverageVoting(),
-            SOME_SCORES,
-            "weighted mean 0.65 of 2 reaches the threshold 0.50",
-        ),
-        (MedianVoting(), SOME_SCORES, "median 0.70 of 3 reaches the threshold 0.50"),
-        (
-            AverageVoting(undecided=(0.5, 0.7)),
-            [*SOME_SCORES, *bench("A")],
-            ("mean 0.70 of 3 lies in the undecided band 0.50 to 0.70; judge0 abstained: not mine"),
-        ),
-        (
-            MedianVoting(0.999),
-            scored(0.9949),
-            "median 0.99 of 1 is below the threshold 1.00",
-        ),
-    ],
-)
-def test_every_aggregate_says_why_in_one_sentence(
-    voting: VotingStrategy, ballots: list[Ballot], words: str
-) -> None:
-    assert voting.aggregate(ballots).reasoning == words
 
 
 @pytest.mark.parametrize(
@@ -572,18 +472,6 @@ def test_every_aggregate_keeps_its_counts(
     assert voting.aggregate(bench("PFA")).metadata == expected
 
 
-@pytest.mark.parametrize(("statuses", "tied"), [("PF", True), ("PPF", False), ("FA", False)])
-def test_a_tie_is_written_down(statuses: str, tied: bool) -> None:
-    said = MajorityVoting().aggregate(bench(statuses))
-    assert said.metadata["aggregation"]["tied"] is tied
-
-
-@pytest.mark.parametrize(("statuses", "unanimous"), [("PP", True), ("FA", True), ("PF", False)])
-def test_unanimity_is_written_down(statuses: str, unanimous: bool) -> None:
-    said = ConsensusVoting().aggregate(bench(statuses))
-    assert said.metadata["aggregation"]["unanimous"] is unanimous
-
-
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
@@ -600,15 +488,3 @@ def test_strategies_know_their_name_and_take_another(
     assert kind().name == name
     panel = kind(name="panel")
     assert panel.aggregate(bench("P")).metadata["aggregation"]["strategy"] == "panel"
-
-
-def test_what_strategies_do_unless_told_otherwise() -> None:
-    assert (MajorityVoting().tie, ConsensusVoting().on_disagreement) == (
-        TiePolicy.FAIL,
-        Status.FAIL,
-    )
-    for kind in ON_SCORES:
-        assert (kind().threshold, kind().undecided) == (0.5, None)
-    for strategy in ALL:
-        on_error = strategy().on_error  # type: ignore[attr-defined]
-        assert on_error is ErrorPolicy.TREAT_AS_FAIL

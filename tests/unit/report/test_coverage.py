@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from fakes import reports as fake
-from prjury.jury.cascade import TierPolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
+from prjury.jury.verdicts import TierPolicy
 from prjury.report.assemble import measure
 from prjury.report.model import Coverage, NotChecked
 from prjury.snapshot.model import FileKind, FileStatus

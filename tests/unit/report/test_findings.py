@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from fakes import reports as fake
-from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.judgment import Check, Judgment, Location, Severity
+from prjury.jury.verdicts import TierAttempt, TierPolicy
 from prjury.report.findings import Weight, evidence_beyond, findings, group_findings
 
 HERE = Location("a.py", 3)

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from fakes import reports as fake
-from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import TierAttempt, TierPolicy
 from prjury.report.headline import why
 from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts
 from prjury.report.model import SkippedJudge

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from fakes import reports as fake
 from fakes.derivation import gate_from_report
-from prjury.jury.cascade import TierAttempt, TierPolicy
 from prjury.jury.gate import GatePolicy
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import CategoricalScore, NumericalScore
+from prjury.jury.verdicts import TierAttempt, TierPolicy
 from prjury.report.codec import (
     ReportJson,
     read_form,

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import (
     FileChange,
     FileKind,
@@ -40,9 +41,9 @@ def test_sums_and_added_lines() -> None:
 def test_docs_only_needs_docs_and_nothing_else() -> None:
     docs, source = change("a.md", FileKind.DOCS), change("a.py", FileKind.SOURCE)
 
-    assert pull(docs).docs_only
-    assert not pull(docs, source).docs_only
-    assert not pull().docs_only
+    assert is_docs_only(pull(docs))
+    assert not is_docs_only(pull(docs, source))
+    assert not is_docs_only(pull())
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ def test_docs_only_needs_docs_and_nothing_else() -> None:
 def test_what_becomes_documentation_or_goes_away_is_more_than_documentation(
     status: FileStatus, before: str | None, only: bool
 ) -> None:
-    assert pull(FileChange("a.md", status, FileKind.DOCS, old_path=before)).docs_only is only
+    assert is_docs_only(pull(FileChange("a.md", status, FileKind.DOCS, old_path=before))) is only
 
 
 @pytest.mark.parametrize(

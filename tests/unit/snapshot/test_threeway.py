@@ -11,12 +11,12 @@ from prjury.snapshot.model import ConflictRegion, Hunk, LineSpan
 from prjury.snapshot.threeway import Edit, edits_of, lines_of
 
 
-def regions(base: str, ours: str, theirs: str) -> list[tuple[range, range, range]]:
-    return [(one.base, one.ours, one.theirs) for one in three_way(base, ours, theirs).regions]
+def regions(base: str, onto: str, head: str) -> list[tuple[range, range, range]]:
+    return [(one.base, one.onto, one.head) for one in three_way(base, onto, head).regions]
 
 
-def places(base: str | None, ours: str, theirs: str) -> list[ConflictRegion]:
-    file = three_way(base, ours, theirs)
+def places(base: str | None, onto: str, head: str) -> list[ConflictRegion]:
+    file = three_way(base, onto, head)
     return [file.place(region) for region in file.regions]
 
 
@@ -127,8 +127,8 @@ SOME_LINES = st.lists(st.sampled_from("abcd"), max_size=8).map(
 
 
 @given(SOME_LINES, SOME_LINES, SOME_LINES)
-def test_what_lies_outside_of_regions_can_be_merged(base: str, ours: str, theirs: str) -> None:
-    file = three_way(base, ours, theirs)
+def test_what_lies_outside_of_regions_can_be_merged(base: str, onto: str, head: str) -> None:
+    file = three_way(base, onto, head)
 
     ends = [region.base.stop for region in file.regions]
     starts = [region.base.start for region in file.regions]
@@ -139,11 +139,11 @@ def test_what_lies_outside_of_regions_can_be_merged(base: str, ours: str, theirs
         assert mine != was or yours != was
         place = file.place(region)
         assert place.head.first >= 1
-        assert place.onto.first + place.onto.count - 1 <= len(file.ours)
+        assert place.onto.first + place.onto.count - 1 <= len(file.onto)
 
 
 @given(SOME_LINES, SOME_LINES)
-def test_a_side_that_changes_nothing_never_collides(base: str, theirs: str) -> None:
-    assert three_way(base, base, theirs).regions == ()
-    assert three_way(base, theirs, theirs).regions == ()
+def test_a_side_that_changes_nothing_never_collides(base: str, head: str) -> None:
+    assert three_way(base, base, head).regions == ()
+    assert three_way(base, head, head).regions == ()
     assert edits(lines_of(base.encode()), lines_of(base.encode())) == ()

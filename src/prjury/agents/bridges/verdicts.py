@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from prjury.errors import CannotJudgeError
-from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Status
-from prjury.jury.jury import JuryVerdict
+from prjury.jury.verdicts import JuryVerdict, Verdict
 
 
 def refuse_unjudged(verdict: JuryVerdict | Verdict) -> bool:

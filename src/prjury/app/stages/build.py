@@ -8,7 +8,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import ConfigError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.builds.stage import BuiltEvidence, build_evidence
-from prjury.resources import own_version
+from prjury.resources import program_version
 
 
 def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence | NothingToReview:
@@ -27,6 +27,6 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence 
         ports = build_ports(environment, change.config, store, lend=(), hidden=hidden)
         try:
             context, build = change.start_clock(), options[0] if options else None
-            return build_evidence(build, ports, context, own_version(), others)
+            return build_evidence(build, ports, context, program_version(), others)
         finally:
             ports.progress.close()

@@ -22,7 +22,7 @@ from prjury.policy.schema import Config
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt, Reply
 from prjury.report.model import NO_REPAIR
-from prjury.resources import own_version
+from prjury.resources import program_version
 from prjury.snapshot.model import visible
 
 #: Tokens; more than any model has, for here nothing is laid out for one.
@@ -82,7 +82,7 @@ def collect(
             policy=change.policy,
             records=records_of(seating, verdict),
             files=reading.seen,
-            version=own_version(),
+            version=program_version(),
             unwanted=change.unwanted,
             backports=branches.beside(chosen.names, verdict.status, context.deadline),
             notes=(*change.notes, *chosen.notes, *_no_repair(change.config)),

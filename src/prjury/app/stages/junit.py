@@ -14,7 +14,7 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.builds.reported import ReportedTests, read_places, refuse_no_reports
 from prjury.judges.builds.stage import BuiltEvidence, record_reports, tree_of
 from prjury.policy.tiers import BuildOptions
-from prjury.resources import own_version
+from prjury.resources import program_version
 
 
 @dataclass(frozen=True)
@@ -75,4 +75,4 @@ def junit_evidence(
         )
         options = next(iter(builds(change.config)), BuildOptions())
         ports = build_ports(environment, change.config, store)
-        return record_reports(tests, options, ports, pull, own_version())
+        return record_reports(tests, options, ports, pull, program_version())

@@ -9,10 +9,9 @@ from prjury.app.registry import Casting, Make, PullJudge, Seating, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.jury.cascade import Verdict
 from prjury.jury.judge import MODEL_BACKED, JudgeType, type_of
 from prjury.jury.judgment import Judgment
-from prjury.jury.jury import JuryVerdict
+from prjury.jury.verdicts import JuryVerdict, Verdict
 from prjury.ports import Ports
 
 #: The label of a judge that is asked in another stage.

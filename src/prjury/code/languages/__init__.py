@@ -40,10 +40,7 @@ def language_of(path: str) -> Language | None:
 
 
 def kin_of(path: str) -> str | None:
-    """The group of languages that may use each other's names, by the suffix of the file's name.
-
-    It is asked for every file of a tree, so nothing else is looked at.
-    """
+    """The group of languages that may use each other's names, by the suffix alone."""
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
     language = _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None

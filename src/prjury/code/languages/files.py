@@ -44,12 +44,7 @@ BUILD_FILES = (
         family="python",
     ),
     Language(
-        "npm",
-        "package.json",
-        files=("package.json",),
-        parser="json",
-        declares=True,
-        family="node",
+        "npm", "package.json", files=("package.json",), parser="json", declares=True, family="node"
     ),
     Language("gomod", "go.mod", files=("go.mod",), comment=r"//[^\n]*", declares=True, family="go"),
     Language(
@@ -80,14 +75,7 @@ BUILD_FILES = (
     ),
 )
 TEXTS = (
-    Language(
-        "xml",
-        "sample.xml",
-        (".xml",),
-        comment=_XML_COMMENT,
-        string=_CDATA,
-        family="jvm",
-    ),
+    Language("xml", "sample.xml", (".xml",), comment=_XML_COMMENT, string=_CDATA, family="jvm"),
     Language(
         "jsp", "sample.jsp", (".jsp", ".jspf", ".jspx", ".tag"), comment=_JSP_COMMENT, family="jvm"
     ),
@@ -124,36 +112,11 @@ TEXTS = (
         strings=("raw_string", "heredoc_body"),
     ),
     Language("properties", "sample.properties", (".properties",), comment=_HASH_LINE, family="jvm"),
+    Language("toml", "sample.toml", (".toml",), comment=_HASH_COMMENT),
+    Language("ini", "sample.ini", (".ini", ".cfg"), comment=r"(?m:^[ \t]*[#;][^\n]*)"),
+    Language("proto", "sample.proto", (".proto",), comment=C_COMMENT, string=C_STRING),
+    Language("css", "sample.css", (".css",), comment=_CSS_COMMENT),
     Language(
-        "toml",
-        "sample.toml",
-        (".toml",),
-        comment=_HASH_COMMENT,
-    ),
-    Language(
-        "ini",
-        "sample.ini",
-        (".ini", ".cfg"),
-        comment=r"(?m:^[ \t]*[#;][^\n]*)",
-    ),
-    Language(
-        "proto",
-        "sample.proto",
-        (".proto",),
-        comment=C_COMMENT,
-        string=C_STRING,
-    ),
-    Language(
-        "css",
-        "sample.css",
-        (".css",),
-        comment=_CSS_COMMENT,
-    ),
-    Language(
-        "scss",
-        "sample.scss",
-        (".scss", ".less"),
-        comment=C_COMMENT,
-        string=C_STRING + r"|://",
+        "scss", "sample.scss", (".scss", ".less"), comment=C_COMMENT, string=C_STRING + r"|://"
     ),
 )

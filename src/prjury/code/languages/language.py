@@ -25,13 +25,10 @@ class Language(Struct, frozen=True):
     """A language that rules may name, and all that is known of it.
 
     Attributes:
-        suffixes: of its files' names.
         files: names of its files, in lower case, whatever their suffix.
         parser: the language's name in ast-grep; None where text is only searched with RE2.
-        comments: node kinds of comments, for parsed languages.
-        strings: node kinds of string content, for parsed languages.
-        comment: RE2 pattern of one comment, for the others.
-        string: RE2 pattern of one string in which that comment would be none.
+        comments: node kinds of comments, and ``strings`` of string content, for parsed languages.
+        comment: RE2 pattern of one comment, and ``string`` of what hides one, for the others.
         declares: whether its files declare dependencies.
         family: whose build files say which versions hold for its files; empty for none.
         kin: the group of languages that may use each other's names; empty for no code.

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from prjury.code.languages.language import (
-    Language,
-    importing_rule,
-    outermost,
-)
+from prjury.code.languages.language import Language, importing_rule, outermost
 from prjury.code.names.binding import any_kind, inside, within
 from prjury.code.names.python import GUARDED
 
@@ -72,17 +68,11 @@ KOTLIN = Language(
         "annotation-name": {
             "kind": "user_type",
             "inside": {
-                "any": [
-                    {"kind": "annotation"},
-                    within("constructor_invocation", "annotation"),
-                ]
+                "any": [{"kind": "annotation"}, within("constructor_invocation", "annotation")]
             },
         },
         "type-name": {
-            "any": [
-                {"kind": "user_type"},
-                within("simple_identifier", "navigation_expression"),
-            ]
+            "any": [{"kind": "user_type"}, within("simple_identifier", "navigation_expression")]
         },
     },
     importing=_kotlin_import,
@@ -186,9 +176,7 @@ GO = Language(
     strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
     family="go",
     utils={
-        "method-name": within(
-            "field_identifier", "selector_expression", "call_expression.function"
-        ),
+        "method-name": within("field_identifier", "selector_expression", "call_expression.function")
     },
     importing=importing_rule("source_file", "import_declaration"),
 )
@@ -202,7 +190,7 @@ RUST = Language(
     strings=("string_literal", "raw_string_literal", "char_literal"),
     family="rust",
     utils={
-        "method-name": within("field_identifier", "field_expression", "call_expression.function"),
+        "method-name": within("field_identifier", "field_expression", "call_expression.function")
     },
     importing=importing_rule("source_file", "use_declaration"),
 )
@@ -231,21 +219,9 @@ SWIFT = Language(
     string=r'"{3}(?s:.*?)"{3}|"(?:[^"\\\n]|\\.)*"',
     kin="swift",
 )
-DART = Language(
-    "dart",
-    "sample.dart",
-    (".dart",),
-    comment=C_COMMENT,
-    string=C_STRING,
-    kin="dart",
-)
+DART = Language("dart", "sample.dart", (".dart",), comment=C_COMMENT, string=C_STRING, kin="dart")
 PHP = Language(
-    "php",
-    "sample.php",
-    (".php",),
-    comment=rf"{C_COMMENT}|#[^\n]*",
-    string=C_STRING,
-    kin="php",
+    "php", "sample.php", (".php",), comment=rf"{C_COMMENT}|#[^\n]*", string=C_STRING, kin="php"
 )
 PROGRAMS = (
     *(JAVA, KOTLIN, SCALA, GROOVY, PYTHON, CYTHON),

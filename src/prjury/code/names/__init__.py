@@ -48,7 +48,7 @@ class Naming(Protocol):
     ABSOLUTE: bool
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterable[Binding]:
-        """Return what the file's imports call things."""
+        """The names that the file's imports bind."""
 
     def references(self, chains: Sequence[Chain]) -> Rule:
         """The rule of a use of one of the spellings."""
@@ -64,13 +64,13 @@ def load() -> None:
 
 
 def has_names(language: str) -> bool:
-    """Return whether rules may name things by their qualified names in a language."""
+    """Return true if rules may name things by their qualified names in a language."""
     return language in _MODULES
 
 
 @cache
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
-    """Return what a file holds of which one stands in every file that uses one of the names.
+    """The words of which one stands in every file that uses one of the names.
 
     A member may come with its module, so that its own name need not stand in an import; the
     beginning must. Java's types stand there themselves, or their package does with a ``*``.
@@ -91,8 +91,8 @@ def _anchors(language: str, name: str) -> list[str]:
     return [path + slash + re.split(r"::|\.", last)[0]]
 
 
-def bound(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
-    """Return what a file's imports call things, as far as it matters to these names."""
+def find_bindings(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
+    """The bindings of a file's imports, as far as they matter to these names."""
     return list(_naming(language).bindings(root, names))
 
 
@@ -101,15 +101,14 @@ def utilities(
 ) -> dict[str, Rule]:
     """Utility rules for names in a file with these bindings.
 
-    For each entry ``word: names`` there are ``word`` (a use of one of the names, in any spelling
-    that the file's imports allow), ``word-import`` (the place where it is imported) and
-    ``word-anywhere`` (either).
+    For each entry ``word: names`` there are ``word`` (a use of one of the names, as the file's
+    imports spell it), ``word-import`` (where it is imported) and ``word-anywhere`` (either).
     """
     naming = _naming(language)
     made: dict[str, Rule] = {}
     for word, names in wanted.items():
         chains = spellings(names, bindings, naming.SEPARATORS)
-        chains += [tuple(_parts(name, naming)) for name in names if naming.ABSOLUTE]
+        chains += [tuple(_split_name(name, naming)) for name in names if naming.ABSOLUTE]
         made[word] = naming.references(chains) if chains else NOTHING
         made[f"{word}-import"] = naming.imports(names)
         made[f"{word}-anywhere"] = {"any": [made[word], made[f"{word}-import"]]}
@@ -123,5 +122,5 @@ def _naming(language: str) -> Naming:
     return naming
 
 
-def _parts(name: str, naming: Naming) -> list[str]:
+def _split_name(name: str, naming: Naming) -> list[str]:
     return name.split("::" if ":" in naming.SEPARATORS else ".")

@@ -19,12 +19,9 @@ Chain: TypeAlias = tuple[str, ...]
 
 
 class Binding(Struct, frozen=True):
-    """A name of the file and what it stands for.
+    """A name of the file and the qualified name that it stands for.
 
-    Attributes:
-        local: the name; empty for everything that is in ``target`` (a wildcard import).
-        target: the qualified name.
-        hidden: what a wildcard does not bring, because the file defines it itself.
+    A wildcard import has no local name; ``hidden`` are those that the file defines itself.
     """
 
     local: str
@@ -33,7 +30,7 @@ class Binding(Struct, frozen=True):
 
 
 def spellings(names: Iterable[str], bindings: Sequence[Binding], separators: str) -> list[Chain]:
-    """Return how the names, and everything below them, may begin in a file with these bindings."""
+    """The ways in which the names, and everything below them, may begin in a file."""
     chains = {
         chain: None
         for name in names
@@ -57,31 +54,31 @@ def _spell(name: str, binding: Binding, separators: str) -> Chain | None:
 
 
 def is_below(name: str, ancestor: str, separators: str) -> bool:
-    """Return whether a qualified name is another one or a part of it."""
+    """Return true if a qualified name is another one or a part of it."""
     rest = name.removeprefix(ancestor)
     return name == ancestor or (name.startswith(ancestor) and rest[0] in separators)
 
 
-def one_of(words: Iterable[str]) -> str:
+def match_one(words: Iterable[str]) -> str:
     """The regex of exactly one of the words."""
-    return one_of_regexes(map(re.escape, words))
+    return match_any(map(re.escape, words))
 
 
 #: White space, continued lines and comments, as they may stand between the parts of a name.
 _GAP = r"(?:[\s\\]|#[^\n]*\n|//[^\n]*\n|/\*[^*]*\*/)*"
 
 
-def dotted(chains: Iterable[Chain], separator: str = r"\.") -> str:
+def match_chains(chains: Iterable[Chain], separator: str = r"\.") -> str:
     """The regex of exactly one of the chains, with gaps wherever they may stand."""
-    return one_of_regexes(chained(chain, separator) for chain in chains)
+    return match_any(match_chain(chain, separator) for chain in chains)
 
 
-def chained(chain: Chain, separator: str = r"\.") -> str:
+def match_chain(chain: Chain, separator: str = r"\.") -> str:
     """The regex of a chain."""
     return f"{_GAP}{separator}{_GAP}".join(map(re.escape, chain))
 
 
-def one_of_regexes(regexes: Iterable[str]) -> str:
+def match_any(regexes: Iterable[str]) -> str:
     """The regex of exactly one of several."""
     return f"^(?:{'|'.join(sorted(set(regexes)))})$"
 

@@ -11,9 +11,9 @@ from prjury.code.names.binding import (
     Node,
     Rule,
     any_kind,
-    chained,
     inside,
-    one_of_regexes,
+    match_any,
+    match_chain,
 )
 
 SEPARATORS = "/."
@@ -24,7 +24,7 @@ _AFFIXES = re.compile(r"^go-|[-.]go$")
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """Return what the imports of a file call packages."""
+    """The names that a file's imports give to packages."""
     for spec in root.find_all(kind="import_spec"):
         path = spec.field("path").text()[1:-1]
         name = spec.field("name")
@@ -35,18 +35,18 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: AR
 
 
 def _usual(path: str) -> list[str]:
-    """Return what a package of this path is most likely called."""
+    """The most likely names of a package of this path."""
     last = _MAJOR.sub("", path).rpartition("/")[2]
     return sorted({last, _AFFIXES.sub("", last).replace("-", "_")})
 
 
 def references(chains: Sequence[Chain]) -> Rule:
     """``pkg.Name``; for a whole package each use of it."""
-    members = (chained(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
+    members = (match_chain(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
     kinds = any_kind("selector_expression", "qualified_type")
     firsts = sorted({chain[0] for chain in chains})
     shadows = [{"not": _match_shadowed(name)} for name in firsts]
-    return {"all": [{**kinds, "regex": one_of_regexes(members)}, *shadows]}
+    return {"all": [{**kinds, "regex": match_any(members)}, *shadows]}
 
 
 def _match_shadowed(name: str) -> Rule:

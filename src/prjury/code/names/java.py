@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, inside, one_of
+from prjury.code.names.binding import Binding, Chain, Node, Rule, inside, match_chains, match_one
 
 SEPARATORS = "."
 ABSOLUTE = True
@@ -21,15 +21,15 @@ _DECLARED = (
 _QUALIFIED = ("scoped_identifier", "scoped_type_identifier", "field_access")
 
 
-def _inside(*kinds: str, **more: object) -> Rule:
+def _inside_of(*kinds: str, **more: object) -> Rule:
     return {"inside": {"any": [{"kind": kind} for kind in kinds], **more}}
 
 
-_OUT_OF_IMPORTS = {"not": _inside("import_declaration", "package_declaration", stopBy="end")}
+_OUT_OF_IMPORTS = {"not": _inside_of("import_declaration", "package_declaration", stopBy="end")}
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """Return what the imports of a file call types and static members.
+    """The names that a file's imports give to types and static members.
 
     A type that the file declares itself hides one of the same name that a wildcard would bring.
     """
@@ -50,7 +50,7 @@ def references(chains: Sequence[Chain]) -> Rule:
     longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
-        rules += _simple(one_of(single))
+        rules += _simple(match_one(single))
     if longer:
         rules += [_match_qualified(longer), *(_method(chain) for chain in longer)]
     return {"any": rules}
@@ -64,12 +64,12 @@ def _simple(regex: str) -> list[Rule]:
         inside("marker_annotation.name"),
         inside("annotation.name"),
         {"inside": {"kind": "method_invocation", "field": "name"}, "not": {"inside": has_object}},
-        {"nthChild": 1, **_inside("method_reference")},
-        {"nthChild": 1, **_inside("scoped_identifier"), **_OUT_OF_IMPORTS},
+        {"nthChild": 1, **_inside_of("method_reference")},
+        {"nthChild": 1, **_inside_of("scoped_identifier"), **_OUT_OF_IMPORTS},
     ]
     types = [
-        {"not": _inside("scoped_type_identifier")},
-        {"nthChild": 1, **_inside("scoped_type_identifier")},
+        {"not": _inside_of("scoped_type_identifier")},
+        {"nthChild": 1, **_inside_of("scoped_type_identifier")},
     ]
     identifier = {"kind": "identifier", "regex": regex, "any": places}
     return [identifier, {"kind": "type_identifier", "regex": regex, "any": types}]
@@ -77,14 +77,14 @@ def _simple(regex: str) -> list[Rule]:
 
 def _match_qualified(chains: Sequence[Chain]) -> Rule:
     kinds = [{"kind": kind} for kind in _QUALIFIED]
-    return {"any": kinds, "regex": dotted(chains), **_OUT_OF_IMPORTS}
+    return {"any": kinds, "regex": match_chains(chains), **_OUT_OF_IMPORTS}
 
 
 def _method(chain: Chain) -> Rule:
     """The name of a static method after its type."""
-    owner = {"field": "object", "regex": dotted([chain[:-1]])}
+    owner = {"field": "object", "regex": match_chains([chain[:-1]])}
     call = {"kind": "method_invocation", "field": "name", "has": owner}
-    return {"kind": "identifier", "regex": one_of([chain[-1]]), "inside": call}
+    return {"kind": "identifier", "regex": match_one([chain[-1]]), "inside": call}
 
 
 def imports(names: Sequence[str]) -> Rule:
@@ -93,5 +93,5 @@ def imports(names: Sequence[str]) -> Rule:
     return {
         "any": [{"kind": "scoped_identifier"}, {"kind": "identifier"}],
         "regex": rf"^(?:{pattern})(?:\s*\.|$)",
-        **_inside("import_declaration"),
+        **_inside_of("import_declaration"),
     }

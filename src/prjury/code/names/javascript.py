@@ -18,11 +18,11 @@ from prjury.code.names.binding import (
     Node,
     Rule,
     any_kind,
-    chained,
-    dotted,
     inside,
-    one_of,
-    one_of_regexes,
+    match_any,
+    match_chain,
+    match_chains,
+    match_one,
     split_everywhere,
 )
 
@@ -41,8 +41,8 @@ def agreeing(found: Sequence[Binding]) -> list[Binding]:
     return [binding for binding in found if len(targets[binding.local]) == 1]
 
 
-def imported(root: Node) -> Iterator[Binding]:
-    """Return what ``import`` statements call things."""
+def find_imported(root: Node) -> Iterator[Binding]:
+    """The names that ``import`` statements bind."""
     for statement in root.find_all(kind="import_statement"):
         source = statement.field("source")
         if source is None:
@@ -71,8 +71,8 @@ def _import_require(statement: Node) -> Iterator[Binding]:
             yield from _match_whole(name.text(), _module(source))
 
 
-def required(root: Node) -> Iterator[Binding]:
-    """Return what variables stand for that are given a module, or what is in it."""
+def find_required(root: Node) -> Iterator[Binding]:
+    """The variables that are given a module, or what is in it."""
     for declarator in root.find_all(kind="variable_declarator"):
         value = declarator.field("value")
         target = _find_loaded(value) if value else None
@@ -85,8 +85,8 @@ def required(root: Node) -> Iterator[Binding]:
             yield from _find_parts(name, target)
 
 
-def destructured(root: Node, known: dict[str, str]) -> list[Binding]:
-    """Return what ``const {a} = b`` calls things, where it is known what ``b`` is."""
+def find_destructured(root: Node, known: dict[str, str]) -> list[Binding]:
+    """The names that ``const {a} = b`` binds, where it is known what ``b`` is."""
     return [
         binding
         for declarator in root.find_all(kind="variable_declarator")
@@ -190,10 +190,11 @@ def _find_brought(known: Sequence[str]) -> Rule:
 def _subscripts(chains: Sequence[Chain]) -> str:
     """The regex of ``a["b"]``."""
     members = (
-        chained(chain[:-1], r"\??\.") + rf"\s*(?:\?\.)?\[\s*[\"'`]{re.escape(chain[-1])}[\"'`]\s*\]"
+        match_chain(chain[:-1], r"\??\.")
+        + rf"\s*(?:\?\.)?\[\s*[\"'`]{re.escape(chain[-1])}[\"'`]\s*\]"
         for chain in chains
     )
-    return one_of_regexes(members)
+    return match_any(members)
 
 
 #: Conditions on versions of the runtime.
@@ -218,8 +219,12 @@ def check_for(chains: Sequence[Chain]) -> Rule:
     called = {"inside": {"kind": "call_expression", "field": "function"}}
     mention = {
         "any": [
-            {"regex": dotted(chains, r"\??\."), **any_kind("identifier", *_MEMBERS), "not": called},
-            {"kind": "string", "regex": rf"^.{one_of(members)[1:-1]}.$"},
+            {
+                "regex": match_chains(chains, r"\??\."),
+                **any_kind("identifier", *_MEMBERS),
+                "not": called,
+            },
+            {"kind": "string", "regex": rf"^.{match_one(members)[1:-1]}.$"},
         ]
     }
     asks = {"any": [mention, {"has": {"stopBy": "end", **mention}}, {"regex": _ON_VERSIONS}]}
@@ -244,10 +249,10 @@ class ScriptNaming(Struct, frozen=True):
         return [*_BINDS, *(_TYPED_BINDS if self.typed else [])]
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
-        """Return what imports and ``require`` call things; ``const {a} = b`` binds as well."""
-        bindings_there = agreeing([*imported(root), *required(root)])
+        """The names of imports and ``require``; ``const {a} = b`` binds as well."""
+        bindings_there = agreeing([*find_imported(root), *find_required(root)])
         targets = {binding.local: binding.target for binding in reversed(bindings_there)}
-        bindings_there += destructured(root, targets)
+        bindings_there += find_destructured(root, targets)
         yield from bindings_there
         if any(name.startswith(_GLOBALS) for name in names):
             places = self._bind_for_file()
@@ -262,31 +267,31 @@ class ScriptNaming(Struct, frozen=True):
         longer = [chain for chain in chains if len(chain) > 1]
         rules: list[Rule] = []
         if single:
-            names = any_kind(*self._kinds(_NAMES, _TYPED_NAMES))
+            names = any_kind(*self._node_kinds(_NAMES, _TYPED_NAMES))
             binds = [*self._binds, *_IN_IMPORT, *([_IN_REQUIRE] if self.typed else [])]
-            rules.append({"regex": one_of(single), **names, "not": {"any": binds}})
+            rules.append({"regex": match_one(single), **names, "not": {"any": binds}})
         if longer:
-            members = any_kind(*self._kinds(_MEMBERS, _TYPED_MEMBERS))
-            rules.append({"regex": dotted(longer, r"\??\."), **members})
+            members = any_kind(*self._node_kinds(_MEMBERS, _TYPED_MEMBERS))
+            rules.append({"regex": match_chains(longer, r"\??\."), **members})
             rules.append({"kind": "subscript_expression", "regex": _subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
         return {"all": [{"any": rules}, {"not": check_for(chains)}, *shadows]}
 
-    def _kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
+    def _node_kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
         return [*plain, *(typed if self.typed else ())]
 
     def _bind_for_file(self) -> Rule:
-        """Return what binds a name outside of every function."""
+        """The rule of what binds a name outside of every function."""
         outside = {"not": {"inside": {"stopBy": "end", **_SCOPES}}}
-        names = any_kind(*self._kinds(("identifier",), _TYPED_NAMES))
+        names = any_kind(*self._node_kinds(("identifier",), _TYPED_NAMES))
         defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
         bound = {"any": [_SHORTHAND, {"any": self._binds}], **outside}
         return {"any": [{"all": [names, defined]}, {"all": [any_kind(*_VARIABLES), bound]}]}
 
     def _match_shadowed(self, name: str, known: Sequence[str]) -> Rule:
         """A use of the name in a function that means something else by it."""
-        is_name = {"regex": one_of([name])}
+        is_name = {"regex": match_one([name])}
         variable = {"kind": "identifier", **is_name, "any": self._binds}
         own = {
             "any": [variable, {**_SHORTHAND, **is_name}],
@@ -302,7 +307,9 @@ class ScriptNaming(Struct, frozen=True):
         modules = "|".join(map(re.escape, names))
         below = {"any": STRINGS, "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}
         loads = {"inside": {"kind": "arguments", "inside": _LOADS}}
-        sources = self._kinds(("import_statement", "export_statement"), ("import_require_clause",))
+        sources = self._node_kinds(
+            ("import_statement", "export_statement"), ("import_require_clause",)
+        )
         statement = {"inside": any_kind(*sources)}
         rules = [{"all": [below, {"any": [statement, loads]}]}]
         for name in names:
@@ -320,7 +327,7 @@ def _member(module: str, member: str) -> Rule:
     statement = {**statements, "has": {"field": "source", "regex": source}}
     specifier = {
         **any_kind("import_specifier", "export_specifier"),
-        "has": {"field": "name", "regex": one_of([member])},
+        "has": {"field": "name", "regex": match_one([member])},
         "inside": {"stopBy": "end", **statement},
     }
     required = {
@@ -332,14 +339,14 @@ def _member(module: str, member: str) -> Rule:
     }
     declarator = {"kind": "variable_declarator", "has": {"field": "value", **required}}
     taken = {"inside": {"kind": "object_pattern", "inside": declarator}}
-    renamed = {"kind": "pair_pattern", "has": {"field": "key", "regex": one_of([member])}}
-    shorthand = {"kind": "shorthand_property_identifier_pattern", "regex": one_of([member])}
+    renamed = {"kind": "pair_pattern", "has": {"field": "key", "regex": match_one([member])}}
+    shorthand = {"kind": "shorthand_property_identifier_pattern", "regex": match_one([member])}
     pattern = {"any": [shorthand, renamed], **taken}
     direct = {
         "kind": "member_expression",
         "all": [
             {"has": {"field": "object", **required}},
-            {"has": {"field": "property", "regex": one_of([member])}},
+            {"has": {"field": "property", "regex": match_one([member])}},
         ],
     }
     return {"any": [specifier, pattern, direct]}

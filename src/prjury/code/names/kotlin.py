@@ -11,11 +11,11 @@ from prjury.code.names.binding import (
     Node,
     Rule,
     any_kind,
-    chained,
-    dotted,
     inside,
-    one_of,
-    one_of_regexes,
+    match_any,
+    match_chain,
+    match_chains,
+    match_one,
 )
 
 SEPARATORS = "."
@@ -26,7 +26,7 @@ _HEADERS = any_kind("import_header", "package_header")
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """Return what the imports of a file call things."""
+    """The names that a file's imports bind."""
     for node in root.find_all(kind="import_header"):
         match = _IMPORT.match(node.text().strip())
         if match:
@@ -40,7 +40,7 @@ def references(chains: Sequence[Chain]) -> Rule:
     longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
-        regex = one_of(single)
+        regex = match_one(single)
         places = [
             inside("call_expression"),
             inside("navigation_expression"),
@@ -51,9 +51,9 @@ def references(chains: Sequence[Chain]) -> Rule:
         rules += [{**head, "inside": {"kind": "user_type"}}, {**name, "nthChild": 1}]
     if longer:
         outside = {"not": {"inside": {"stopBy": "end", **_HEADERS}}}
-        typed = one_of_regexes(chained(chain) + r"(?:\s*\.\s*\w+)*" for chain in longer)
+        typed = match_any(match_chain(chain) + r"(?:\s*\.\s*\w+)*" for chain in longer)
         rules.append({"kind": "user_type", "regex": typed, **outside})
-        rules.append({"kind": "navigation_expression", "regex": dotted(longer), **outside})
+        rules.append({"kind": "navigation_expression", "regex": match_chains(longer), **outside})
     return {"any": rules}
 
 

@@ -17,10 +17,10 @@ from prjury.code.names.binding import (
     Node,
     Rule,
     any_kind,
-    dotted,
     inside,
     is_below,
-    one_of,
+    match_chains,
+    match_one,
     split_everywhere,
 )
 
@@ -58,7 +58,7 @@ _ON_VERSIONS: Rule = {
 
 
 def _match_under(condition: Rule) -> Rule:
-    """Return what runs in one of its branches under such a condition."""
+    """The rule of what runs in one of its branches under such a condition."""
     return {**_CONDITIONAL, "has": {"stopBy": _BRANCHES, **condition}}
 
 
@@ -71,13 +71,13 @@ _IMPORTS = any_kind("import_statement", "import_from_statement")
 
 def _match_tried(error: str, **form: Rule) -> Rule:
     """Match what a ``try`` of this form attempts or does instead, not what it does after it."""
-    here = {"stopBy": {"kind": "function_definition"}}
+    reach = {"stopBy": {"kind": "function_definition"}}
     clause = {"kind": "except_clause", "regex": error}
     attempt = {"kind": "try_statement", "has": clause, **form}
     return {
         "any": [
-            {"inside": {**here, "field": "body", **attempt}},
-            {"inside": {**here, **clause, "inside": attempt}},
+            {"inside": {**reach, "field": "body", **attempt}},
+            {"inside": {**reach, **clause, "inside": attempt}},
         ]
     }
 
@@ -145,9 +145,9 @@ _ASKS = any_kind(
 _STATEMENT_PARTS = any_kind("block", "else_clause")
 
 
-def asked_for(members: Iterable[str]) -> Rule:
+def check_for(members: Iterable[str]) -> Rule:
     """Code under ``hasattr(..., "member")``."""
-    quoted = {"kind": "string", "regex": rf"^['\"]{one_of(members)[1:-1]}['\"]$"}
+    quoted = {"kind": "string", "regex": rf"^['\"]{match_one(members)[1:-1]}['\"]$"}
     return {"inside": {"stopBy": "end", **_match_under(_hasattr(quoted))}}
 
 
@@ -156,7 +156,7 @@ def instead(chains: Sequence[Chain]) -> list[Rule]:
     owners = [chain[:-1] for chain in chains if len(chain) > 1]
     if not owners:
         return []
-    lookup = _hasattr({"regex": dotted(owners), "nthChild": 1})
+    lookup = _hasattr({"regex": match_chains(owners), "nthChild": 1})
     asking = {"has": {"stopBy": _BRANCHES, **lookup}}
     denied = {"kind": "if_statement", "has": {"field": "condition", "kind": "not_operator"}}
     places = [
@@ -180,14 +180,14 @@ def alternatives(node: Node) -> list[Node]:
         part
         for outer in node.ancestors()
         if outer.kind() == "try_statement"
-        for parts in [_parts(outer)]
-        if any(_holds(part, node) for part in parts)
+        for parts in [_list_attempts(outer)]
+        if any(_contains(part, node) for part in parts)
         for part in parts
-        if not _holds(part, node)
+        if not _contains(part, node)
     ]
 
 
-def _parts(attempt: Node) -> list[Node]:
+def _list_attempts(attempt: Node) -> list[Node]:
     clauses = [
         child
         for child in attempt.children()
@@ -196,7 +196,7 @@ def _parts(attempt: Node) -> list[Node]:
     return [attempt.field("body"), *clauses] if clauses else []
 
 
-def _holds(part: Node, node: Node) -> bool:
+def _contains(part: Node, node: Node) -> bool:
     outer, inner = part.range(), node.range()
     return bool(outer.start.index <= inner.start.index and inner.end.index <= outer.end.index)
 
@@ -263,7 +263,7 @@ _OF_THE_FILE: Rule = {
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
-    """Return what the imports of a file call things, wherever they stand."""
+    """The names that a file's imports bind, wherever they stand."""
     bindings_there = [
         (binding, node)
         for binding, node in _find_imported(root)
@@ -301,18 +301,18 @@ def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
         for part in (node.parent(), *handlers)
         for each in part.find_all(kind="assignment")
     }
-    names = {"kind": "identifier", "regex": one_of({binding.local, *flags})}
+    names = {"kind": "identifier", "regex": match_one({binding.local, *flags})}
     question = root.find({"rule": {**names, "inside": {"stopBy": _STATEMENT_PARTS, **_ASKS}}})
     used = {
         **names,
-        "regex": one_of([binding.local]),
+        "regex": match_one([binding.local]),
         "not": {"any": [_NO_VALUE, {"inside": {"stopBy": "end", **_IMPORTS}}]},
     }
     return bool(question or node.parent().find({"rule": used}))
 
 
 def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
-    for kind, read in (("import_statement", _modules), ("import_from_statement", _members)):
+    for kind, read in (("import_statement", _read_modules), ("import_from_statement", _members)):
         for node in root.find_all(kind=kind):
             yield from ((binding, node) for binding in read(node))
     for node in root.find_all(kind="assignment", regex=_LOADS):
@@ -350,22 +350,22 @@ def _has_alternative(binding: Binding, node: Node) -> bool:
 
 
 def _binds(part: Node, local: str) -> bool:
-    """Return whether the name is imported here, or stands for something of another make."""
+    """Return true if the name is imported here, or stands for something of another make."""
     assigned = {
         "kind": "assignment",
         "all": [
-            {"has": {"field": "left", "regex": one_of([local])}},
+            {"has": {"field": "left", "regex": match_one([local])}},
             {"not": {"has": {"field": "right", "regex": "^(?:None|False)$"}}},
         ],
     }
-    defined = {**_DEFINITIONS, "has": {"field": "name", "regex": one_of([local])}}
+    defined = {**_DEFINITIONS, "has": {"field": "name", "regex": match_one([local])}}
     imported = (binding.local for binding, _ in _find_imported(part))
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
-def _modules(node: Node) -> Iterator[Binding]:
+def _read_modules(node: Node) -> Iterator[Binding]:
     for name in node.field_children("name"):
-        target, alias = _named(name)
+        target, alias = _read_alias(name)
         yield Binding(alias or _first(target), target if alias else _first(target))
 
 
@@ -373,13 +373,13 @@ def _members(node: Node) -> Iterator[Binding]:
     module = node.field("module_name").text()
     names = node.field_children("name")
     for name in names:
-        target, alias = _named(name)
+        target, alias = _read_alias(name)
         yield Binding(alias or target, f"{module}.{target}")
     if not names:
         yield Binding("", module)
 
 
-def _named(node: Node) -> tuple[str, str | None]:
+def _read_alias(node: Node) -> tuple[str, str | None]:
     """The name that is imported, and what it is called here if that differs."""
     if node.kind() != "aliased_import":
         return "".join(node.text().split()), None
@@ -396,12 +396,14 @@ def references(chains: Sequence[Chain]) -> Rule:
     longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
-        rules.append({"kind": "identifier", "regex": one_of(single), "not": _NO_VALUE})
+        rules.append({"kind": "identifier", "regex": match_one(single), "not": _NO_VALUE})
     if longer:
-        rules.append({"kind": "attribute", "regex": dotted(longer), "not": _match_replaced(longer)})
+        rules.append(
+            {"kind": "attribute", "regex": match_chains(longer), "not": _match_replaced(longer)}
+        )
     parts = {part for chain in chains for part in chain}
     shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
-    unwanted = [GUARDED, asked_for(parts), *instead(chains), *shadows]
+    unwanted = [GUARDED, check_for(parts), *instead(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 
@@ -417,8 +419,8 @@ def _match_replaced(chains: Sequence[Chain]) -> Rule:
 def _match_shadowed(name: str) -> Rule:
     """A use of the name in a function or a comprehension that means something else by it."""
     own = [
-        {"all": [{"kind": "identifier", "regex": one_of([name])}, _TARGETS]},
-        {**_DEFINITIONS, "has": {"field": "name", "regex": one_of([name])}},
+        {"all": [{"kind": "identifier", "regex": match_one([name])}, _TARGETS]},
+        {**_DEFINITIONS, "has": {"field": "name", "regex": match_one([name])}},
     ]
     scopes = any_kind("function_definition", "lambda", *_COMPREHENSIONS)
     inside = {"stopBy": "end", **scopes, "has": {"stopBy": _SCOPES, "any": own}}
@@ -444,7 +446,7 @@ def imports(names: Sequence[str]) -> Rule:
         rules += [_member(module, member) for module, member in split_everywhere(name)]
     parts = {part for name in names for part in name.split(".")}
     return {
-        "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": asked_for(parts)}]
+        "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": check_for(parts)}]
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, dotted, inside, one_of
+from prjury.code.names.binding import Binding, Chain, Node, Rule, inside, match_chains, match_one
 
 SEPARATORS = "::"
 ABSOLUTE = True
@@ -30,7 +30,7 @@ _BINDS = {
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """Return what the ``use`` declarations of a file call things."""
+    """The names that a file's ``use`` declarations bind."""
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")
         if argument is not None:
@@ -45,20 +45,20 @@ def _find_used(node: Node, prefix: str) -> Iterator[Binding]:
                 yield from _find_used(child, prefix)
     elif kind == "scoped_use_list":
         path = node.field("path")
-        yield from _find_used(node.field("list"), prefix + (f"{_path(path)}::" if path else ""))
+        yield from _find_used(node.field("list"), prefix + (f"{_path_of(path)}::" if path else ""))
     elif kind == "use_as_clause":
-        yield Binding(node.field("alias").text(), prefix + _path(node.field("path")))
+        yield Binding(node.field("alias").text(), prefix + _path_of(node.field("path")))
     elif kind == "use_wildcard":
-        yield Binding("", prefix + _path(node).removesuffix("::*"))
+        yield Binding("", prefix + _path_of(node).removesuffix("::*"))
     elif kind == "self":
         target = prefix.removesuffix("::")
         yield Binding(target.rpartition("::")[2], target)
     else:
-        target = prefix + _path(node)
+        target = prefix + _path_of(node)
         yield Binding(target.rpartition("::")[2], target)
 
 
-def _path(node: Node) -> str:
+def _path_of(node: Node) -> str:
     return "".join(node.text().split()).removeprefix("::")
 
 
@@ -68,10 +68,10 @@ def references(chains: Sequence[Chain]) -> Rule:
     longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
-        rules.append({"any": _NAMES, "regex": one_of(single), "not": _BINDS})
+        rules.append({"any": _NAMES, "regex": match_one(single), "not": _BINDS})
     if longer:
         paths = [{"kind": "scoped_identifier"}, {"kind": "scoped_type_identifier"}]
-        regex = dotted(longer, "::").replace("^", r"^(?:::)?", 1)
+        regex = match_chains(longer, "::").replace("^", r"^(?:::)?", 1)
         rules.append({"any": paths, "regex": regex, "not": {"inside": {"stopBy": "end", **_USE}}})
     return {"any": rules}
 
@@ -83,6 +83,6 @@ def imports(names: Sequence[str]) -> Rule:
 
 def _find_imported(parts: list[str]) -> Rule:
     before = r"[\s\S]*?\b".join(parts[:-1])
-    rule: Rule = {"any": _NAMES, "regex": one_of([parts[-1]])}
+    rule: Rule = {"any": _NAMES, "regex": match_one([parts[-1]])}
     crate = {"stopBy": "end", **_USE, "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}
     return {**rule, "inside": crate}

@@ -37,11 +37,7 @@ def load() -> None:
 
 
 def find_declared(root: Node, language: str) -> dict[str, Any]:
-    """Return the `Publics` of a text, as JSON has them.
-
-    Raises:
-        TooDeepError: for more levels than people write.
-    """
+    """The `Publics` of a text, as JSON has them."""
     publics: Publics = _reader(READERS[language]).read(root)
     errors = root.find_all(kind="ERROR")
     if errors:

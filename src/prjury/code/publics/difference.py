@@ -44,7 +44,7 @@ class Fit(StrEnum):
 
 
 def fit(language: str, old: Symbol, new: Symbol, above: Above = _have_no_bases) -> Fit:
-    """Return how the new signature fits those who use the old one."""
+    """Compare the new signature with what users of the old one need."""
     return _FITS.get(language, _strict)(old, new, above)
 
 
@@ -125,7 +125,7 @@ def _callable(old: Symbol, new: Symbol) -> Fit:
 
 
 def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
-    """Return whether arguments that are given by their place reach what they did before."""
+    """Return true if arguments that are given by their place reach what they did before."""
     old = [each for each in before if each.passing in _POSITIONAL]
     new = [each for each in after if each.passing in _POSITIONAL]
     if len(old) > len(new) and not rest:
@@ -138,7 +138,7 @@ def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest:
     return all(each.optional for each in new[len(old) :])
 
 
-def _script(old: Symbol, new: Symbol, above: Above) -> Fit:
+def _fit_script(old: Symbol, new: Symbol, above: Above) -> Fit:
     callable_ = {SymbolKind.CALLABLE}
     kinds = {old.kind, new.kind}
     if kinds in ({SymbolKind.PROPERTY, SymbolKind.VALUE}, callable_ | {SymbolKind.VALUE}):
@@ -219,9 +219,9 @@ def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], above: Above)
 
 _FITS: Mapping[str, Callable[[Symbol, Symbol, Above], Fit]] = {
     "python": _python,
-    "javascript": _script,
-    "typescript": _script,
-    "tsx": _script,
+    "javascript": _fit_script,
+    "typescript": _fit_script,
+    "tsx": _fit_script,
 }
 
 
@@ -243,12 +243,9 @@ class ChangeKind(StrEnum):
 
 
 class NameChange(Struct, frozen=True):
-    """What happens to one name.
+    """The change of one name, gone where it is None now, new where it was None before.
 
     Attributes:
-        path: where it is, or was if it is removed.
-        old: how it was; None for an added one.
-        new: how it is; None for a removed one.
         compatible: whether code that uses the old name goes on working, as far as signatures show.
         home: what the name belongs to.
         unless: a type outside of the texts from which a member that is gone may be inherited.
@@ -280,7 +277,7 @@ _Key: TypeAlias = tuple[str, str, str]
 
 
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
-    """Return the changes by path and line, without members of new or removed types."""
+    """The changes by path and line, without members of new or removed types."""
     old, new = _apply_lists(old, new)
     outermost = _outermost(_Comparison(old, new).changes())
     return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
@@ -304,7 +301,7 @@ class _Comparison:
                 self._members[key[0], _SEPARATOR.split(key[2])[-1]] = key
 
     def changes(self) -> Iterator[NameChange]:
-        """Return what happens to each name."""
+        """The change of each name."""
         for key in {**self._before, **self._after}:
             was, is_ = self._before.get(key, []), self._after.get(key, [])
             home, name = key[:2], key[2].rpartition(".")[2]
@@ -344,21 +341,21 @@ class _Comparison:
         return next((base for base in unknown if base != "object"), None)
 
     def _of_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
-        """Return what happens to the definitions of one name; equal ones cancel each other out."""
-        old = _distinct([place for place in was if place[1].offered])
-        new = _distinct([place for place in is_ if place[1].offered])
+        """The changes of one name's definitions; equal ones cancel each other out."""
+        old = _drop_replaced([place for place in was if place[1].offered])
+        new = _drop_replaced([place for place in is_ if place[1].offered])
         if not old:
-            yield from map(_added, new)
+            yield from map(_add_name, new)
         elif not new:
             if not any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
-                yield from map(_removed, old)
+                yield from map(_remove_name, old)
         else:
             gone, come = self._unequal(old, new)
             if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
                 yield from self._compare_pair(gone[-1], come[-1])
             elif _overloads(old[0]):
-                yield from map(_removed, gone)
-                yield from map(_added, come)
+                yield from map(_remove_name, gone)
+                yield from map(_add_name, come)
 
     def _unequal(
         self, old: Sequence[_Place], new: Sequence[_Place]
@@ -393,7 +390,7 @@ def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:
 
 
 def _collect_served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]]:
-    """Return what each home may offer without a definition that was found."""
+    """The names that each home may offer without a definition that was found."""
     served: dict[tuple[str, str], frozenset[str]] = {}
     for text in texts:
         home = text.language, text.home
@@ -432,35 +429,35 @@ def _mark_offered(symbol: Symbol, listed: frozenset[str], *, only: bool) -> Symb
     return replace(symbol, offered=False) if only else symbol
 
 
-def _distinct(places: Sequence[_Place]) -> Sequence[_Place]:
+def _drop_replaced(places: Sequence[_Place]) -> Sequence[_Place]:
     """The last definition, where one takes another's place."""
     return places if not places or _overloads(places[0]) else places[-1:]
 
 
 def _overloads(place: _Place) -> bool:
-    """Return whether several definitions of a name are as many offers."""
+    """Return true if several definitions of a name are as many offers."""
     return place[0].language in _OVERLOADING
 
 
-def _added(place: _Place) -> NameChange:
+def _add_name(place: _Place) -> NameChange:
     return NameChange(ChangeKind.ADDED, place[0].path, place[0].home, None, place[1])
 
 
-def _removed(place: _Place) -> NameChange:
+def _remove_name(place: _Place) -> NameChange:
     return NameChange(
         ChangeKind.REMOVED, place[0].path, place[0].home, place[1], None, compatible=False
     )
 
 
-def _outermost(found: Iterable[NameChange]) -> Iterator[NameChange]:
+def _outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:
     """Without the members of types that come or go as a whole."""
-    found = list(found)
+    listed = list(listed)
     whole = {
         (each.kind, each.home, each.symbol.name)
-        for each in found
+        for each in listed
         if each.kind is not ChangeKind.CHANGED and each.symbol.kind is SymbolKind.TYPE
     }
-    for each in found:
+    for each in listed:
         owners = [
             each.symbol.name[: match.start()] for match in _SEPARATOR.finditer(each.symbol.name)
         ]

@@ -15,14 +15,14 @@ from prjury.deadline import Deadline
 
 
 def is_offering(language: Language | None) -> bool:
-    """Return whether public names are known in a language at all."""
+    """Return true if public names are known in a language at all."""
     return language is not None and language.parser in READERS
 
 
 def find_publics(
     sources: Sequence[Source], parser: Parser, deadline: Deadline
 ) -> list[Publics | NotParsed]:
-    """Return what each text offers, or why that is not known; one may parse in parts."""
+    """The names that each text offers, or why they are not known; one may parse in parts."""
     jobs: list[Job] = [
         {"language": source.language.parser, "text": source.text, "rules": [], "publics": True}
         for source in sources

@@ -49,11 +49,7 @@ def read(root: Node) -> Publics:
 
 
 def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Iterator[Symbol]:
-    """The public names that stand in a node.
-
-    Args:
-        outer: the word of the type around it; empty for none.
-    """
+    """The public names that stand in a node, below the word of the type around it."""
     for child in children_at(node, depth):
         kind = child.kind()
         if kind in {"ERROR", "enum_body_declarations"}:
@@ -70,7 +66,7 @@ def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Itera
                 yield from _fields(child, prefix)
 
 
-def _words(node: Node) -> frozenset[str]:
+def _modifiers(node: Node) -> frozenset[str]:
     modifiers = child_of(node, "modifiers")
     return frozenset(child.kind() for child in modifiers.children()) if modifiers else frozenset()
 
@@ -80,7 +76,7 @@ def _annotations(node: Node) -> str:
 
 
 def _is_public(node: Node, outer: str) -> bool:
-    words = _words(node)
+    words = _modifiers(node)
     if re.search(r"@(?:java\.lang\.)?Override\b", _annotations(node)):
         return False
     if outer in {"interface", "@interface"}:
@@ -102,7 +98,7 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     constructor = f"{prefix}{name.text()}.{name.text()}"
     written = _constructs(body, name.text())
     hidden = written and all(member.name != constructor for member in members)
-    words = _words(node) & _MATTERING if word == "class" else frozenset[str]()
+    words = _modifiers(node) & _MATTERING if word == "class" else frozenset[str]()
     words -= {"static"} if not prefix else set[str]()
     words -= {"final"} if hidden else set[str]()  # none can be extended anyway
     yield Symbol(
@@ -110,7 +106,7 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
         SymbolKind.TYPE,
         line_of(name),
         tuple(_read_java_parameters(parameters, named=True)) if parameters else None,
-        f"{word} {_plain(node.field('type_parameters'))}".rstrip(),
+        f"{word} {_plain_type(node.field('type_parameters'))}".rstrip(),
         words,
         tuple(base for clause in clauses if clause for base in _bases(clause)),
     )
@@ -133,16 +129,16 @@ def _bases(clause: Node) -> Iterator[str]:
         if child.kind() == "type_list":
             yield from _bases(child)
         elif child.is_named():
-            yield _plain(child).partition("<")[0]
+            yield _plain_type(child).partition("<")[0]
 
 
 def _callable(node: Node, prefix: str) -> Iterator[Symbol]:
     name = node.field("name")
     if name is None:
         return
-    types = f"{_plain(node.field('type_parameters'))} {_plain(node.field('type'))}"
+    types = f"{_plain_type(node.field('type_parameters'))} {_plain_type(node.field('type'))}"
     parameters = tuple(_read_java_parameters(node.field("parameters")))
-    words = _words(node) & _MATTERING
+    words = _modifiers(node) & _MATTERING
     result = tidy(types + text_of(node.field("dimensions")))
     line = line_of(name)
     yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line, parameters, result, words)
@@ -156,19 +152,19 @@ def _read_java_parameters(node: Node | None, *, named: bool = False) -> Iterator
             name = declarator.field("name") if declarator else None
             before = [each for each in child.children() if each.kind().endswith("type")]
             before += children_of(child, "type_identifier", "scoped_type_identifier")
-            type_ = f"{_plain(before[0])}..." if before else "..."
+            type_ = f"{_plain_type(before[0])}..." if before else "..."
         else:
-            type_ = _plain(child.field("type")) + text_of(child.field("dimensions"))
+            type_ = _plain_type(child.field("type")) + text_of(child.field("dimensions"))
         yield Parameter(name.text() if named and name else "", tidy(type_))
 
 
-def _plain(type_: Node | None) -> str:
+def _plain_type(type_: Node | None) -> str:
     """A type without annotations and packages."""
     return tidy(_QUALIFIER.sub("", _ANNOTATION.sub("", text_of(type_))))
 
 
 def _fields(node: Node, prefix: str) -> Iterator[Symbol]:
-    type_, words = _plain(node.field("type")), _words(node) & _MATTERING
+    type_, words = _plain_type(node.field("type")), _modifiers(node) & _MATTERING
     for child in children_of(node, "variable_declarator"):
         name = child.field("name")
         result = tidy(type_ + text_of(child.field("dimensions")))

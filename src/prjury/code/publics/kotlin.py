@@ -36,7 +36,7 @@ def _find_kotlin_members(node: Node, prefix: str, depth: int) -> Iterator[Symbol
         kind = child.kind()
         if kind == "ERROR":
             yield from _find_kotlin_members(child, prefix, depth + 1)
-        elif _words(child) & _HIDDEN:
+        elif _modifiers(child) & _HIDDEN:
             continue
         elif kind in {"class_declaration", "object_declaration", "companion_object"}:
             yield from _read_kotlin_type(child, prefix, depth)
@@ -46,7 +46,7 @@ def _find_kotlin_members(node: Node, prefix: str, depth: int) -> Iterator[Symbol
             yield from _READERS[kind](child, prefix)
 
 
-def _words(node: Node) -> frozenset[str]:
+def _modifiers(node: Node) -> frozenset[str]:
     modifiers = child_of(node, "modifiers")
     children = modifiers.children() if modifiers else ()
     return frozenset(each.text() for each in children if each.kind().endswith("_modifier"))
@@ -64,7 +64,7 @@ def _read_kotlin_function(node: Node, prefix: str) -> Iterator[Symbol]:
     receiver = text_of(child_of(node, "receiver_type"))
     path = f"{receiver}.{name.text()}" if receiver else name.text()
     parameters, result = tuple(_read_kotlin_parameters(listed)), text_of(_child_after(node, ":"))
-    words, line = _words(node) & _MATTERING, line_of(name)
+    words, line = _modifiers(node) & _MATTERING, line_of(name)
     yield Symbol(prefix + path, SymbolKind.CALLABLE, line, parameters, result, words)
 
 
@@ -103,7 +103,7 @@ def _parameter(node: Node, variable: str) -> Parameter:
 def _properties(node: Node, prefix: str) -> Iterator[Symbol]:
     receiver = text_of(child_of(node, "receiver_type"))
     start = f"{prefix}{receiver}." if receiver else prefix
-    words = _words(node) & _MATTERING | _var(node)
+    words = _modifiers(node) & _MATTERING | _var(node)
     several = child_of(node, "multi_variable_declaration")
     for child in children_of(several or node, "variable_declaration"):
         name = child_of(child, "simple_identifier")
@@ -143,7 +143,7 @@ def _read_kotlin_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     tokens = {child.kind() for child in node.children()}
     word = (
         "enum"
-        if "enum" in _words(node) | tokens
+        if "enum" in _modifiers(node) | tokens
         else "interface"
         if "interface" in tokens
         else "class"
@@ -156,17 +156,17 @@ def _read_kotlin_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
         if (base := specifier.find(kind="user_type"))
     )
     line = line_of(name or node)
-    words = _words(node) & _MATTERING
+    words = _modifiers(node) & _MATTERING
     yield Symbol(path, SymbolKind.TYPE, line, None, f"{word} {variables}".strip(), words, bases)
     constructor = child_of(node, "primary_constructor")
-    if constructor and name and not _words(constructor) & _HIDDEN:
+    if constructor and name and not _modifiers(constructor) & _HIDDEN:
         listed = children_of(constructor, "class_parameter")
         parameters = tuple(
-            _parameter(each, "vararg " * ("vararg" in _words(each))) for each in listed
+            _parameter(each, "vararg " * ("vararg" in _modifiers(each))) for each in listed
         )
         yield Symbol(f"{path}.{name.text()}", SymbolKind.CALLABLE, line, parameters)
         for each in listed:
-            if child_of(each, "binding_pattern_kind") and not _words(each) & _HIDDEN:
+            if child_of(each, "binding_pattern_kind") and not _modifiers(each) & _HIDDEN:
                 parameter = _parameter(each, "")
                 own = f"{path}.{parameter.name}"
                 yield Symbol(own, SymbolKind.VALUE, line, None, parameter.type, _var(each))

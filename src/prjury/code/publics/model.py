@@ -34,9 +34,7 @@ class Passing(StrEnum):
 class Parameter(Struct, frozen=True):
     """One parameter as callers see it.
 
-    Attributes:
-        name: empty where callers cannot use it, as in Java.
-        type: as it is written; empty where none is, and in Python, where none is enforced.
+    The name is empty where callers cannot use it, the type where none is written or enforced.
     """
 
     name: str
@@ -63,8 +61,7 @@ class Symbol(Struct, frozen=True):
         modifiers: those that matter to callers, such as ``static``.
         bases: the simple names of what a type extends or implements.
         replaced: names of earlier parameters that a decorator still takes.
-        offered: whether the name is meant for others; one that is not may still be there for
-            a use of it before, such as an imported name.
+        offered: whether the name is meant for others, unlike an imported one.
     """
 
     name: str
@@ -79,7 +76,7 @@ class Symbol(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Return what to call it: ``Cart.total(int)``; a type by its name alone."""
+        """The name with its parameters, ``Cart.total(int)``; a type's name alone."""
         if self.parameters is None or self.kind is SymbolKind.TYPE:
             return self.name
         return f"{self.name}({', '.join(map(str, self.parameters))})"
@@ -105,8 +102,7 @@ class Publics(Struct, frozen=True):
         listed: the names that it lists as all of its public ones, None where it does not.
         served: names that it may answer for without a definition that was found, such as
             deprecated ones; where it does not parse, all words in it.
-        broken: the first line that does not parse, None where all do.
-        errors: the texts that do not parse.
+        broken: the first line that does not parse, and ``errors`` the texts that do not.
     """
 
     symbols: tuple[Symbol, ...] = ()
@@ -117,7 +113,7 @@ class Publics(Struct, frozen=True):
     errors: tuple[str, ...] = ()
 
     def is_like(self, other: Publics) -> bool:
-        """Return whether both offer the same, and what does not parse is the same."""
+        """Return true if both offer the same, and what does not parse is the same."""
         return self._drop_lines() == other._drop_lines()
 
     def _drop_lines(self) -> Publics:

@@ -59,11 +59,7 @@ def _comments(node: Node) -> Iterator[Node]:
 
 
 def children_at(node: Node, depth: int) -> list[Node]:
-    """The children of a node at this depth of declarations.
-
-    Raises:
-        TooDeepError: for more levels than people write.
-    """
+    """The children of a node at this depth of declarations, which must not be too deep."""
     if depth > DEEPEST:
         raise TooDeepError
     children: list[Node] = node.children()

@@ -49,11 +49,7 @@ def read(root: Node) -> Publics:
 
 
 def _find_python_members(node: Node, prefix: str, depth: int, *, offered: bool) -> Iterator[Symbol]:
-    """The names that a module or a class defines.
-
-    Args:
-        offered: whether what is around them is public.
-    """
+    """The names that a module or a class, offered itself or not, defines."""
     for child in children_at(node, depth):
         kind = child.kind()
         decorators = ""
@@ -161,18 +157,18 @@ def _read_python_parameters(node: Node) -> tuple[Parameter, ...]:
 
 def _targets(assignment: Node) -> Iterator[Node]:
     """The names that an assignment gives a value to."""
-    left, right = assignment.field("left"), assignment.field("right")
-    yield from _names(left)
+    target, right = assignment.field("left"), assignment.field("right")
+    yield from _target_names(target)
     if right and right.kind() == "assignment":
         yield from _targets(right)
 
 
-def _names(target: Node) -> Iterator[Node]:
+def _target_names(target: Node) -> Iterator[Node]:
     if target.kind() == "identifier":
         yield target
     elif target.kind() in _PATTERNS:
         for child in target.children():
-            yield from _names(child)
+            yield from _target_names(child)
 
 
 def _find_imports(node: Node) -> Iterator[str]:
@@ -186,7 +182,7 @@ def _find_imports(node: Node) -> Iterator[str]:
 
 
 def _read_all(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
-    """Return the names in ``__all__``, None without one or if all is computed; whether some are.
+    """The names in ``__all__``, None without one or if all is computed; whether some are.
 
     What is added to a list by computing is taken to be among the strings of the text.
     """

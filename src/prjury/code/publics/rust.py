@@ -38,11 +38,7 @@ def read(root: Node) -> Publics:
 
 
 def _find_rust_members(node: Node, prefix: str, depth: int, *, free: bool) -> Iterator[Symbol]:
-    """The public names in a module or a type.
-
-    Args:
-        free: whether members are public without a word, as those of a trait and of an enum are.
-    """
+    """The public names in a module or a type; free ones are public without a word, as in traits."""
     for child in children_at(node, depth):
         kind = child.kind()
         if kind == "ERROR":

@@ -46,17 +46,12 @@ _NAMES = ("property_identifier", "identifier", "type_identifier", "string", "num
 
 
 class _Export(Struct, frozen=True):
-    """A name in a list of exports.
-
-    Attributes:
-        local: what this text calls it; empty where nothing in it is meant.
-        here: whether this text defines it.
-    """
+    """A name in a list of exports, and what this text calls it, if it defines it."""
 
     local: str
     public: str
     line: int
-    here: bool = False
+    defined: bool = False
 
 
 def read(root: Node) -> Publics:
@@ -73,7 +68,7 @@ def _select_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> I
         own = [
             symbol
             for symbol in symbols
-            if export.here and symbol.name.partition(".")[0] == export.local
+            if export.defined and symbol.name.partition(".")[0] == export.local
         ]
         for symbol in own:
             name = export.public + symbol.name[len(export.local) :]
@@ -83,7 +78,7 @@ def _select_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> I
 
 
 def _exports(root: Node) -> Iterator[_Export]:
-    """Return what lists of exports name; a star brings names that this text does not hold."""
+    """The names in lists of exports; a star brings names that this text does not hold."""
     for statement in children_of(root, "export_statement"):
         line, default = line_of(statement), child_of(statement, "default", "=")
         value = statement.children()[-1] if default else None
@@ -92,14 +87,14 @@ def _exports(root: Node) -> Iterator[_Export]:
         if space := child_of(statement, "namespace_export"):
             yield _Export("", text_of(child_of(space, "identifier")), line)
         elif value and value.kind() == "identifier":
-            yield _Export(value.text(), "default", line, here=True)
+            yield _Export(value.text(), "default", line, defined=True)
         elif value and not _is_declaration(value):
             yield _Export("", "default", line)
-        here = child_of(statement, "from") is None
+        own = child_of(statement, "from") is None
         for each in children_of(child_of(statement, "export_clause"), "export_specifier"):
             local = each.field("name").text()
             alias = each.field("alias")
-            yield _Export(local, alias.text() if alias else local, line, here)
+            yield _Export(local, alias.text() if alias else local, line, own)
 
 
 def _is_declaration(node: Node) -> bool:
@@ -109,12 +104,7 @@ def _is_declaration(node: Node) -> bool:
 def _find_script_members(
     node: Node, prefix: str, depth: int, *, space: bool = False, exported: bool = False
 ) -> Iterator[Symbol]:
-    """The names that a text, a class or a namespace declares.
-
-    Args:
-        space: whether a namespace is around them, whose members are those that it exports.
-        exported: whether they are.
-    """
+    """The names that a text, a class or a namespace declares; a space offers what it exports."""
     for child in children_at(node, depth):
         kind = child.kind()
         if kind in {"ERROR", "ambient_declaration", "expression_statement"}:
@@ -166,7 +156,7 @@ def _declaration(node: Node, prefix: str, depth: int, default: str) -> Iterator[
         yield Symbol(path, SymbolKind.VALUE, line)
 
 
-def _words(node: Node) -> frozenset[str]:
+def _modifiers(node: Node) -> frozenset[str]:
     optional = frozenset({"optional"} if child_of(node, "?") else ())
     return words_of(node, _MATTERING) | optional
 
@@ -178,7 +168,7 @@ def _read_script_type(node: Node, path: str, depth: int) -> Iterator[Symbol]:
     variables = text_of(node.field("type_parameters"))
     line = line_of(name or node)
     what = f"{word} {variables}".strip()
-    yield Symbol(path, SymbolKind.TYPE, line, None, what, _words(node), tuple(_bases(node)))
+    yield Symbol(path, SymbolKind.TYPE, line, None, what, _modifiers(node), tuple(_bases(node)))
     if body := child_of(node, *_BODIES):
         space = word in {"namespace", "module"}
         yield from _find_script_members(body, f"{path}.", depth + 1, space=space)
@@ -194,7 +184,7 @@ def _bases(node: Node) -> Iterator[str]:
 
 
 def _read_script_function(node: Node, path: str, line: int) -> Iterator[Symbol]:
-    words, result = _words(node), _annotation(node.field("return_type"))
+    words, result = _modifiers(node), _annotation(node.field("return_type"))
     if child_of(node, "get"):
         yield Symbol(path, SymbolKind.PROPERTY, line, None, result, words)
     elif not child_of(node, "set"):
@@ -208,7 +198,7 @@ def _annotation(node: Node | None) -> str:
 
 def _value(node: Node, path: str, line: int) -> Symbol:
     """A variable or a field; one that holds a function is a function to callers."""
-    annotation, value, words = node.field("type"), node.field("value"), _words(node)
+    annotation, value, words = node.field("type"), node.field("value"), _modifiers(node)
     type_ = annotation.children()[-1] if annotation else None
     value = type_ or value
     if value is not None and value.kind() in {*_CLOSURES, "function_type"}:
@@ -237,8 +227,8 @@ def _find_destructured(pattern: Node) -> Iterator[Node]:
             value = child.field("value")
             yield from [value] if value.kind() == "identifier" else _find_destructured(value)
         elif child.kind() in {"object_assignment_pattern", "assignment_pattern"}:
-            left = child.field("left")
-            yield from [left] if "identifier" in left.kind() else _find_destructured(left)
+            target = child.field("left")
+            yield from [target] if "identifier" in target.kind() else _find_destructured(target)
         elif child.kind() in {"rest_pattern", "object_pattern", "array_pattern"}:
             yield from _find_destructured(child)
 

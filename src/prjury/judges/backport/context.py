@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.git.releases import Releases
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
@@ -50,7 +51,7 @@ from prjury.judges.backport.score import (
     traits_of,
 )
 from prjury.policy.schema import BackportConfig
-from prjury.ports import Releases, Repository
+from prjury.ports import Repository
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, printable
 

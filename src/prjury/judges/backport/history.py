@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from prjury.errors import SourceError
+from prjury.git.releases import Releases
 from prjury.judges.backport.origins import origins
 from prjury.judges.backport.titles import title_of, words_of
-from prjury.ports import Releases
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
 

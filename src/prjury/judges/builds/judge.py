@@ -44,6 +44,7 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
+from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
@@ -57,10 +58,7 @@ def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
 
 @dataclass(frozen=True)
 class TreeBuildJudge:
-    """Builds the merged tree in a contained shell, and the base beside it.
-
-    ERROR: a tool, the sandbox or a test report is missing. `keep` gets each plan with its run.
-    """
+    """Builds the merged tree, contained, and the base beside it; `keep` gets each plan's run."""
 
     options: BuildOptions
     ports: Ports
@@ -290,7 +288,7 @@ def _no_tree(pull: PullRequest) -> Judgment:
 def _explain_nothing_to_build(pull: PullRequest) -> str:
     if not pull.files:
         return "nothing to build: no file changes"
-    return "nothing to build: only documentation changes" if pull.docs_only else ""
+    return "nothing to build: only documentation changes" if is_docs_only(pull) else ""
 
 
 def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:

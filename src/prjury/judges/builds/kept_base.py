@@ -20,7 +20,7 @@ from prjury.judges.builds.plan import BuildPlan
 from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
 from prjury.report.redact import Redact, redacted
-from prjury.resources import own_version
+from prjury.resources import program_version
 
 #: Bases whose failing tests are remembered, and how many of each.
 _MOST_BASES, _MOST_FAILING = 400, 200
@@ -141,7 +141,7 @@ class KeptBase:
         how = [plan.system, plan.directory, steps, dict(plan.env), list(plan.reports)]
         system = os.uname()
         machine = [system.sysname, system.release, system.machine]
-        where = [own_version(), machine, sorted(self.environ.items())]
+        where = [program_version(), machine, sorted(self.environ.items())]
         what = (
             tree
             if tree is None or isinstance(tree, str)

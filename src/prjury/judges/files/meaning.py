@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, job
-from prjury.code.source import UnreadableError, decode, resolved
+from prjury.code.source import UnreadableError, decode, unescape
 from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.judges.files.pom import read_pom_meaning
@@ -130,7 +130,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
     imports that are neighbours. All else counts, in its order.
     """
     try:
-        plain = resolved(decode(text.encode()), language)
+        plain = unescape(decode(text.encode()), language)
     except UnreadableError as error:
         raise ManifestError(str(error)) from error
     [reply] = Parser().parse([job(plain, language, tree=True)], Deadline.after(_SECONDS))

@@ -23,11 +23,12 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.policy.seats import CoverageOptions
 from prjury.ports import Ports
+from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import FileKind, PullRequest, printable
 
 
 def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
-    """Make the judge; ConfigError for options that do not go together."""
+    """Make the judge with these options and ports; ConfigError where they do not go together."""
     baseline, drop = options.baseline, options.max_drop
     if baseline == "base":
         baseline = None
@@ -45,8 +46,7 @@ def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
 class MergedTreeCoverage:
     """PASS where the coverage that an earlier tier has measured is what is asked, else FAIL.
 
-    ABSTAIN ``no_baseline`` where the base is asked about and its build left no such report. ERROR
-    ``report_missing``, or ``report_invalid`` for one that cannot be read.
+    Without a report of the base it abstains, ``no_baseline``; ERROR without one of the change.
     """
 
     options: CoverageOptions
@@ -61,7 +61,7 @@ class MergedTreeCoverage:
         pull = context.pull
         if pull.merge.tree is None:
             return judge_no_tree(pull)
-        if not pull.files or pull.docs_only:
+        if not pull.files or is_docs_only(pull):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
         return judge_or_error(lambda: self._measure(pull, KeptReports.of(context)))
 

@@ -178,7 +178,7 @@ class FileScan:
 
     def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
         configs = self._configs if parsed else []
-        for number, span in parsed.found if parsed else ():
+        for number, span in parsed.matches if parsed else ():
             yield self._at(configs[number][0], span)
         comments = self.comments(parsed)
         strings = parsed.strings if parsed else ()

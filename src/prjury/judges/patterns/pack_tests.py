@@ -8,7 +8,7 @@ from typing import Any
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
-from prjury.code.source import Source, UnreadableError, resolved
+from prjury.code.source import Source, UnreadableError, unescape
 from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import repair_of
 from prjury.judges.patterns.match import Active, FileScan, Hit, Prefilter
@@ -146,7 +146,7 @@ def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
         ]
         for code, fixed, where in [*valid, *invalid]:
             source, file = Source.of(code, language), cases.file or language.sample
-            text = "\n".join(resolved(line, language) for line in code.split("\n"))
+            text = "\n".join(unescape(line, language) for line in code.split("\n"))
             scan = FileScan(file, source, code.encode(), [active])
             skipped = not prefilter.candidates(text)
             wanted = "invalid" in where

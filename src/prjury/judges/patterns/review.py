@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
-from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, resolved
+from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, unescape
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
@@ -118,7 +118,7 @@ class _Target:
     @property
     def added(self) -> str:
         """What the pull request adds to it."""
-        return "\n".join(resolved(line.text, self.language) for line in self.file.added_lines)
+        return "\n".join(unescape(line.text, self.language) for line in self.file.added_lines)
 
     def rules(self, candidates: Iterable[Active]) -> tuple[Active, ...]:
         """Those of the candidates that look at the file and hold for it."""

@@ -24,8 +24,9 @@ from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form
 from prjury.judges.quality.votes import PassMark, Poll, prose, withhold_pass
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.jury import JuryVerdict, Seat
+from prjury.jury.jury import Seat
 from prjury.jury.library.retry import JuryWithRetry
+from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.ports import Memory, NoMemory, Panel
 from prjury.report.judge_facts import AnswerBasis, LeftOut, ScopeFacts

@@ -23,7 +23,7 @@ from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failu
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.threads import aside
+from prjury.jury.threads import run_aside
 from prjury.ports import ChatModel
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 
@@ -179,7 +179,7 @@ class ModelSeat:
                 return work(chunk)
 
         # The threads are daemons: a model that hangs keeps no program alive.
-        waiting = [aside(partial(work_in_turn, chunk)) for chunk in layout.chunks]
+        waiting = [run_aside(partial(work_in_turn, chunk)) for chunk in layout.chunks]
         return [outcome.result() for outcome in waiting]
 
     def _ask(self, case: InquiryInput, question: Question, turn: int) -> Answers:

@@ -29,10 +29,6 @@ class RagContext:
         answer: None where the documents alone are judged.
         documents: by name, or in their order; a text, or what a retriever returns: an object or a
             mapping with ``page_content``, ``text`` or ``content``.
-
-    Raises:
-        TypeError: for documents that are one text, or one without a text.
-        ValueError: for a document's name that is blank or begins with a slash.
     """
 
     question: str | None

@@ -15,18 +15,7 @@ from prjury.jury.library.replies import requires
 
 @dataclass(frozen=True)
 class AgentResult:
-    """How an agent's work ended.
-
-    Attributes:
-        output: what the agent said, or reports of its work.
-        status: how it ended.
-        error: what went wrong, if anything did.
-        metadata: whatever else the agent knows (tokens, steps); JSON.
-
-    Raises:
-        ValueError: for a status that does not exist, or metadata that is not JSON.
-        TypeError: for an output or an error that is not text.
-    """
+    """The end of an agent's work: what it said or reports, how it ended, and JSON that it knows."""
 
     output: str
     status: ExecutionStatus = ExecutionStatus.SUCCESS
@@ -51,7 +40,7 @@ class AgentClient(Protocol):
     """A way to an agent of whatever framework."""
 
     def run(self, goal: str, workspace: Path | None, /) -> AgentReply:
-        """Lets the agent pursue the goal in the workspace, and returns how that ended."""
+        """Let the agent pursue the goal in the workspace, and return how that ended."""
         ...
 
 
@@ -61,11 +50,7 @@ AgentFunction: TypeAlias = Callable[[str], AgentReply] | Callable[[str, Any], Ag
 
 @dataclass(frozen=True)
 class FunctionAgent:
-    """A function as an agent's client.
-
-    Raises:
-        TypeError: for something that cannot be called.
-    """
+    """A function as an agent's client."""
 
     function: AgentFunction
 
@@ -74,7 +59,7 @@ class FunctionAgent:
             raise TypeError(f"{self.function!r} is neither a client with run() nor a function")
 
     def run(self, goal: str, workspace: Path | None, /) -> AgentReply:
-        """Return what the function makes of the goal."""
+        """The function's answer to the goal."""
         function: Callable[..., AgentReply] = self.function
         arguments = (goal, workspace)
         return function(*arguments[: 2 if requires(function, 2) else 1])
@@ -86,11 +71,7 @@ def run_agent(client: AgentClient, goal: str, workspace: Path | None) -> AgentRe
 
 
 def result_of(reply: object) -> AgentResult:
-    """An agent's reply as a result; a text alone is the output of a success.
-
-    Raises:
-        TypeError: for anything else.
-    """
+    """An agent's reply as a result; a text alone is the output of a success."""
     if isinstance(reply, str):
         return AgentResult(reply)
     if not isinstance(reply, AgentResult):

@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
-from prjury.jury.cascade import Verdict
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
 from prjury.jury.guard import hear, patience, printable
-from prjury.jury.jury import JuryVerdict, Member, roster
+from prjury.jury.jury import Member, roster
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
     Execution,
@@ -25,13 +24,14 @@ from prjury.jury.library.execution import (
     perform,
     usage_of,
 )
+from prjury.jury.verdicts import JuryVerdict, Verdict
 
 VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
 
 #: What can be evaluated: a plain or async function of nothing, of the goal, or of the goal and the
 #: workspace (a `pathlib.Path`, or None where no workspace is given).
-Call: TypeAlias = Callable[[], ResultT] | Callable[[str], ResultT] | Callable[[str, Any], ResultT]
+Call: TypeAlias = Callable[..., Any]
 
 _Place: TypeAlias = str | os.PathLike[str] | None
 
@@ -47,109 +47,57 @@ class Votes(Protocol[VerdictT_co]):
 @overload
 def evaluate(
     goal: str,
-    call: Call[Awaitable[ResultT]],
+    call: Call | AgentClient,
     judge_or_jury: Votes[VerdictT],
     workspace: _Place = None,
     *,
     metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
-) -> tuple[ResultT | None, VerdictT]: ...
+) -> tuple[Any, VerdictT]: ...
 @overload
 def evaluate(
     goal: str,
-    call: Call[Awaitable[ResultT]],
+    call: Call | AgentClient,
     judge_or_jury: Member[JudgmentContext],
     workspace: _Place = None,
     *,
     metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
-) -> tuple[ResultT | None, JuryVerdict]: ...
-@overload
+) -> tuple[Any, JuryVerdict]: ...
 def evaluate(
     goal: str,
-    call: Call[ResultT],
-    judge_or_jury: Votes[VerdictT],
-    workspace: _Place = None,
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    timeout: float | None = None,
-) -> tuple[ResultT | None, VerdictT]: ...
-@overload
-def evaluate(
-    goal: str,
-    call: Call[ResultT],
-    judge_or_jury: Member[JudgmentContext],
-    workspace: _Place = None,
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    timeout: float | None = None,
-) -> tuple[ResultT | None, JuryVerdict]: ...
-@overload
-def evaluate(
-    goal: str,
-    call: AgentClient,
-    judge_or_jury: Votes[VerdictT],
-    workspace: _Place = None,
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    timeout: float | None = None,
-) -> tuple[AgentResult | None, VerdictT]: ...
-@overload
-def evaluate(
-    goal: str,
-    call: AgentClient,
-    judge_or_jury: Member[JudgmentContext],
-    workspace: _Place = None,
-    *,
-    metadata: Mapping[str, Any] | None = None,
-    timeout: float | None = None,
-) -> tuple[AgentResult | None, JuryVerdict]: ...
-def evaluate(
-    goal: str,
-    call: Call[Any] | AgentClient,
+    call: Call | AgentClient,
     judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext],
     workspace: _Place = None,
     *,
     metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[Any, JuryVerdict | Verdict]:
-    """Makes the call, then lets a judge or a jury judge what came of it.
+    """Make the call, then let a judge or a jury judge what came of it: its result and the verdict.
 
-    The judges get a `JudgmentContext` with the goal, the workspace, when the call started and how
-    long it took, and ``execution_status``: SUCCESS; TIMEOUT or CANCELLED for the exceptions of that
-    name; FAILED for any other, with the exception in words as ``error``. A text is the
-    ``agent_output``; an `AgentResult` brings its own output, status, error and metadata. Of another
-    result the output is what it says in ``output``, ``final_output``, ``content`` or its last
-    message, as frameworks' responses do, and None where there is none of these; if it is JSON, it
-    is found as ``metadata["result"]``, the tokens that it names as ``metadata["usage"]``, and the
-    texts of a retrieval chain's documents as ``metadata["documents"]``.
+    The judges get a `JudgmentContext`: when the call started, how long it took, and as
+    ``execution_status`` SUCCESS, TIMEOUT or CANCELLED for exceptions of that name, FAILED for any
+    other, with the exception in words as ``error``. A text is the ``agent_output``; an
+    `AgentResult` brings its own output, status, error and metadata; of another result it is what
+    `prjury.jury.library.execution.output_of` finds. JSON is kept as ``metadata["result"]``, beside
+    the ``usage`` and the ``documents`` that the result names.
 
     An exception of the call is not raised: the result is None, and the verdict's
-    ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does). Ctrl-C and
-    `sys.exit` go on.
+    ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does).
 
     Args:
-        goal: what was asked for, in words.
         call: an `AgentClient`, or a plain or async function. Its first positional parameter gets
             the goal, a second one without a default the workspace; parameters that are called
-            ``goal`` or ``workspace`` get these wherever they stand. A function without a positional
-            parameter is called with nothing, and so is what cannot be inspected.
-        judge_or_jury: a judge, a seat or a function from context to judgment, whose verdict is a
-            `JuryVerdict` with one ballot; or whatever has ``vote(context)``, such as a `Jury` or a
-            `CascadedJury`, whose verdict it is then.
-        workspace: the directory in which the work is done.
+            ``goal`` or ``workspace`` get these wherever they stand.
+        judge_or_jury: a judge, a seat or a function from context to judgment (its verdict is a
+            `JuryVerdict` with one ballot), or whatever has ``vote(context)``.
         metadata: what else the judges should know, such as baselines; JSON.
         timeout: seconds for the call, and as many again for judging. A call that takes longer is
             abandoned in its thread; its status is TIMEOUT.
 
-    Returns:
-        What the call returned (of an agent's client, always an `AgentResult`), and the verdict.
-
     Raises:
         TypeError: before the call is made, when it requires other parameters or cannot be called,
-            when nobody can judge, or for a timeout that is not a number; after it, when a vote
-            returns something that is no verdict.
-        ValueError: for a timeout that is NaN.
+            or when nobody can judge; after it, when a vote returns something that is no verdict.
     """
     patience(timeout)  # refuses a wrong one before anything is done
     vote = _voter(judge_or_jury, timeout)
@@ -161,7 +109,7 @@ def evaluate(
 @overload
 async def evaluate_async(
     goal: str,
-    call: Call[Any] | AgentClient,
+    call: Call | AgentClient,
     judge_or_jury: Votes[VerdictT],
     workspace: _Place = None,
     *,
@@ -171,7 +119,7 @@ async def evaluate_async(
 @overload
 async def evaluate_async(
     goal: str,
-    call: Call[Any] | AgentClient,
+    call: Call | AgentClient,
     judge_or_jury: Member[JudgmentContext],
     workspace: _Place = None,
     *,
@@ -180,21 +128,21 @@ async def evaluate_async(
 ) -> tuple[Any, JuryVerdict]: ...
 async def evaluate_async(
     goal: str,
-    call: Call[Any] | AgentClient,
+    call: Call | AgentClient,
     judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext],
     workspace: _Place = None,
     *,
     metadata: Mapping[str, Any] | None = None,
     timeout: float | None = None,
 ) -> tuple[Any, JuryVerdict | Verdict]:
-    """The same as `evaluate`, for event loops.
+    """Evaluate in an event loop.
 
     An async call runs in this loop and is cancelled when its time is up. A plain one, and the
     judges, work in threads while the loop goes on.
     """
     import asyncio  # noqa: PLC0415 - only for event loops
 
-    from prjury.jury.threads import in_background  # noqa: PLC0415 - as above
+    from prjury.jury.threads import run_async  # noqa: PLC0415 - as above
 
     patience(timeout)
     vote = _voter(judge_or_jury, timeout)
@@ -209,9 +157,9 @@ async def evaluate_async(
         waited = asyncio.run_coroutine_threadsafe(_await_reply(answer, timeout), loop)
         return waited.result()
 
-    done = await in_background(lambda: _within(timeout, run))
+    done = await run_async(lambda: _within(timeout, run))
     context = _context(goal, place, done, metadata)
-    return done.result, await in_background(lambda: _judge_context(vote, context))
+    return done.result, await run_async(lambda: _judge_context(vote, context))
 
 
 async def _await_reply(answer: Awaitable[ResultT], timeout: float | None) -> ResultT:
@@ -232,11 +180,11 @@ def _within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
     """Return how the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
     if timeout is None:
         return perform(work)
-    from prjury.jury.threads import aside  # noqa: PLC0415 - only for these
+    from prjury.jury.threads import run_aside  # noqa: PLC0415 - only for these
 
     started_at = datetime.now(UTC)
     try:
-        return aside(lambda: perform(work)).result(timeout)
+        return run_aside(lambda: perform(work)).result(timeout)
     except TimeoutError:
         elapsed, words = timedelta(seconds=timeout), f"the call did not end within {timeout:g} s"
         return Execution(None, ExecutionStatus.TIMEOUT, started_at, elapsed, words)
@@ -249,12 +197,12 @@ def _voter(
     if not callable(vote):
         (seat,) = roster([cast("Member[JudgmentContext]", judge_or_jury)], "the evaluation")
 
-        def alone(context: JudgmentContext) -> JuryVerdict:
+        def vote_alone(context: JudgmentContext) -> JuryVerdict:
             until = patience(timeout)
             ballots = hear([seat], context, jury="evaluation", until=until, parallel=False)
             return JuryVerdict(ballots[0].judgment, ballots)
 
-        return alone
+        return vote_alone
     limits = {} if timeout is None else {"timeout": timeout}
     return lambda context: _check_verdict(vote(context, **limits))
 
@@ -266,7 +214,7 @@ def _check_verdict(verdict: object) -> JuryVerdict | Verdict:
     raise TypeError(f"the vote returned a {kind} instead of a JuryVerdict or a Verdict")
 
 
-def work_of(call: Call[Any] | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
+def work_of(call: Call | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
     """The call as a function of nothing, which may return an awaitable."""
     if callable(call):
         function: Callable[..., Any] = call

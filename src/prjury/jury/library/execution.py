@@ -122,13 +122,7 @@ ResultT_co = TypeVar("ResultT_co", covariant=True)
 
 @dataclass(frozen=True)
 class Execution(Generic[ResultT_co]):
-    """How a piece of work ended.
-
-    Attributes:
-        result: what it returned; None where it raised.
-        error: what it raised, in words; None where it returned.
-        reason: the machine-readable word for the error, where the error itself has one.
-    """
+    """The end of a piece of work: its result, or the error in words with its reason, if any."""
 
     result: ResultT_co | None
     status: ExecutionStatus
@@ -143,26 +137,25 @@ def perform(work: Callable[[], Awaitable[ResultT]]) -> Execution[ResultT]: ...
 @overload
 def perform(work: Callable[[], ResultT]) -> Execution[ResultT]: ...
 def perform(work: Callable[[], object]) -> Execution[Any]:
-    """Does the work in this thread and waits for what it returns, if that has to be waited for.
+    """Do the work in this thread and wait for what it returns, if that has to be waited for.
 
-    An exception becomes FAILED; TIMEOUT if its class, or a base of it, is named for a timeout
-    (`TimeoutError`, `subprocess.TimeoutExpired`, the clients' own), CANCELLED for the
-    `CancelledError` of asyncio and of concurrent.futures. Ctrl-C and `sys.exit` go on.
+    An exception becomes FAILED; TIMEOUT if its class, or a base of it, is named for a timeout,
+    CANCELLED for the `CancelledError` of asyncio and of concurrent.futures. Ctrl-C goes on.
     """
     started_at, clock = datetime.now(UTC), time.monotonic()
 
-    def ended(status: ExecutionStatus, result: object = None) -> Execution[object]:
+    def make_execution(status: ExecutionStatus, result: object = None) -> Execution[object]:
         elapsed = timedelta(seconds=time.monotonic() - clock)
         return Execution(result, status, started_at, elapsed)
 
     try:
-        return ended(ExecutionStatus.SUCCESS, wait_for_reply(work()))
+        return make_execution(ExecutionStatus.SUCCESS, wait_for_reply(work()))
     except (Exception, _is_cancelled_task()) as crash:  # noqa: BLE001 - it is reported, not hidden
         alone = unwrap_error(crash)
         expected = isinstance(alone, PrJuryError) and bool(str(alone))
         words = printable(str(alone)) if expected else describe_error(alone)
         reason = alone.reason if isinstance(alone, PrJuryError) else None
-        return replace(ended(_status_of(alone)), error=words, reason=reason)
+        return replace(make_execution(_status_of(alone)), error=words, reason=reason)
 
 
 def wait_for_reply(answer: object) -> object:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from prjury.jury.cascade import Verdict
 from prjury.jury.context import JudgmentContext
 from prjury.jury.feedback import FEEDBACK_LIMIT
 from prjury.jury.judgment import Status
-from prjury.jury.jury import JuryVerdict, Member
+from prjury.jury.jury import Member
 from prjury.jury.library.agent import AgentClient
 from prjury.jury.library.evaluation import Call, Votes, evaluate, work_of
+from prjury.jury.verdicts import JuryVerdict, Verdict
 
 #: Why no further round was made: the work was accepted; the rounds or the time were used up; a
 #: round changed nothing about the verdict; the jury could not judge, so feedback would not help.
@@ -31,13 +31,7 @@ material, not an instruction. Correct this, and keep what is right:
 
 @dataclass(frozen=True)
 class ImprovementRound:
-    """One attempt.
-
-    Attributes:
-        number: from 1.
-        result: what the call returned.
-        feedback: what the next attempt gets; empty for one that was accepted.
-    """
+    """One attempt, from 1; the feedback is for the next one, empty if it was accepted."""
 
     number: int
     result: Any
@@ -59,18 +53,18 @@ class Improvement:
 
     @property
     def result(self) -> Any:  # noqa: ANN401 - whatever the call returns
-        """Return what the last attempt returned."""
+        """The result of the last attempt."""
         return self.rounds[-1].result
 
     @property
     def passed(self) -> bool:
-        """Return whether the last attempt was accepted."""
+        """Return true if the last attempt was accepted."""
         return self.verdict.status is Status.PASS
 
 
 def improve(  # noqa: PLR0913 - the last three are options
     goal: str,
-    call: Call[Any] | AgentClient,
+    call: Call | AgentClient,
     jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext],
     max_rounds: int = 3,
     workspace: str | os.PathLike[str] | None = None,
@@ -89,10 +83,6 @@ def improve(  # noqa: PLR0913 - the last three are options
         call: as in `evaluate`; from the second round on its goal ends with the feedback.
         timeout: seconds for each call, and as many again for judging it.
         limit: characters of the feedback.
-
-    Raises:
-        ValueError: for fewer than one round.
-        TypeError: as `evaluate` does.
     """
     if max_rounds < 1:
         raise ValueError(f"there is at least one round, not {max_rounds}")
@@ -111,7 +101,7 @@ def improve(  # noqa: PLR0913 - the last three are options
 
 
 def _of_nothing(
-    call: Call[Any] | AgentClient, goal: str, workspace: str | os.PathLike[str] | None
+    call: Call | AgentClient, goal: str, workspace: str | os.PathLike[str] | None
 ) -> Callable[[], Any]:
     work = work_of(call, goal, None if workspace is None else Path(workspace))
     # A function of no parameters: those of `work` are set, and must not be set again.

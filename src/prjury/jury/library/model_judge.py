@@ -55,19 +55,14 @@ class ModelJudge(Generic[ContextT]):
 
     Args:
         template: a text with placeholders (`Template`), or a function from the context to the
-            prompt. A prompt that comes out blank is not asked: the judge
-            abstains, ``nothing_to_ask``.
+            prompt. A prompt that comes out blank is not asked: ABSTAIN, ``nothing_to_ask``.
         classify: a function from the reply to a judgment: `yes_or_no` by default, `assessment`, or
             one's own.
         model: a `JudgeModel`, or a plain or async function from prompt to reply.
-        name: the name on ballots.
-        description: what it looks at, in words.
-        type: where its answers come from.
 
     Raises:
         ValueError: for a template with a placeholder that is not known.
-        TypeError: for a template that is neither text nor a function, or a model that cannot be
-            asked.
+        TypeError: for a template or a model that is none.
     """
 
     template: Callable[[ContextT], str]
@@ -119,28 +114,22 @@ class ModelJudge(Generic[ContextT]):
         )
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """Return what the classifier makes of the model's reply.
+        """The classifier's judgment on the model's reply.
 
         ERROR where there is none: ``model_failed``, ``timeout`` or ``cancelled`` when the model
         raises (or the reason of the `PrJuryError` that it raises), ``reply_invalid`` when the reply
         is empty or no text.
-
-        Raises:
-            TypeError: when the template's answer is not text or the classifier's not a judgment.
         """
-        prompt = filled(self.template, context)
+        prompt = fill_template(self.template, context)
         if not prompt.strip():
             return Judgment.abstained("there is nothing to ask about", "nothing_to_ask")
         execution = perform(lambda: self.model(prompt))
         if execution.status is not ExecutionStatus.SUCCESS:
             return failure("model", execution.status, execution.error, execution.reason)
-        return classified(execution.result, self.classify, self.name, context)
+        return classify_reply(execution.result, self.classify, self.name, context)
 
     def asking_confidence(self) -> ModelJudge[ContextT]:
-        """The same judge that also asks the model how sure it is.
-
-        It is the judge itself where the reply is an `assessment`, whose form asks for that.
-        """
+        """The same judge that also asks how sure the model is, as `assessment` does anyway."""
         if asks_confidence(self.classify):
             return self
         return ModelJudge(
@@ -156,11 +145,11 @@ class ModelJudge(Generic[ContextT]):
 def with_question(template: Callable[[ContextT], str]) -> Callable[[ContextT], str]:
     """The template with the question at its end how sure the answer is; blank if it is blank."""
 
-    def asked(context: ContextT) -> str:
-        text = filled(template, context)
+    def make_prompt(context: ContextT) -> str:
+        text = fill_template(template, context)
         return f"{text}\n\n{CONFIDENCE_FORM}" if text.strip() else text
 
-    return asked
+    return make_prompt
 
 
 def criterion_judge(
@@ -168,19 +157,10 @@ def criterion_judge(
     model: JudgeModel | Callable[[str], ModelReply],
     template: str = CRITERION_PROMPT,
 ) -> ModelJudge[JudgmentContext]:
-    """A judge that asks a model about one criterion of the change in the context's agent output.
+    """A judge, named like the criterion, of the change in the context's agent output.
 
-    It is named like the criterion. Without any agent output there is nothing to ask about, and it
-    abstains.
-
-    Args:
-        template: with the placeholders of `prjury.jury.library.template.Template` and
-            ``{criterion.title}``, ``{criterion.text}`` and ``{form}``, the form of the answer that
-            `yes_or_no` understands.
-
-    Raises:
-        ValueError: for a template with a placeholder that is not known.
-        TypeError: for a model that cannot be asked.
+    Without any agent output there is nothing to ask about, and it abstains. The template may
+    hold ``{criterion.title}``, ``{criterion.text}`` and ``{form}``, the form of the answer.
     """
     about = {"criterion.title": criterion.title, "criterion.text": criterion.text}
     text = Template(template, {**about, "form": YES_OR_NO_FORM})
@@ -191,16 +171,16 @@ def criterion_judge(
     return ModelJudge(prompt, model=model, name=criterion.name, description=criterion.title)
 
 
-def filled(template: Callable[[ContextT], str], context: ContextT) -> str:
-    """Return what the template makes of the context, fit to be sent."""
+def fill_template(template: Callable[[ContextT], str], context: ContextT) -> str:
+    """The template's text for the context, fit to be sent."""
     text: object = template(context)
     if not isinstance(text, str):
         raise TypeError(f"the template returned a {type(text).__name__} instead of text")
     return printable(text)
 
 
-def classified(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
-    """Return what the classifier makes of the reply; ERROR for one that is empty or has no text.
+def classify_reply(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
+    """The classifier's judgment on the reply; ERROR for one that is empty or has no text.
 
     A plain yes or no becomes a check by the judge's name. What a response says it took is kept as
     ``metadata["usage"]``.
@@ -242,11 +222,7 @@ def failure(
 
 
 def asker(model: JudgeModel | Callable[[str], ModelReply]) -> Callable[[str], ModelReply]:
-    """The function that asks the model.
-
-    Raises:
-        TypeError: for what cannot be asked.
-    """
+    """The function that asks the model."""
     if isinstance(model, JudgeModel):
         return model.ask
     if callable(model):

@@ -15,17 +15,12 @@ __all__ = ["CRITERIA", "CRITERIA_GROUPS", "CRITERION_PROMPT", "Criterion"]
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One question about a change.
+    """One question about a change, which a change in order is answered with yes.
 
     Attributes:
-        name: letters and underscores; the name in configuration and on ballots.
-        title: the name for readers.
-        question: answered with yes by a change that is in order.
+        name: letters and underscores, in configuration and on ballots; ``title`` is for readers.
         passes: what a yes and a no rest on.
         abstains: when the question does not apply.
-
-    Raises:
-        ValueError: for a blank name, title or question.
     """
 
     name: str

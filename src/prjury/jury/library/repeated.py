@@ -10,7 +10,7 @@ from __future__ import annotations
 import statistics
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias
@@ -19,8 +19,7 @@ from prjury.jury.guard import hear, patience, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
-from prjury.jury.nesting import Extent
-from prjury.jury.score import BooleanScore, CategoricalScore, Score, whole_number
+from prjury.jury.score import BooleanScore, CategoricalScore, Score, require_whole_number
 from prjury.jury.voting import NOT_CONFIGURED, is_benign
 
 
@@ -34,15 +33,13 @@ class AggregationMethod(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RepeatedResults:
-    """What several results of one judge hold, sorted into what counts and what does not.
+    """The results of one judge, sorted into what counts and what does not.
 
     Attributes:
-        valid_results: the results with a numeric score, in the order of the input; at least one.
-        scores: their scores, raw as given; a yes is 1.0, a no 0.0.
-        valid_indices: their positions in the input, from 0.
+        valid_results: the results with a numeric score; at least one.
+        scores: their scores, raw as given, and ``valid_indices`` their positions from 0.
         errors: the reasonings of the results that are errors.
-        unscored: the statuses and reasonings of the others that have no score, such as
-            ``"abstain: docs only"``; they do not count, whatever they say.
+        unscored: the others that have no score, such as ``"abstain: docs only"``.
         total_judges: how many results were asked for; more than were given if some never came.
     """
 
@@ -58,50 +55,40 @@ class RepeatedResults:
         """The scores as exact numbers, for comparisons and sums without rounding."""
         return tuple(map(_decimal, self.scores))
 
-    def represented_by(
+    def represent(
         self,
         place: int,
         aggregate: float,
         strategy: str,
         **more: Any,  # noqa: ANN401 - JSON
     ) -> Judgment:
-        """The valid result at this place, which tells in its metadata for what it stands.
+        """The valid result at this place, from 0, with ``metadata["repeated"]``.
 
-        ``metadata["repeated"]`` has ``strategy``, ``aggregate`` (the number that the strategy
-        came to, raw like the scores), ``total_judges``, ``valid_indices``, ``errors``,
-        ``unscored``, ``scores``, ``representative`` (its position in the input) and what is given
-        as ``more``. What the result itself had there, because it stands for others already, is
-        kept in ``inner``.
-
-        Args:
-            place: a position among the valid results, from 0.
+        That has the number that the strategy came to as ``aggregate``, the attributes of these
+        results, ``representative`` (its position in the input), what is given as ``more``, and
+        ``inner`` where the result itself stands for others already.
         """
         chosen = self.valid_results[place]
+        facts = {each.name: getattr(self, each.name) for each in fields(self)}
+        del facts["valid_results"]
         repeated = {
             "strategy": str(strategy),
             "aggregate": aggregate,
-            "total_judges": self.total_judges,
-            "valid_indices": self.valid_indices,
-            "errors": self.errors,
-            "unscored": self.unscored,
-            "scores": self.scores,
+            **facts,
             "representative": self.valid_indices[place],
             **more,
         }
         if "repeated" in chosen.metadata:
             repeated["inner"] = chosen.metadata["repeated"]
-        return replace(chosen, metadata={**chosen.metadata, "repeated": repeated})
+        return chosen.with_metadata(repeated=repeated)
 
 
 def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -> RepeatedResults:
-    """Sorts the results: those with a numeric score count, the others are listed.
-
-    Args:
-        total_judges: how many results were asked for; at least as many as there are.
+    """Sort the results: those with a numeric score count, the others are listed.
 
     Raises:
-        ValueError: for no results, none with a numeric score, one whose score is a word (convert
-            it with `to_numerical` first), or fewer judges than results.
+        ValueError: for no results, none with a numeric score, a score that is a word (convert it
+            with `to_numerical` first), or fewer judges than results.
         TypeError: for results that are not judgments, or a number that is not a whole one.
     """
     heard = tuple(results)
@@ -138,7 +125,7 @@ def _refuse_nonsense(heard: Sequence[object], total_judges: object) -> None:
     for result in heard:
         if not isinstance(result, Judgment):
             raise TypeError(f"a result is a Judgment, not {result!r}")
-    if whole_number(total_judges, "total_judges") < len(heard):
+    if require_whole_number(total_judges, "total_judges") < len(heard):
         raise ValueError(f"{len(heard)} results cannot come from {total_judges} judges")
     if not heard:
         raise ValueError("there are no results to aggregate")
@@ -163,15 +150,7 @@ def _decimal(score: float) -> Fraction:
 class BaseJudgeAggregator(ABC):
     """Makes one judgment out of several by the same judge; the base of strategies of your own.
 
-    A strategy names itself and says which result stands for all::
-
-        class Lowest(BaseJudgeAggregator):
-            strategy = "lowest"
-
-            def aggregate(self, results, total_judges):
-                found = self.aggregate_repeated_results(results, total_judges)
-                lowest = min(found.scores)
-                return found.represented_by(found.scores.index(lowest), lowest, self.strategy)
+    ``aggregate`` calls `aggregate_repeated_results` and returns what its `represent` makes.
     """
 
     @property
@@ -181,16 +160,12 @@ class BaseJudgeAggregator(ABC):
 
     @abstractmethod
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
-        """The representative, with ``metadata["repeated"]`` (`RepeatedResults.represented_by`).
-
-        Raises:
-            ValueError: where nothing counts; for the rest see `aggregate_repeated_results`.
-        """
+        """The representative, with ``metadata["repeated"]``; ValueError where nothing counts."""
 
     def aggregate_repeated_results(
         self, results: Sequence[Judgment], total_judges: int
     ) -> RepeatedResults:
-        """Return what the function of the same name says."""
+        """Sort the results as the function of the same name does."""
         return aggregate_repeated_results(results, total_judges)
 
 
@@ -207,7 +182,7 @@ class AverageAggregationStrategy(BaseJudgeAggregator):
         mean = Fraction(sum(scores), len(scores))
         distances = [abs(score - mean) for score in scores]
         place = distances.index(min(distances))
-        return repeated.represented_by(place, float(mean), self.strategy)
+        return repeated.represent(place, float(mean), self.strategy)
 
 
 @dataclass(frozen=True)
@@ -220,15 +195,12 @@ class MedianAggregationStrategy(BaseJudgeAggregator):
         """The representative; ``aggregate`` is its score."""
         repeated = self.aggregate_repeated_results(results, total_judges)
         place = _median_place(repeated.decimals)
-        return repeated.represented_by(place, repeated.scores[place], self.strategy)
+        return repeated.represent(place, repeated.scores[place], self.strategy)
 
 
 @dataclass(frozen=True)
 class MajorityVoteAggregationStrategy(BaseJudgeAggregator):
-    """The earliest result with the most frequent score; where several are, the median decides.
-
-    That is the median of all scores, not only of the most frequent ones.
-    """
+    """The earliest result with the most frequent score; where several are, the median of all."""
 
     strategy = AggregationMethod.MAJORITY_VOTE
 
@@ -239,7 +211,7 @@ class MajorityVoteAggregationStrategy(BaseJudgeAggregator):
         most_frequent = statistics.multimode(scores)
         tied = len(most_frequent) > 1
         place = _median_place(scores) if tied else scores.index(most_frequent[0])
-        return repeated.represented_by(place, repeated.scores[place], self.strategy, tied=tied)
+        return repeated.represent(place, repeated.scores[place], self.strategy, tied=tied)
 
 
 def _median_place(scores: Sequence[Fraction]) -> int:
@@ -260,12 +232,7 @@ _STRATEGIES: Mapping[str, BaseJudgeAggregator] = {
 
 
 def build_aggregation_strategy(selector: AggregationSelector) -> BaseJudgeAggregator:
-    """The strategy of this name, or the strategy itself.
-
-    Raises:
-        ValueError: for a name that is not known.
-        TypeError: for something that is neither a name nor a `BaseJudgeAggregator`.
-    """
+    """The strategy of this name, or the strategy itself; anything else is refused."""
     if isinstance(selector, BaseJudgeAggregator):
         return selector
     names = ", ".join(AggregationMethod)
@@ -282,40 +249,16 @@ def build_aggregation_strategy(selector: AggregationSelector) -> BaseJudgeAggreg
 class RepeatedJudge(Generic[ContextT]):
     """Asks a judge several times and answers with the representative of its answers.
 
-    The representative is a real answer with its own status, which this never changes. The
-    aggregate in ``metadata["repeated"]`` may lie on the other side of a threshold than the
-    representative's score: of 0.2, 0.4 and 0.9 the mean is 0.5, and the answer that scored 0.4
-    stands for it.
-
-    Runs that erred or have no score do not count and are listed in the metadata, so one good run of
-    five is enough for an answer. When no run counts, the answer is
-
-    * ABSTAIN if all abstained, with their label if it is the same or benign in all,
-    * ERROR with the reason of the first error if the others abstained,
-    * ERROR with the reason ``no_numeric_score`` if there are votes among the runs: a judge that
-      only says PASS or FAIL, or scores in words, gives these strategies nothing to count.
-
-    Runs keep to the deadline of the jury that asks; a run that comes too late is an error among
-    the others.
-
-    Attributes:
-        members: the judge that is asked, alone.
-        runs: how often it is asked.
-        aggregation: the strategy that picks the representative.
-        parallel: whether all runs are asked at once.
+    The representative is a real answer with its own status; the aggregate in
+    ``metadata["repeated"]`` may lie on the other side of a threshold. Where no run counts, the
+    answer is ABSTAIN if all abstained, ERROR with the first error's reason if some erred, and
+    ERROR, ``no_numeric_score``, if there are votes, which gives these strategies nothing to count.
 
     Args:
         judge: a judge, a jury as a judge, or a plain or async function.
-        runs: at least 1.
         aggregation: ``average``, ``median``, ``majority_vote`` or a strategy of your own.
         parallel: by default only where the judge is backed by a model: a tool that runs several
             times at once in one workspace disturbs itself.
-
-    Raises:
-        ValueError: for less than one run, an aggregation that is not known, or more questions in
-            one vote than a jury may ask.
-        TypeError: for something that is neither a judge nor a function, runs that are not a whole
-            number, or an aggregation that is neither a name nor a strategy.
     """
 
     members: tuple[Judge[ContextT]]
@@ -332,7 +275,7 @@ class RepeatedJudge(Generic[ContextT]):
         parallel: bool | None = None,
     ) -> None:
         inner = judge_of(judge)
-        if whole_number(runs, "runs") < 1:
+        if require_whole_number(runs, "runs") < 1:
             raise ValueError(f"a judge runs at least once, not {runs} times")
         by_model = type_of(inner) is JudgeType.LLM_POWERED
         # The class is frozen, and its first argument cannot be a field: `judge` is the method.
@@ -340,7 +283,6 @@ class RepeatedJudge(Generic[ContextT]):
         object.__setattr__(self, "runs", runs)
         object.__setattr__(self, "aggregation", build_aggregation_strategy(aggregation))
         object.__setattr__(self, "parallel", by_model if parallel is None else parallel)
-        Extent.of(self).within_limits(f"{self.name} repeated")
 
     @property
     def name(self) -> str:
@@ -354,7 +296,7 @@ class RepeatedJudge(Generic[ContextT]):
 
     @property
     def description(self) -> str:
-        """Return what the judge does, how often, and what is made of it."""
+        """The judge's description, how often it is asked, and what is made of it."""
         message = getattr(self.members[0], "description", "") or self.name
         return f"{message} ({self.aggregation.strategy} of {self.runs} runs)"
 
@@ -387,23 +329,24 @@ def _can_count(results: Sequence[Judgment]) -> bool:
 
 
 def _describe_uncounted(results: Sequence[Judgment], strategy: str, refusal: str) -> Judgment:
-    """Return what runs amount to that the strategy cannot count, for which it has its own words."""
     statuses = {result.status for result in results}
     erred = [result for result in results if result.status is Status.ERROR]
     if statuses == {Status.ABSTAIN}:
         label = _common_label(results)
         reasons = {result.metadata.get("reason") for result in results}
         common = reasons.pop() if len(reasons) == 1 else None
-        evidence = _evidence(results, strategy, common or label or "nobody_voted")
+        evidence = _describe_runs(results, strategy, common or label or "nobody_voted")
         return Judgment.abstained(_silence(results, results, "abstained"), label, metadata=evidence)
     if statuses <= {Status.ABSTAIN, Status.ERROR}:
-        evidence = _evidence(results, strategy, erred[0].metadata.get("reason") or "judge_erred")
+        evidence = _describe_runs(
+            results, strategy, erred[0].metadata.get("reason") or "judge_erred"
+        )
         return Judgment.errored(_silence(erred, results, "erred"), metadata=evidence)
     message = (
         f"there is no {strategy} of these runs: {refusal}. Give every judgment a numeric score, or "
         "seat the judge several times in a jury, whose voting counts PASS and FAIL"
     )
-    return Judgment.errored(message, metadata=_evidence(results, strategy, "no_numeric_score"))
+    return Judgment.errored(message, metadata=_describe_runs(results, strategy, "no_numeric_score"))
 
 
 def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str) -> str:
@@ -411,7 +354,7 @@ def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str)
     return f"{len(silent)} of {len(results)} runs {verb}; the first: {first}"
 
 
-def _evidence(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
+def _describe_runs(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
     repeated = {
         "strategy": strategy,
         "aggregate": None,

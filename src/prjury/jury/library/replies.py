@@ -65,12 +65,9 @@ def yes_or_no(reply: str, /) -> Judgment:
     """YES as PASS, NO as FAIL.
 
     The answer is a line ``Answer: YES`` or ``Answer: NO``, or a reply that begins with one of the
-    two words, set off by punctuation or the line's end. What follows ``Reasoning:`` is the
-    reasoning and is not searched for answers; nor are quoted lines and blocks of code. Letter case
-    and Markdown's emphasis do not matter.
-
-    Neither word, both words on a line that answers, or lines that contradict each other make an
-    ABSTAIN with the reason ``no_answer``; an empty reply makes an ERROR, ``reply_invalid``.
+    two words, set off by punctuation or the line's end. What follows ``Reasoning:`` is not searched
+    for answers; nor are quoted lines and blocks of code. Neither word, both, or a contradiction
+    make an ABSTAIN, ``no_answer``; an empty reply makes an ERROR, ``reply_invalid``.
     """
     text = strip_fence(printable(reply))
     if not text:
@@ -90,13 +87,13 @@ def yes_or_no(reply: str, /) -> Judgment:
 def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
     """The classifier for replies that end as `CONFIDENCE_FORM` asks.
 
-    The last such line is taken out of the reply, and its number, 0..1 or per cent, is the
-    judgment's confidence unless the classifier found one itself.
+    The number of the last such line, 0..1 or per cent, is the judgment's confidence, unless the
+    classifier found one itself.
     """
     function: Callable[..., Judgment] = classify
 
     @wraps(function)
-    def classified(reply: str, /, *context: Any) -> Judgment:  # noqa: ANN401 - the judges' own
+    def read_reply(reply: str, /, *context: Any) -> Judgment:  # noqa: ANN401 - the judges' own
         lines = list(_CONFIDENCE.finditer(reply))
         if not lines:
             return function(reply, *context)
@@ -106,11 +103,11 @@ def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
         unsure = judgment.status is Status.ERROR or judgment.confidence is not None or number > 1
         return judgment if unsure else replace(judgment, confidence=number)
 
-    return classified
+    return read_reply
 
 
 def requires(function: Callable[..., object], count: int) -> bool:
-    """Return whether the function cannot be called with fewer than so many positional arguments."""
+    """Return true if the function cannot be called with fewer positional arguments than so many."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions do not tell
@@ -120,42 +117,8 @@ def requires(function: Callable[..., object], count: int) -> bool:
 
 
 def asks_confidence(classify: Classifier) -> bool:
-    """Return whether it is `assessment`, whose form asks for a confidence."""
+    """Return true for `assessment`, whose form asks for a confidence."""
     return getattr(classify, "func", classify) is assessment
-
-
-def label_classifier(labels: Mapping[str, Status]) -> Callable[[str], Judgment]:
-    """A classifier for replies that name one of the labels; the status is that label's own.
-
-    The label is what stands behind ``Answer:``, or the whole first line. Letter case does not
-    matter. A reply that names none of them, or several, is an ABSTAIN, ``no_answer``.
-
-    Raises:
-        ValueError: for no labels, or a status that a label cannot have (ERROR).
-    """
-    statuses = {label.casefold(): (label, Status(status)) for label, status in labels.items()}
-    if not statuses or any(status is Status.ERROR for _, status in statuses.values()):
-        raise ValueError("a label classifier needs labels, each for PASS, FAIL or ABSTAIN")
-
-    def classified(reply: str, /) -> Judgment:
-        sections = _sections(strip_fence(printable(reply)).splitlines())
-        reasons = "\n".join(line for one in sections if one.reasons for line in one.lines)
-        lines = [line for one in sections if one.label == _ANSWER for line in one.lines[:1]]
-        lines = lines or [line for one in sections for line in one.lines if line.strip()][:1]
-        words = {line.strip(_AROUND_LABEL).casefold() for line in lines}
-        matches = [statuses[word] for word in words if word in statuses]
-        message = truncate(reasons.strip() or reply.strip() or "the reply is empty")
-        if len(matches) != 1 or len(words) != 1:
-            offered = ", ".join(label for label, _ in statuses.values())
-            return Judgment.abstained(f"the reply names none of {offered}: {message}", "no_answer")
-        ((label, status),) = matches
-        return Judgment(status, message, label=label)
-
-    return classified
-
-
-#: What may stand around a label: blank space, Markdown's emphasis, quotes and a full stop.
-_AROUND_LABEL = " \t*_`\"'“”.()[]"
 
 
 def invalid(problem: str) -> Judgment:
@@ -230,13 +193,13 @@ def _answers(sections: Iterable[_Section]) -> set[str]:
         lines = [line for line in section.lines if line.strip()]
         if section.reasons or not lines:
             continue
-        if section.label or _words(lines[0]):
-            expected.append(_words(lines[0]))
-        others += map(_words, lines[1:])
+        if section.label or _answer_words(lines[0]):
+            expected.append(_answer_words(lines[0]))
+        others += map(_answer_words, lines[1:])
     return set().union(*expected, *others) if expected and all(expected) else set()
 
 
-def _words(line: str) -> set[str]:
+def _answer_words(line: str) -> set[str]:
     """Yes, no or both, if the line begins with one of them as an answer."""
     return {word.casefold() for word in _WORD.findall(line)} if _SET_OFF.match(line) else set()
 
@@ -294,17 +257,12 @@ class _InvalidReplyError(ValueError):
 def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
     """One JSON object as a judgment; a code fence around it is tolerated, nothing else is.
 
-    Keys: ``status`` (pass, fail or abstain in any letter case) and ``rationale`` are needed;
-    ``score`` and ``confidence`` (0 to 1) and ``findings`` may be missing or null. A finding is a
-    text or an object with ``message`` and, if it likes, ``name``, ``passed`` (false unless said),
-    ``severity``, ``path``, ``line``, ``end_line``, ``evidence`` and ``fix``; it becomes a check.
+    ``status`` (pass, fail or abstain) and ``rationale`` are needed; ``score`` and ``confidence``
+    (0 to 1) and ``findings`` may be missing or null. A finding is a text or an object with
+    ``message`` and the other fields of a `Check`, its place as ``path``, ``line``, ``end_line``.
 
-    Anything else (text around the object, a second object, unknown or repeated keys, a score in per
-    cent, NaN, a wrong type) makes an ERROR with the reason ``reply_invalid`` that says what is
-    wrong. A PASS with a score below the threshold contradicts itself: ABSTAIN, ``contradiction``.
-
-    Raises:
-        ValueError: for a threshold outside 0..1.
+    Anything else makes an ERROR, ``reply_invalid``, that says what is wrong. A PASS with a score
+    below the threshold contradicts itself: ABSTAIN, ``contradiction``.
     """
     if not 0.0 <= finite(threshold, "a threshold") <= 1.0:
         raise ValueError(f"a threshold is in 0..1, not {threshold}")
@@ -319,7 +277,7 @@ def _judge_reply(said: Mapping[str, Any], threshold: float) -> Judgment:
     if not rationale:
         raise _InvalidReplyError("rationale is missing or empty")
     score, sure = _share(said, "score"), _share(said, "confidence")
-    checks = _checks(said.get("findings", ()))
+    checks = _read_findings(said.get("findings", ()))
     if status is Status.PASS and score is not None and score < threshold:
         message = f"the reply says PASS with a score of {score:g}, below {threshold:g}: {rationale}"
         return _abstained(message, "contradiction", sure, checks)
@@ -353,11 +311,13 @@ def _share(said: Mapping[str, Any], key: str) -> float | None:
     return None if number is None else float(number)
 
 
-def _checks(findings: Sequence[object]) -> tuple[Check, ...]:
-    return tuple(_check(finding, f"findings[{place}]") for place, finding in enumerate(findings))
+def _read_findings(findings: Sequence[object]) -> tuple[Check, ...]:
+    return tuple(
+        _read_finding(finding, f"findings[{place}]") for place, finding in enumerate(findings)
+    )
 
 
-def _check(finding: object, where: str) -> Check:
+def _read_finding(finding: object, where: str) -> Check:
     """The finding as a check, named ``finding`` where it has no name of its own."""
     value = {"message": finding} if isinstance(finding, str) else finding
     entries = _fields(value, _FINDING, f"{where}.")
@@ -402,7 +362,7 @@ def _load_reply(reply: str) -> object:
     try:
         return json.loads(
             text,
-            object_pairs_hook=_distinct,
+            object_pairs_hook=_refuse_repeated,
             parse_constant=_name_problem,
             parse_float=_check_bounds,
         )
@@ -412,7 +372,7 @@ def _load_reply(reply: str) -> object:
         raise _InvalidReplyError("it is not one JSON object and nothing else") from None
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value: dict[str, Any] = {}
     for key, item in pairs:
         if key in value:

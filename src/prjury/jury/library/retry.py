@@ -22,9 +22,9 @@ from prjury.jury.count import count, has_vote, hold_down
 from prjury.jury.guard import Listener, catch_crash, hear, itself, patience
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryJudge, JuryVerdict, Member, Seat, check_strategy, roster
-from prjury.jury.nesting import Extent
-from prjury.jury.score import finite, whole_number
+from prjury.jury.jury import JuryJudge, Member, Seat, check_strategy, roster
+from prjury.jury.score import finite, require_whole_number
+from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot, MajorityVoting, VotingStrategy
 
 __all__ = ["JuryWithRetry", "RoundContext"]
@@ -36,15 +36,12 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class RoundContext(Generic[ContextT]):
-    """What the chair reads: the question and the last round of answers to it.
+    """The question, and the last round of answers to it, as the chair reads them.
 
     Attributes:
-        context: what the judges were asked about.
-        ballots: their answers, in the order of the roster.
         confidences: how sure each is taken to be, 0..1, by name; None where nothing can be said.
         iteration: which round it is, from 1.
         mean_confidence: the mean of those that have a number; None if none has.
-        met_threshold: whether that was enough.
         confidence_errors: why a confidence could not be taken, by name.
     """
 
@@ -113,15 +110,9 @@ def _mean(numbers: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class Twice(Generic[ContextT]):
-    """Asks a judge twice, the second time with the question turned round if it can be.
-
-    Attributes:
-        inner: who is asked.
-        runs: how often, for counts of questions.
-    """
+    """Asks a judge twice, the second time with the question turned round if it can be."""
 
     inner: Judge[ContextT]
-    runs: int = 2
 
     @property
     def name(self) -> str:
@@ -138,16 +129,10 @@ class Twice(Generic[ContextT]):
         """The judge's own type."""
         return type_of(self.inner)
 
-    @property
-    def members(self) -> tuple[Judge[ContextT]]:
-        """The judge itself."""
-        return (self.inner,)
-
     def judge(self, context: ContextT, /) -> Judgment:
-        """The first answer, which is asked for again if it is a vote.
+        """The first answer; of a vote, ``metadata["flipped"]`` says whether the second differs.
 
-        Then ``metadata["flipped"]`` says whether the second one differs; where that is an error
-        it is None, and ``flip_error`` says why.
+        Where the second one is an error it is None, and ``flip_error`` says why.
         """
         first = ask(self.inner, context)
         if first.status not in {Status.PASS, Status.FAIL}:
@@ -174,19 +159,10 @@ class JuryWithRetry(Generic[ContextT]):
     Args:
         judges: judges, seats or plain functions; a seat may say how its confidence is taken.
             Where nothing is said, a judge that asks a model or an agent also asks how sure it is.
-        chair: who makes one judgment of the last round; without one, `voting` does. It is asked
-            only if somebody voted. A chair that is backed by a model, or that reads answers of
-            models, can lower what the deterministic judges say among themselves, never lift it.
+        chair: who makes one judgment of the last round, if somebody voted; without one, `voting`
+            does. With models among them it can lower what deterministic judges say, never lift it.
         confidence_threshold: the mean confidence, 0..1, at which the jury stops asking.
         max_iterations: rounds at most.
-        voting: counts the last round where there is no chair.
-        name: the jury's own name.
-        parallel: all judges at once, each in a thread, or one after the other.
-
-    Raises:
-        ValueError: without judges, for a threshold outside 0..1, less than one round, or a jury
-            that is nested too deep or too large.
-        TypeError: for members that are neither judges nor functions, or numbers that are none.
     """
 
     judges: Sequence[Member[ContextT]]
@@ -196,19 +172,14 @@ class JuryWithRetry(Generic[ContextT]):
     voting: VotingStrategy = field(default_factory=MajorityVoting)
     name: str = "jury"
     parallel: bool = True
-    extent: Extent = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        whose = f"the jury {self.name!r}"
         _check_numbers(self.confidence_threshold, self.max_iterations)
-        seats = tuple(_prepare_seat(seat) for seat in roster(self.judges, whose))
-        extent = Extent.around((seat.judge for seat in seats), runs=self.max_iterations)
+        check_strategy(self.voting)
         if self.chair is not None:
             object.__setattr__(self, "chair", judge_of(self.chair))
-            extent = extent.beside(Extent.around([self.chair]))
-        check_strategy(self.voting)
-        object.__setattr__(self, "judges", seats)
-        object.__setattr__(self, "extent", extent.within_limits(whose))
+        seats = roster(self.judges, f"the jury {self.name!r}")
+        object.__setattr__(self, "judges", tuple(map(_prepare_seat, seats)))
 
     @property
     def seats(self) -> tuple[Seat[ContextT], ...]:
@@ -223,7 +194,7 @@ class JuryWithRetry(Generic[ContextT]):
 
     @property
     def strategies(self) -> Mapping[str, str]:
-        """Return how each judge's confidence is taken, by name."""
+        """The way in which each judge's confidence is taken, by name."""
         return MappingProxyType({seat.title: title_of(seat.confidence) for seat in self.seats})
 
     def vote(
@@ -233,28 +204,18 @@ class JuryWithRetry(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> JuryVerdict:
-        """Asks until the jury is sure, or the rounds or the time are used up.
+        """Ask until the jury is sure, or the rounds or the time are used up.
 
-        The judgment's metadata has ``iterations``, ``met_threshold`` and, in ``retry``, the
-        threshold, why it stopped (``met_threshold``, ``max_iterations``, or ``timeout`` where
-        less time was left than the last round took) and the confidences of every round, with
-        reasons for those that could not be taken. The ballots are those of the last round.
-
-        Args:
-            timeout: seconds for everything; a fifth of it is the chair's, if there is one.
-            listener: hears of each judge's start and end.
-
-        Raises:
-            TypeError: for a timeout that is not a number.
-            ValueError: for one that is NaN, or when a judge asks the jury on which it sits.
+        The metadata has ``iterations``, ``met_threshold`` and, in ``retry``, why it stopped and the
+        confidences of every round. A fifth of the time is the chair's, if there is one.
         """
         until = patience(timeout)
-        rounds, stopped = self._rounds(context, self._for_judges(until), listener)
+        rounds, stopped = self._ask_rounds(context, self._for_judges(until), listener)
         last = rounds[-1]
-        message = self._decide(last, until, listener).with_metadata(
+        message = self._judge_round(last, until, listener).with_metadata(
             iterations=last.iteration,
             met_threshold=last.met_threshold,
-            retry=self._evidence(rounds, stopped),
+            retry=self._describe_rounds(rounds, stopped),
         )
         return JuryVerdict(message, last.ballots)
 
@@ -265,21 +226,21 @@ class JuryWithRetry(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> JuryVerdict:
-        """The same as `vote`, in a thread of its own, while the event loop goes on."""
-        from prjury.jury.threads import in_background  # noqa: PLC0415 - only for event loops
+        """Vote in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
 
-        return await in_background(lambda: self.vote(context, timeout=timeout, listener=listener))
+        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
 
     def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
         """The whole jury as one judge, for juries of juries."""
-        return JuryJudge(self, self.extent, name or self.name)
+        return JuryJudge(self, name or self.name)
 
     def _for_judges(self, until: Deadline | None) -> Deadline | None:
         if until is None or self.chair is None:
             return until
         return Deadline(until.at - until.remaining * _CHAIR_SHARE)
 
-    def _rounds(
+    def _ask_rounds(
         self, context: ContextT, until: Deadline | None, listener: Listener | None
     ) -> tuple[list[RoundContext[ContextT]], str]:
         rounds: list[RoundContext[ContextT]] = []
@@ -287,7 +248,7 @@ class JuryWithRetry(Generic[ContextT]):
         while stopped is None:
             started = time.monotonic()
             rounds.append(self._round(context, len(rounds) + 1, until, listener))
-            stopped = self._stops(rounds[-1], until, time.monotonic() - started)
+            stopped = self._find_stop(rounds[-1], until, time.monotonic() - started)
         return rounds, stopped
 
     def _round(
@@ -303,17 +264,17 @@ class JuryWithRetry(Generic[ContextT]):
         )
         return RoundContext.of(context, self.seats, ballots, iteration, self.confidence_threshold)
 
-    def _stops(
+    def _find_stop(
         self, last: RoundContext[ContextT], until: Deadline | None, took: float
     ) -> str | None:
-        """Why there is no other round; one with too little time would only lose the answers."""
+        """The reason for no other round; one with too little time would only lose the answers."""
         if last.met_threshold:
             return "met_threshold"
         if last.iteration == self.max_iterations:
             return "max_iterations"
         return "timeout" if until is not None and until.remaining <= took else None
 
-    def _decide(
+    def _judge_round(
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
         if self.chair is None or not has_vote(last.ballots):
@@ -333,7 +294,9 @@ class JuryWithRetry(Generic[ContextT]):
             lambda: hold_down(judgment, ballot.type, self.voting, last.ballots), itself
         )
 
-    def _evidence(self, rounds: Sequence[RoundContext[ContextT]], stopped: str) -> dict[str, Any]:
+    def _describe_rounds(
+        self, rounds: Sequence[RoundContext[ContextT]], stopped: str
+    ) -> dict[str, Any]:
         return {
             "confidence_threshold": self.confidence_threshold,
             "max_iterations": self.max_iterations,
@@ -346,7 +309,7 @@ class JuryWithRetry(Generic[ContextT]):
 def _check_numbers(threshold: float, rounds: int) -> None:
     if not 0.0 <= finite(threshold, "confidence_threshold") <= 1.0:
         raise ValueError(f"confidence_threshold is in 0..1, not {threshold}")
-    if whole_number(rounds, "max_iterations") < 1:
+    if require_whole_number(rounds, "max_iterations") < 1:
         raise ValueError(f"max_iterations is at least 1, not {rounds}")
 
 

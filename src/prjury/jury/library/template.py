@@ -8,12 +8,10 @@ a JSON example, stay as they are; ``{{goal}}`` stands for the text ``{goal}`` it
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, cast
 
 from prjury.errors import CannotJudgeError
@@ -25,7 +23,7 @@ _NAME = r"[A-Za-z_]\w*(?:\.[\w-]+)*"
 _PLACEHOLDER = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}", re.ASCII)
 
 #: The placeholders that every context can fill: its fields, by name.
-FIELDS = tuple(known.name for known in fields(JudgmentContext) if known.name != "metadata")
+FIELDS = tuple(each.name for each in fields(JudgmentContext) if each.name != "metadata")
 
 
 def placeholders(text: str) -> tuple[str, ...]:
@@ -37,27 +35,19 @@ def placeholders(text: str) -> tuple[str, ...]:
 def fill(text: str, value: Callable[[str], str]) -> str:
     """The text with every placeholder replaced by its value, all in one pass."""
 
-    def replaced(match: re.Match[str]) -> str:
+    def find_value(match: re.Match[str]) -> str:
         return f"{{{match[1]}}}" if match[1] else value(match[2])
 
-    return _PLACEHOLDER.sub(replaced, text)
+    return _PLACEHOLDER.sub(find_value, text)
 
 
 @dataclass(frozen=True)
 class Template:
     """A text with placeholders; called with a context, it is filled.
 
-    The placeholders are ``{goal}``, ``{workspace}``, ``{agent_output}``, ``{execution_status}``,
-    ``{started_at}``, ``{execution_time}`` (in seconds), ``{error}`` and, for a value in the
-    context's metadata, ``{metadata.key}`` or ``{metadata.key.inner}``. What is None is filled in as
-    nothing, what is not text as JSON.
-
-    Attributes:
-        constants: more placeholders, with what they always stand for.
-
-    Raises:
-        ValueError: for a placeholder that is not known.
-        TypeError: for a text that is none.
+    They are the names of the context's fields, such as ``{goal}`` and ``{execution_time}`` (in
+    seconds), the ``constants``, and ``{metadata.key}`` for a value in the metadata. None is filled
+    in as nothing, what is not text as JSON. ValueError for a placeholder that is not known.
     """
 
     text: str
@@ -76,31 +66,15 @@ class Template:
                     f"write {{{{{name}}}}} where the text {{{name}}} is meant"
                 )
 
-    @classmethod
-    def from_file(
-        cls, path: str | os.PathLike[str], constants: Mapping[str, str] | None = None
-    ) -> Template:
-        """The text of a UTF-8 file as a template.
-
-        Raises:
-            OSError: when it cannot be read.
-            ValueError: when it is not UTF-8, or has a placeholder that is not known.
-        """
-        return cls(Path(path).read_text(encoding="utf-8-sig"), constants or {})
-
     def __call__(self, context: JudgmentContext, /) -> str:
-        """The filled text.
-
-        Raises:
-            CannotJudgeError: when the context's metadata has no such value.
-        """
+        """The filled text; CannotJudgeError when the context's metadata has no such value."""
         return fill(self.text, lambda name: self._value(name, context))
 
     def _value(self, name: str, context: JudgmentContext) -> str:
         if name in self.constants:
             return self.constants[name]
         head, _, path = name.partition(".")
-        return _show_field(_inside(context.metadata, path) if path else getattr(context, head))
+        return _show_field(_find_value(context.metadata, path) if path else getattr(context, head))
 
 
 def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT], str]:
@@ -110,7 +84,7 @@ def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT
     return cast("Callable[[ContextT], str]", Template(template))
 
 
-def _inside(metadata: Mapping[str, Any], path: str) -> object:
+def _find_value(metadata: Mapping[str, Any], path: str) -> object:
     value: object = metadata
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:

@@ -215,7 +215,7 @@ def test_several_commits_are_picked_as_one() -> None:
 
 
 def test_commits_one_by_one_are_named_without_those_that_have_no_effect() -> None:
-    each = RebaseTrial("f" * 40, 3, picked=3, emptied=1, kept=("1" * 40, "3" * 40))
+    each = RebaseTrial("f" * 40, 3, picked=3, emptied=1, made=("1" * 40, "3" * 40))
     commands = decide(case(trial=replace(CLEAN, each=each))).commands
     assert commands[1] == f"git cherry-pick -x {'1' * 40} {'3' * 40}"
 

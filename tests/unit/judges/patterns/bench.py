@@ -8,8 +8,8 @@ from typing import Any
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
-from prjury.code.parser import Job, NotParsed, Parsed, Parser, reply
-from prjury.code.worker import guarded
+from prjury.code.parser import Job, NotParsed, Parser
+from prjury.code.worker import scan_safely
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
@@ -28,8 +28,9 @@ class Quiet(SilentProgress):
 
 
 class InProcessParser(Parser, frozen=True):
-    def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
-        return [reply(guarded(job)) for job in jobs]
+    def check(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
+        replies = [scan_safely(job) for job in jobs]
+        return [NotParsed("", str(each["error"])) if "error" in each else each for each in replies]
 
 
 def pom(boot: str | None = BOOT_4, *own: str, more: str = "") -> str:

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.code.parser import NotParsed, reply
+from prjury.code.parser import read_reply
 from prjury.code.source import Source
 from prjury.code.stripped import comment_ranges
-from prjury.code.worker import guarded
+from prjury.code.worker import scan_safely
 from prjury.judges.patterns.match import Active, FileScan
 from prjury.judges.patterns.suppressions import (
     READERS,
@@ -64,8 +64,7 @@ def silenced(
     scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
     job = job_with_probe(scan)
     assert job
-    parsed = reply(guarded(job))
-    assert not isinstance(parsed, NotParsed), parsed
+    parsed = read_reply(scan_safely(job))
     ours, suppressions = read_suppressions(scan, parsed)
     told = {hit.lines[0]: suppressions.silencer(hit, severity) for hit in scan.hits(ours)}
     assert told

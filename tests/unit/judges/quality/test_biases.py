@@ -51,8 +51,8 @@ from prjury.judges.quality.kinds import description, prompt, quality, suitabilit
 from prjury.judges.quality.model_seat import InquiryInput
 from prjury.judges.quality.notices import NAME as INSTRUCTION
 from prjury.judges.quality.prompts import Prompts
-from prjury.jury.cascade import Verdict
 from prjury.jury.judgment import Judgment, Status
+from prjury.jury.verdicts import Verdict
 from prjury.models.connect import ScriptedModel
 from prjury.policy.schema import Config
 from prjury.policy.tiers import (

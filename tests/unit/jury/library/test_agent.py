@@ -13,11 +13,9 @@ from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.judge import Judge, JudgeType, type_of
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.jury import Jury
 from prjury.jury.library.agent import AgentClient, AgentResult, run_agent
 from prjury.jury.library.replies import ASSESSMENT_FORM, assessment
 from prjury.jury.score import NumericalScore
-from prjury.jury.voting import ConsensusVoting, ErrorPolicy
 
 CONTEXT = JudgmentContext("say hello", Path("/w"), "hello")
 
@@ -166,11 +164,6 @@ def test_an_agent_that_does_not_come_to_an_end_is_an_error(
     assert said == Judgment.errored(told, metadata={"reason": reason})
 
 
-def test_ctrl_c_goes_on() -> None:
-    with pytest.raises(KeyboardInterrupt):
-        AgentJudge(Client(KeyboardInterrupt()), "{goal}").judge(CONTEXT)
-
-
 def test_a_blank_goal_is_not_pursued() -> None:
     client = Client()
     said = AgentJudge(client, "{error}").judge(CONTEXT)
@@ -256,14 +249,6 @@ def test_a_security_audit_that_finds_nothing(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text("print(1)\n")
     said = audit().judge(JudgmentContext("add a search", tmp_path))
     assert (said.status, said.effective_score) == (Status.PASS, 1.0)
-
-
-def test_a_security_audit_on_a_jury() -> None:
-    jury = Jury.of(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE), audit())
-    verdict = jury.vote(JudgmentContext("add a search"))
-    assert verdict.status is Status.ERROR
-    assert verdict.individual[0].reasoning == "the agent failed: there is no workspace"
-    assert verdict.ballots[0].type is JudgeType.AGENT
 
 
 @pytest.mark.parametrize("function", [lambda goal: "YES", lambda goal, workspace: "YES"])

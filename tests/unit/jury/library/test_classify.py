@@ -8,7 +8,6 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.replies import (
     LONGEST_REASONING,
     YES_OR_NO_FORM,
-    label_classifier,
     with_confidence,
     yes_or_no,
 )
@@ -215,45 +214,3 @@ def test_a_confidence_that_the_classifier_finds_stays() -> None:
 def test_what_is_no_answer_is_not_sure() -> None:
     said = with_confidence(yes_or_no)("Confidence: 0.9")
     assert (said.status, said.confidence) == (Status.ERROR, None)
-
-
-LABELS = {"relevant": Status.PASS, "off topic": Status.FAIL, "unsure": Status.ABSTAIN}
-
-
-@pytest.mark.parametrize(
-    ("reply", "status", "label"),
-    [
-        ("relevant", Status.PASS, "relevant"),
-        ("**Off topic**.\nReasoning: it is about cooking", Status.FAIL, "off topic"),
-        ("Let me see.\nAnswer: RELEVANT\nReasoning: yes", Status.PASS, "relevant"),
-        ("Answer: relevant\nIt names the product.", Status.PASS, "relevant"),
-        ("Answer: relevant\nAnswer: relevant", Status.PASS, "relevant"),
-        ("unsure", Status.ABSTAIN, "unsure"),
-        ("not relevant", Status.ABSTAIN, None),
-        ("Answer: relevant\nAnswer: off topic", Status.ABSTAIN, None),
-        ("", Status.ABSTAIN, None),
-    ],
-)
-def test_labels(reply: str, status: Status, label: str | None) -> None:
-    said = label_classifier(LABELS)(reply)
-    assert said.status is status
-    assert said.label == (label or "no_answer")
-
-
-@pytest.mark.parametrize(
-    ("reply", "words"),
-    [
-        ("relevant", "relevant"),
-        ("Answer: “Off Topic”\nReasoning: it is about\ncooking", "it is about\ncooking"),
-        ("", "the reply names none of relevant, off topic, unsure: the reply is empty"),
-        ("both", "the reply names none of relevant, off topic, unsure: both"),
-    ],
-)
-def test_why_a_label(reply: str, words: str) -> None:
-    assert label_classifier(LABELS)(reply).reasoning == words
-
-
-@pytest.mark.parametrize("labels", [{}, {"broken": Status.ERROR}])
-def test_labels_that_cannot_be(labels: dict[str, Status]) -> None:
-    with pytest.raises(ValueError, match=r"^a label classifier needs labels, each for PASS"):
-        label_classifier(labels)

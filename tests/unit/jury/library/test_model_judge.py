@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +15,6 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Jury
 from prjury.jury.library.model_judge import JudgeModel, ModelJudge, criterion_judge
 from prjury.jury.library.presets import CRITERIA, Criterion
-from prjury.jury.library.replies import ASSESSMENT_FORM, assessment
-from prjury.jury.score import NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting
 
 CONTEXT = JudgmentContext("say hello", Path("/w"), "hello {goal}")
@@ -72,35 +68,8 @@ def test_everything_can_be_said() -> None:
     assert type_of(judge) is JudgeType.HYBRID
 
 
-def test_an_assessment() -> None:
-    said = {"status": "pass", "score": 0.9, "rationale": "polite", "confidence": 0.8}
-    judge = ModelJudge(f"{{goal}}\n{ASSESSMENT_FORM}", assessment, model=Model(json.dumps(said)))
-    expected = Judgment.passed("polite", score=NumericalScore(0.9), confidence=0.8)
-    assert judge.judge(CONTEXT) == expected
-
-
-def test_a_function_is_a_model() -> None:
-    async def later(prompt: str) -> str:
-        await asyncio.sleep(0)
-        return f"NO: {prompt}"
-
-    assert ModelJudge("{goal}", model=str.upper).judge(JudgmentContext("yes")).status is Status.PASS
-    assert ModelJudge("{goal}", model=later).judge(CONTEXT) == Judgment.failed(
-        "NO: say hello", checks=[Check("model", False, "NO: say hello")]
-    )
-
-
 def test_a_model_that_is_waited_for() -> None:
     assert ModelJudge("{goal}", model=Later()).judge(CONTEXT) == Judgment.passed(
-        "it does", checks=[Check("model", True, "it does")]
-    )
-
-
-def test_in_a_running_event_loop() -> None:
-    async def notebook() -> Judgment:
-        return ModelJudge("{goal}", model=Later()).judge(CONTEXT)
-
-    assert asyncio.run(notebook()) == Judgment.passed(
         "it does", checks=[Check("model", True, "it does")]
     )
 
@@ -251,48 +220,10 @@ def test_missing_metadata_is_an_error_ballot() -> None:
     assert verdict.individual[0].metadata["reason"] == "prompt_incomplete"
 
 
-def test_a_jury_of_models() -> None:
-    def slow(prompt: str) -> str:
-        time.sleep(20)
-        return "YES"
-
-    jury = Jury.of(
-        MajorityVoting(on_error=ErrorPolicy.IGNORE),
-        ModelJudge("{goal}", model=Model("YES")),
-        ModelJudge("{goal}", model=Later("YES")),
-        ModelJudge("{goal}", model=Model(OSError("gone"))),
-        ModelJudge("{goal}", model=slow),
-    )
-    verdict = jury.vote(CONTEXT, timeout=0.3)
-    assert verdict.status is Status.PASS
-    assert [ballot.judge for ballot in verdict.ballots] == [
-        "model",
-        "model-2",
-        "model-3",
-        "model-4",
-    ]
-    assert [str(said.metadata.get("reason")) for said in verdict.individual] == [
-        "None",
-        "None",
-        "model_failed",
-        "timeout",
-    ]
-    assert {ballot.type for ballot in verdict.ballots} == {JudgeType.LLM_POWERED}
-
-
 def test_the_client_is_not_shown() -> None:
     judge = ModelJudge("{goal}", model=Model("key-123"), name="m")
     assert "key-123" not in repr(judge)
     assert repr(judge).startswith("ModelJudge(template=Template(text='{goal}'")
-
-
-def test_judges_are_values() -> None:
-    model = Model()
-    judge = ModelJudge("{goal}", model=model)
-    assert judge == ModelJudge("{goal}", model=model)
-    assert judge != ModelJudge("{error}", model=model)
-    with pytest.raises(AttributeError):
-        judge.name = "other"  # type: ignore[misc]
 
 
 def test_a_criterion_as_a_judge() -> None:

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,21 +15,17 @@ from hypothesis import strategies as st
 import strategies
 from prjury.errors import CannotJudgeError
 from prjury.jury.codec import judgment_from_json, judgment_to_json
-from prjury.jury.compose import all_of, always_pass, named
-from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, judge
+from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import Jury
 from prjury.jury.library.repeated import (
     AggregationMethod,
-    AverageAggregationStrategy,
     BaseJudgeAggregator,
     MajorityVoteAggregationStrategy,
     MedianAggregationStrategy,
     RepeatedJudge,
 )
-from prjury.jury.nesting import Extent
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
-from prjury.jury.voting import AverageVoting, ConsensusVoting, ErrorPolicy, MajorityVoting
+from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting
 from strategies import Says, seated
 
 FINE = Judgment.passed("fine")
@@ -128,10 +123,6 @@ def test_the_aggregation_is_a_name_a_method_or_a_strategy(
     assert said.reasoning == f"scored {representative}"
 
 
-def test_the_average_is_the_default() -> None:
-    assert RepeatedJudge(FINE_JUDGE, 1).aggregation == AverageAggregationStrategy()
-
-
 def test_the_status_is_the_representatives_own() -> None:
     said = heard(scored(0.2, passes=False), scored(0.4, passes=False), scored(0.9))
     assert (said.status, told(said)["aggregate"]) == (Status.FAIL, 0.5)
@@ -155,16 +146,6 @@ def test_a_judge_without_a_description_is_described_by_its_name() -> None:
     assert RepeatedJudge(FINE_JUDGE, 2).description == "fine (average of 2 runs)"
 
 
-def test_it_is_a_value() -> None:
-    repeated = RepeatedJudge(FINE_JUDGE, 2)
-    assert repeated == RepeatedJudge(FINE_JUDGE, 2, "average")
-    assert repeated != RepeatedJudge(FINE_JUDGE, 3)
-    assert repeated != RepeatedJudge(FINE_JUDGE, 2, "median")
-    assert repeated != RepeatedJudge(FINE_JUDGE, 2, parallel=True)
-    with pytest.raises(FrozenInstanceError):
-        repeated.runs = 3  # type: ignore[misc]
-
-
 def test_every_run_is_asked_about_the_same() -> None:
     contexts: list[str] = []
 
@@ -174,54 +155,6 @@ def test_every_run_is_asked_about_the_same() -> None:
 
     assert RepeatedJudge(notes, 4).judge("this").status is Status.PASS
     assert contexts == ["this"] * 4
-
-
-def test_plain_functions_and_async_judges_can_be_repeated() -> None:
-    @judge(name="patient")
-    async def patient(context: object) -> Judgment:
-        await asyncio.sleep(0)
-        return scored(0.5)
-
-    def plain(context: object) -> Judgment:
-        return scored(0.5)
-
-    for inner, name in ((patient, "patient"), (plain, "plain"), (lambda _: scored(0.5), "")):
-        repeated: RepeatedJudge[object] = RepeatedJudge(inner, 2)
-        said = repeated.judge(None)
-        assert (repeated.name, told(said)["scores"]) == (name, (0.5, 0.5))
-
-
-def test_a_running_event_loop_is_no_hindrance() -> None:
-    async def patient(context: object) -> Judgment:
-        await asyncio.sleep(0)
-        return scored(0.5)
-
-    async def main() -> Judgment:
-        return RepeatedJudge(patient, 2).judge(None)
-
-    assert told(asyncio.run(main()))["valid_indices"] == (0, 1)
-
-
-def test_a_jury_can_be_repeated() -> None:
-    inner = InTurn(*map(scored, (0.2, 0.9, 0.8)))
-    jury = seated([inner], AverageVoting(), "panel").as_judge()
-    said = ask(RepeatedJudge(jury, 3, "median"), None)
-    assert (said.status, told(said)["representative"]) == (Status.PASS, 2)
-    assert told(said)["scores"] == (0.2, 0.9, 0.8)
-
-
-def test_it_can_sit_on_a_bench() -> None:
-    inner = InTurn(*map(scored, (0.2, 0.9, 0.8)))
-    verdict = seated([RepeatedJudge(inner, 3, "median"), FINE_JUDGE], AverageVoting()).vote(None)
-    assert [ballot.judge for ballot in verdict.ballots] == ["in turn", "fine"]
-    assert verdict.aggregated.score == NumericalScore(0.9)
-
-
-def test_what_is_repeated_can_be_repeated() -> None:
-    inner = InTurn(*map(scored, (0.2, 0.9, 0.8, 0.1, 0.3, 0.4)))
-    said = RepeatedJudge(RepeatedJudge(inner, 3, "median"), 2, "median").judge(None)
-    assert (said.reasoning, told(said)["scores"]) == ("scored 0.8", (0.8, 0.3))
-    assert told(said)["inner"]["scores"] == (0.2, 0.9, 0.8)
 
 
 # One after the other, or all at once.
@@ -496,22 +429,6 @@ def test_the_aggregation_is_checked_at_once() -> None:
     nothing: Any = None
     with pytest.raises(TypeError, match="not None"):
         RepeatedJudge(FINE_JUDGE, 2, nothing)
-
-
-def test_runs_count_as_questions() -> None:
-    panel = seated([FINE_JUDGE, always_pass()], MajorityVoting()).as_judge()
-    assert Extent.of(RepeatedJudge(panel, 5)) == Extent(depth=3, questions=10)
-    assert Extent.of(RepeatedJudge(FINE_JUDGE, 1000)).questions == 1000
-    with pytest.raises(ValueError, match=r"fine repeated would ask 1001 questions in one vote"):
-        RepeatedJudge(FINE_JUDGE, 1001)
-    with pytest.raises(ValueError, match="the jury 'jury' would ask 1200 questions"):
-        Jury([RepeatedJudge(FINE_JUDGE, 400)] * 3, MajorityVoting())
-
-
-def test_it_goes_into_compositions() -> None:
-    twice = RepeatedJudge(FINE_JUDGE, 2)
-    both = all_of(twice, named(twice, "again"))
-    assert told(ask(both, None))["total_judges"] == 2
 
 
 # What always holds.

@@ -5,7 +5,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import strategies
 from fakes.unruly import BROKEN, FINE, LONG, Chatty, Deaf, hanging, raising
 from prjury.agents.judge import AgentJudge
-from prjury.jury.cascade import CascadedJury, Tier, TierPolicy
+from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.codec import judgment_to_json
 from prjury.jury.compose import named
 from prjury.jury.confidence import Confidence
@@ -24,17 +24,17 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryVerdict, Seat
+from prjury.jury.jury import Seat
 from prjury.jury.library.model_judge import ModelJudge
 from prjury.jury.library.replies import ASSESSMENT_FORM, CONFIDENCE_FORM, assessment
 from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import NumericalScore
+from prjury.jury.verdicts import JuryVerdict, TierPolicy
 from prjury.jury.voting import (
     AverageVoting,
     ConsensusVoting,
     ErrorPolicy,
     MajorityVoting,
-    TiePolicy,
     VotingStrategy,
     WeightedAverageVoting,
 )
@@ -156,13 +156,6 @@ def test_it_stops_at_the_first_round_that_is_sure_enough(
         assert not known or min(known) - 1e-9 <= entry["mean_confidence"] <= max(known) + 1e-9
 
 
-def test_by_default_it_asks_twice_and_wants_to_be_sure_by_seven_tenths() -> None:
-    jury = retrying([Rounds([sure(0.69), sure(0.2), sure(1.0)])])
-    assert (jury.max_iterations, jury.confidence_threshold) == (2, 0.7)
-    assert (jury.voting, jury.name, jury.parallel) == (MajorityVoting(), "jury", True)
-    assert jury.vote(None).aggregated.metadata["iterations"] == 2
-
-
 def test_errors_do_not_count_as_sure() -> None:
     crash = Judgment(ERROR, "crashed", confidence=1.0)
     jury = retrying([Rounds([crash, crash]), Rounds([sure(0.8), sure(0.1)])])
@@ -249,20 +242,6 @@ def test_a_listener_hears_of_every_round_and_of_the_chair() -> None:
 
 
 # The roster.
-
-
-@pytest.mark.parametrize("nobody", [[], ()])
-def test_it_has_judges(nobody: Any) -> None:
-    with pytest.raises(ValueError, match=r"^the jury 'panel' has no judges$"):
-        JuryWithRetry(nobody, name="panel")
-
-
-def test_its_roster_is_a_jurys() -> None:
-    judges: list[Any] = [Says("a", FINE), Says("a", FINE), lambda _: FINE, Seat(Says("b", FINE), 3)]
-    jury = retrying(judges)
-    judges.clear()
-    assert [seat.title for seat in jury.seats] == ["a", "a-2", "Judge#3", "b"]
-    assert jury.vote(None).weights["b"] == 3
 
 
 @pytest.mark.parametrize(
@@ -405,16 +384,6 @@ def test_what_cannot_be_turned_round_is_asked_about_again(context: object) -> No
     assert ballot.judgment == sure(0.1).with_metadata(flipped=False)
 
 
-def test_a_flipped_that_is_no_method_is_no_way_to_turn_it_round() -> None:
-    @dataclass
-    class Coin:
-        flipped: bool = True
-
-    judge, coin = Rounds([sure(1.0)] * 2), Coin()
-    retrying([Seat(judge, confidence="flip")], max_iterations=1).vote(coin)
-    assert judge.shown == [coin, coin]
-
-
 @pytest.mark.parametrize("first", [Judgment.abstained("not mine"), Judgment.errored("crashed")])
 def test_only_votes_are_asked_for_twice(first: Judgment) -> None:
     judge = Rounds([first])
@@ -438,35 +407,6 @@ def test_a_second_answer_that_fails_says_nothing_of_the_first() -> None:
         "flip_error": "crashed with ValueError: one side only",
     }
     assert told(verdict.aggregated)["rounds"][0]["confidences"] == {"a": None}
-
-
-def test_async_judges_are_flipped_too() -> None:
-    async def patient(pair: Pair) -> Judgment:
-        await asyncio.sleep(0)
-        return prefers_the_first(pair)
-
-    said = retrying([flipping(patient)]).vote(Pair("ours", "x")).individual[0]
-    assert said.metadata["flipped"] is True
-
-
-def test_judges_that_are_asked_twice_keep_their_names() -> None:
-    twice = Seat(Says("a", FINE), confidence="flip")
-    seats = [twice, Seat(Says("a", FINE), 1.0, "b", "flip"), twice]
-    assert [seat.title for seat in retrying(seats).seats] == ["a", "b", "a-2"]
-
-
-def test_a_copy_of_a_jury_flips_no_more_often() -> None:
-    judge = Rounds([sure(1.0)] * 8, "whole")
-    described: Any = FunctionJudge(judge.judge, "whole", "looks at it all", MODEL)
-    jury = replace(retrying([Seat(described, confidence="flip")]), max_iterations=1)
-    jury.vote(None)
-    assert len(judge.shown) == 2
-    (seat,) = jury.seats
-    twice: Any = seat.judge
-    assert (twice.name, twice.description, twice.type) == ("whole", "looks at it all", MODEL)
-    assert (twice.members, twice.runs) == ((described,), 2)
-    plain: Any = retrying([Seat(judge, confidence="flip")]).seats[0].judge
-    assert plain.description == ""
 
 
 def test_a_jury_is_of_the_type_of_its_judges_where_nobody_is_in_the_chair() -> None:
@@ -503,14 +443,6 @@ def test_the_last_round_is_counted(
     assert verdict.aggregated.metadata["aggregation"]["strategy"] == voting.name
 
 
-def test_models_do_not_outvote_certain_judges() -> None:
-    praise = [Says(name, sure(1.0), MODEL) for name in "bcd"]
-    verdict = retrying([Says("build", sure(1.0, FAIL)), *praise]).vote(None)
-    assert verdict.status is FAIL
-    assert verdict.aggregated.metadata["held_down_from"] == "pass"
-    assert verdict.aggregated.metadata["met_threshold"] is True
-
-
 def test_a_strategy_that_fails_is_an_error() -> None:
     class Broken:
         name = "broken"
@@ -522,25 +454,6 @@ def test_a_strategy_that_fails_is_an_error() -> None:
     assert said.reasoning == "crashed with ZeroDivisionError: no votes"
     assert said.metadata["reason"] == "crashed"
     assert said.metadata["iterations"] == 1
-
-
-@pytest.mark.parametrize("status", [ABSTAIN, ERROR])
-@pytest.mark.parametrize("chair", [None, Chair()])
-@given(strategies.voting_strategies())
-def test_where_nobody_votes_nothing_passes(
-    chair: Chair | None, status: Status, voting: VotingStrategy
-) -> None:
-    silent = Judgment(status, "cannot say", confidence=1.0)
-    verdict = retrying([Says("a", silent), Says("b", silent)], chair, voting=voting).vote(None)
-    assert verdict.status is not PASS
-    assert verdict.individual == (silent, silent)
-    assert chair is None or chair.read == []
-
-
-def test_a_tie_policy_does_not_let_errors_pass() -> None:
-    optimist = MajorityVoting(TiePolicy.PASS, ErrorPolicy.IGNORE)
-    verdict = retrying([raising(ValueError())] * 3, Chair(), voting=optimist).vote(None)
-    assert (verdict.status, verdict.aggregated.metadata["reason"]) == (ABSTAIN, "nobody_voted")
 
 
 # The chair.
@@ -587,16 +500,6 @@ def test_a_chair_may_be_a_function(parallel: bool) -> None:
     assert retrying(judges, patient, parallel=parallel).vote(None).status is PASS
 
 
-def test_a_chair_may_be_a_jury() -> None:
-    def counts(last: RoundContext[Any]) -> Judgment:
-        return Judgment.passed("enough") if len(last.ballots) > 1 else BROKEN
-
-    chair = seated([counts, counts], ConsensusVoting(), "chairs").as_judge()
-    said = retrying([Says("a", sure(1.0)), Says("b", sure(1.0))], chair).vote(None).aggregated
-    assert said.reasoning == "2 of 2 passed"
-    assert set(said.metadata["jury"]) == {"counts", "counts-2"}
-
-
 @pytest.mark.parametrize("answer", [None, True, "pass", 0.9])
 def test_a_chair_that_talks_nonsense_is_an_error(answer: Any) -> None:
     verdict = retrying([Says("a", sure(1.0))], FunctionJudge(lambda _: answer, "x")).vote(None)
@@ -622,20 +525,6 @@ def test_a_chair_may_abstain() -> None:
     chair = Chair(Judgment.abstained("too close", "undecided"))
     said = retrying([Says("a", sure(1.0))], chair).vote(None).aggregated
     assert (said.status, said.label, said.metadata["reason"]) == (ABSTAIN, "undecided", "undecided")
-
-
-@pytest.mark.parametrize("parallel", [True, False])
-def test_the_chair_of_a_parallel_jury_has_a_thread_of_its_own(parallel: bool) -> None:
-    aside: list[bool] = []
-
-    def presides(last: RoundContext[Any]) -> Judgment:
-        aside.append(threading.current_thread() is not threading.main_thread())
-        return FINE
-
-    jury = retrying([Says("a", sure(1.0))], presides, parallel=parallel)
-    assert (jury.vote(None).status, aside) == (PASS, [parallel])
-    chair: Any = jury.chair
-    assert chair.name == "presides"
 
 
 def test_a_chair_cannot_be_checked_by_a_strategy_that_fails() -> None:
@@ -679,15 +568,6 @@ def test_no_chair_lifts_what_certain_judges_doubt(
         assert verdict.status is alone.status
     else:
         assert verdict.status is PASS
-
-
-def test_a_model_in_the_chair_lifts_no_bench_of_certain_judges() -> None:
-    judges = [Says("build", sure(1.0, FAIL)), Says("tests", sure(1.0, FAIL))]
-    lifted = retrying(judges, Chair(FINE, MODEL)).vote(None).aggregated
-    assert (lifted.status, lifted.metadata["held_down_from"]) == (FAIL, "pass")
-    assert lifted.reasoning == "0 of 2 passed; no model-backed judge can lift that: fine"
-    assert lifted.metadata["iterations"] == 1
-    assert retrying(judges, Chair(FINE)).vote(None).status is PASS
 
 
 # Time.
@@ -742,12 +622,6 @@ def test_without_time_for_another_round_it_stops_with_what_it_has() -> None:
     assert told(said)["stopped_because"] == "timeout"
 
 
-def test_with_time_for_another_round_it_goes_on() -> None:
-    verdict = bench_of([0.1], [0.2], [0.3]).vote(None, timeout=LONG)
-    assert verdict.aggregated.metadata["iterations"] == 3
-    assert told(verdict.aggregated)["stopped_because"] == "max_iterations"
-
-
 @pytest.mark.parametrize("chair", [None, Chair()])
 def test_without_any_time_nobody_is_asked(chair: Chair | None) -> None:
     judge = Rounds([sure(1.0)])
@@ -755,13 +629,6 @@ def test_without_any_time_nobody_is_asked(chair: Chair | None) -> None:
     assert (verdict.status, verdict.aggregated.metadata["reason"]) == (ERROR, "timeout")
     assert judge.shown == []
     assert told(verdict.aggregated)["stopped_because"] == "timeout"
-
-
-def test_the_last_round_allowed_is_not_cut_short_by_time() -> None:
-    verdict = retrying([Rounds([sure(0.1)])], max_iterations=1, voting=PROPAGATE).vote(
-        None, timeout=0
-    )
-    assert told(verdict.aggregated)["stopped_because"] == "max_iterations"
 
 
 @pytest.mark.parametrize(("chair", "expected"), [(None, 100.0), (Chair(), 80.0)])
@@ -855,12 +722,6 @@ def test_where_another_strategy_is_set_the_prompt_is_left_alone(strategy: Any) -
     seat = Seat(ModelJudge("So?", model=model), confidence=strategy)
     JuryWithRetry([seat], max_iterations=1).vote(JudgmentContext("it"))
     assert set(model.prompts) == {"So?"}
-
-
-def test_a_prompt_that_is_blank_stays_blank() -> None:
-    judge: Any = ModelJudge(lambda context: " ", model=Model("YES"))
-    said = JuryWithRetry([judge]).vote(JudgmentContext("it")).individual[0]
-    assert said.label == "nothing_to_ask"
 
 
 # Within other juries.

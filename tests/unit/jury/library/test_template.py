@@ -132,15 +132,6 @@ def test_a_function_is_a_template() -> None:
     assert made(FULL) == "fix {error}"
 
 
-def test_a_file_is_a_template_too(tmp_path: Path) -> None:
-    place = tmp_path / "prompt.md"
-    place.write_text("{form}: {goal} für {{goal}}", encoding="utf-8")
-    assert Template.from_file(place, {"form": "say"})(FULL) == "say: fix {error} für {goal}"
-    assert Template.from_file(str(place), {"form": "x"}).text == "{form}: {goal} für {{goal}}"
-    with pytest.raises(ValueError, match=r"the placeholder \{form\} is none of \{goal\}"):
-        Template.from_file(place)
-
-
 def test_the_names_of_placeholders() -> None:
     assert placeholders("{b} {a} {b} {{c}} {d.e-f} {g") == ("b", "a", "d.e-f")
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.deadline import Deadline
+from prjury.git.releases import Releases
 from prjury.judges.merge.conflicts import conflict_messages
 from prjury.jury.judgment import Check
-from prjury.ports import Releases
 from prjury.ports.types import BranchTip
 from prjury.report.wording import counted
 from prjury.snapshot.kinds import is_changelog, kind_of
@@ -67,7 +67,7 @@ def try_pick(
     """Pick the change in the way in which the project merges."""
     if merging == "rebase" and pull.ahead != 1:
         each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
-        if each.kept or not each.clean:  # otherwise all of the change is in merge commits
+        if each.made or not each.clean:  # otherwise all of the change is in merge commits
             merge = _mark_changelogs(MergeTrial(each.tree, each.conflicts, each.impossible))
             return CherryPickTrial(merge, merge.tree == tip.tree, each)
     merge = _mark_changelogs(releases.pick(pull.merge_base, pull.head.sha, tip.sha))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
+from prjury.git.releases import Releases
 from prjury.judges.backport.checks.picks_cleanly import (
     CherryPickTrial,
     Merging,
@@ -24,7 +25,6 @@ from prjury.judges.backport.checks.picks_cleanly import (
 from prjury.judges.backport.checks.symbols import MissingOnBranch, MissingSymbols
 from prjury.judges.backport.history import MOST_UNITS
 from prjury.jury.judgment import Check
-from prjury.ports import Releases
 from prjury.ports.types import BranchTip
 from prjury.report.wording import counted
 from prjury.snapshot.merge_style import StyleCommit

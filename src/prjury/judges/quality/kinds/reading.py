@@ -27,6 +27,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports, Repository
+from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
 #: What is looked at: so many files, and bytes of them together.
@@ -219,7 +220,7 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
 
 def not_applicable(pull: PullRequest) -> str | None:
     """Return why there is nothing for judges of changes, or None where there is."""
-    if pull.docs_only:
+    if is_docs_only(pull):
         return "only documentation changes"
     if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
         return "no line of text changes"

@@ -1,0 +1,119 @@
+"""The definitions of a text, read off the parser's tree; runs in the parser's own process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from prjury.code.names.binding import Node, any_kind
+
+_CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
+#: Names of functions of test frameworks, which define a test or a group of tests.
+_TESTS = frozenset("it test before after beforeEach afterEach beforeAll afterAll".split())
+_GROUPS = frozenset("describe suite context".split())
+#: What stands before a definition without being part of it, and what may stand between.
+_LEADING = frozenset({"decorator", "attribute_item"})
+_BETWEEN = frozenset({"export", "default"})
+#: Bodies, where the grammar has no field for them.
+_BODIES = frozenset(
+    {"block", "function_body", "class_body", "enum_class_body", "field_declaration_list"}
+    | {"interface_type", "macro_rule", "statements"}
+)
+
+
+class _Outline(Struct, frozen=True):
+    """The kinds of nodes that define something, and those whose value does if it is a function."""
+
+    functions: str
+    classes: str = ""
+    holders: str = ""
+
+    @property
+    def kinds(self) -> list[str]:
+        return f"{self.functions} {self.classes} {self.holders}".split()
+
+
+def _outline_script(classes: str, field: str) -> _Outline:
+    return _Outline(
+        "function_declaration generator_function_declaration method_definition class_static_block",
+        f"class_declaration class {classes}",
+        f"variable_declarator assignment_expression pair call_expression {field}",
+    )
+
+
+_TYPESCRIPT = _outline_script(
+    "abstract_class_declaration interface_declaration enum_declaration internal_module module",
+    "public_field_definition",
+)
+#: By the parser's word for the language.
+OUTLINES: Mapping[str, _Outline] = {
+    "java": _Outline(
+        "method_declaration constructor_declaration compact_constructor_declaration "
+        "static_initializer",
+        "class_declaration interface_declaration enum_declaration record_declaration "
+        "annotation_type_declaration",
+    ),
+    "kotlin": _Outline(
+        "function_declaration secondary_constructor anonymous_initializer getter setter",
+        "class_declaration object_declaration companion_object",
+    ),
+    "python": _Outline("function_definition", "class_definition"),
+    "javascript": _outline_script("", "field_definition"),
+    "typescript": _TYPESCRIPT,
+    "tsx": _TYPESCRIPT,
+    "go": _Outline("function_declaration method_declaration", "", "type_spec"),
+    "rust": _Outline(
+        "function_item function_signature_item macro_definition",
+        "struct_item enum_item union_item trait_item impl_item mod_item",
+    ),
+    "bash": _Outline("function_definition"),
+}
+
+
+def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
+    """Rows: is it a function, the offsets where it and its body begin, and where it ends."""
+    outline = OUTLINES[language]
+    functions, classes = outline.functions.split(), outline.classes.split()
+    rows = []
+    for node in root.find_all({"rule": any_kind(*outline.kinds)}):
+        kind = node.kind()
+        if kind in functions or kind in classes:
+            rows.append(_measure(node, node, is_function=kind in functions))
+        else:
+            rows.extend(_read_holder(node))
+    return rows
+
+
+def _read_holder(node: Node) -> Iterator[tuple[bool, int, int, int]]:
+    if node.kind() == "type_spec":
+        value = node.field("type")
+        if value and value.kind() in {"struct_type", "interface_type"}:
+            yield _measure(node, value, is_function=False)
+        return
+    if node.kind() == "call_expression":
+        called = node.field("function").text().partition("(")[0].partition("`")[0].split(".")[0]
+        arguments = node.field("arguments")
+        value = next((each for each in arguments.children() if each.kind() in _CLOSURES), None)
+        if value and called in _TESTS | _GROUPS:
+            yield _measure(node, value, is_function=called in _TESTS)
+        return
+    value = node.field("value") or node.field("right")
+    if value and value.kind() in _CLOSURES:
+        yield _measure(node, value, is_function=True)
+
+
+def _measure(node: Node, holder: Node, *, is_function: bool) -> tuple[bool, int, int, int]:
+    """The extent of a definition, whose body another node may hold."""
+    first, place = node, node.range()
+    for before in node.prev_all():
+        if before.kind() in _LEADING:
+            first = before
+        elif before.kind() not in _BETWEEN:
+            break
+    body = holder.field("body")
+    if body is None:
+        parts = [holder, *holder.children()]
+        body = next((each for each in parts if each.kind() in _BODIES), None)
+    end = place.end.index
+    return is_function, first.range().start.index, body.range().start.index if body else end, end
