@@ -73,12 +73,7 @@ class KeptBase:
     def recall(
         self, plan: BuildPlan, tree: Sequence[TreeEntry], commits: Sequence[str]
     ) -> Recollection:
-        """Recall the outcomes of a plan.
-
-        Args:
-            tree: the files of the base.
-            commits: the newest commits of the base, the newest first.
-        """
+        """Recall the outcomes of a plan."""
         base = self._read(plan, self._key(plan, tree))
         earlier, commit = None, ""
         for commit in commits:
@@ -92,11 +87,7 @@ class KeptBase:
     def keep(
         self, plan: BuildPlan, tree: Sequence[TreeEntry], run: TreeRun, commit: str = ""
     ) -> None:
-        """Keep an outcome that passed, and note which tests failed.
-
-        Args:
-            commit: the commit of the base; empty for a tree that is none yet.
-        """
+        """Keep an outcome that passed, and note which tests failed."""
         if commit and run.tested:
             self._note(plan, commit, run)
         if run.failed or not run.ended:

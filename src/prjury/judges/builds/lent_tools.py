@@ -52,11 +52,7 @@ def words_of(plan: BuildPlan) -> frozenset[str]:
 
 
 def version_script(plan: BuildPlan, *, brought: bool = False) -> str:
-    """A shell script that prints the versions of the tools in a plan; empty if none is known.
-
-    Args:
-        brought: of the tools that the build has downloaded, not of those of the machine.
-    """
+    """A shell script that prints the versions of the tools in a plan; empty if none is known."""
     queries = enumerate(_select_queries(plan, brought=brought))
     return "\n".join(f"echo '@ {n}'; ({query.command}) 2>/dev/null" for n, query in queries)
 
@@ -128,15 +124,7 @@ def lend_tools(
     env: Mapping[str, str],
     versions: Mapping[str, str] | None = None,
 ) -> Mapping[str, str]:
-    """The variables with the tools among the words at the end of PATH.
-
-    Yarn comes first where the project names a modern one, which Yarn 1 refuses to be.
-
-    Args:
-        words: of the commands that are run.
-        place: a directory for the scripts, beside the tree.
-        versions: that the project wants, by tool; ranges are not asked for.
-    """
+    """The variables with the tools among the words at the end of PATH."""
     first, last = dict[str, str](), dict[str, str]()
     for name in _LENDERS.keys() & words:
         lenders, usual = _LENDERS[name]

@@ -26,18 +26,7 @@ def object_missing(what: str) -> CannotJudgeError:
 def refuse_needed(
     absent: Sequence[str], entries: Sequence[TreeEntry], others: Sequence[TreeEntry]
 ) -> None:
-    """Raise unless the build means the same without the absent files.
-
-    That is where the other side of the comparison has them too, so that the change does not touch
-    them, and where they are pictures, archives, other binary data, or documentation.
-
-    Args:
-        entries: the files of the tree.
-        others: the files of the tree that it is compared with.
-
-    Raises:
-        CannotJudgeError: when one of the files may be needed.
-    """
+    """Refuse absent files that the change touches, or that may be code or text."""
     if not absent:
         return
     missing, others_entries = frozenset(absent), frozenset(others)

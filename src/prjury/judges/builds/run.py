@@ -85,11 +85,7 @@ class BothSides:
     memory: KeptBase
 
     def run(self, plan: BuildPlan, deadline: Deadline) -> tuple[BuildPlan, Run]:
-        """Run one plan; returns the plan that was run in the end, too.
-
-        Raises:
-            CannotJudgeError: as `run_head` does.
-        """
+        """Run one plan; returns the plan that was run in the end, too."""
         recollection = self.recall([plan])[0]
         return self.run_head(self.find_base(plan, recollection, deadline), recollection, deadline)
 
@@ -154,12 +150,7 @@ class BothSides:
     def run_head(
         self, base: BaseRun, recollection: Recollection, deadline: Deadline
     ) -> tuple[BuildPlan, Run]:
-        """Run the plan on the merged tree beside what is known of the base.
-
-        Raises:
-            CannotJudgeError: when a tool is missing or the sandbox is not available, or when files
-                of the tree are missing that may be needed.
-        """
+        """Run the plan on the merged tree beside what is known of the base."""
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
             refuse_needed(place.absent, self.merged.entries, self.base.entries)
             plan = note_files(base.plan, place.absent)
@@ -184,11 +175,10 @@ class BothSides:
     ) -> Run:
         """The run beside that of the base, which is built where it is needed and was not yet.
 
-        A kept outcome excuses nothing: it passed. Where the base is built after the change and
-        fails, though an earlier run saw it pass, that is no old failure either.
+        A kept outcome excuses nothing: it passed.
         """
         head, options = run.head, self.options
-        fault = find_fault(head, self.builder.changed, place.known)
+        fault = find_fault(head, self.builder.changed, place.paths)
         if (head.failed and not head.ended) or (fault and not head.tested):
             return run
         if not head.failed and options.compare != "always":
@@ -217,10 +207,7 @@ class BothSides:
         )
 
     def _with_retry(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
-        """The run with a second one of what failed newly, where nothing but tests did.
-
-        By the runner's own option where it is known to run every test, else all once more.
-        """
+        """The run with a second one of what failed newly, where nothing but tests did."""
         suspects = find_suspects(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run

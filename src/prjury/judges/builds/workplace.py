@@ -57,30 +57,22 @@ class Builder:
 
     @contextlib.contextmanager
     def open_tree(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
-        """Export a tree into a scratch directory; nothing is left of it afterwards but the logs.
-
-        Raises:
-            CannotJudgeError: when the sandbox cannot be had.
-        """
+        """Export a tree into a scratch directory; nothing is left of it afterwards but the logs."""
         with self.ports.shell.scratch() as scratch:
             for name in ("tree", "home", "tmp", "reports"):
                 (scratch / name).mkdir()
             absent = self.ports.repository.export(tree, scratch / "tree")
-            known = frozenset(entry.path for entry in entries)
-            yield Workplace(self, TemporaryPaths(scratch / "tree", scratch), known, tuple(absent))
+            paths = frozenset(entry.path for entry in entries)
+            yield Workplace(self, TemporaryPaths(scratch / "tree", scratch), paths, tuple(absent))
 
     @contextlib.contextmanager
     def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
-        """Open a directory as it lies there; what the steps write into it stays.
-
-        Raises:
-            CannotJudgeError: when the sandbox cannot be had.
-        """
+        """Open a directory as it lies there; what the steps write into it stays."""
         with self.ports.shell.scratch() as scratch:
             for name in ("home", "tmp", "reports"):
                 (scratch / name).mkdir()
-            known = frozenset(entry.path for entry in entries)
-            yield Workplace(self, TemporaryPaths(root, scratch), known)
+            paths = frozenset(entry.path for entry in entries)
+            yield Workplace(self, TemporaryPaths(root, scratch), paths)
 
     def forget_logs(self, but: frozenset[str]) -> None:
         """Remove all logs but those that the report names."""
@@ -96,25 +88,17 @@ class Workplace:
     """A tree in which plans are run, one after the other.
 
     Attributes:
-        known: the paths of the tree.
+        paths: those of the tree.
         absent: those that are not there, because a partial clone lacks their content.
     """
 
     builder: Builder
     places: TemporaryPaths
-    known: frozenset[str]
+    paths: frozenset[str]
     absent: tuple[str, ...] = ()
 
     def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
-        """Run the plan and read what came of it.
-
-        Where the machine or the network is to blame, and perhaps for a moment only, or where set-up
-        failed, the failed step and those after it are tried once more.
-
-        Raises:
-            CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
-                such directory, or other code was tested than this tree's.
-        """
+        """Run the plan and read what came of it; failed set-up is tried once more."""
         attempt = _Attempt(self, plan, deadline)
         steps = attempt.run_steps()
         run = attempt.read(steps)
@@ -125,11 +109,7 @@ class Workplace:
         return attempt.read((*steps[:first], *attempt.run_steps(first)))
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
-        """Run the plan, and keep the reports that other judges read and the versions of tools.
-
-        Raises:
-            CannotJudgeError: as `run` does.
-        """
+        """Run the plan, and keep the reports that other judges read and the versions of tools."""
         collect_reports = watch_reports(self.places, options.keep)
         env = self.make_environment(plan)
         with ThreadPoolExecutor(1) as pool:
@@ -154,11 +134,7 @@ class Workplace:
         return lent_tools.read_versions(plan, printed, brought=brought)
 
     def find_directory(self, plan: BuildPlan) -> Path:
-        """The directory in which the plan runs.
-
-        Raises:
-            CannotJudgeError: where the tree has no such directory.
-        """
+        """The directory in which the plan runs."""
         directory = self.places.tree / plan.directory
         if directory.is_symlink() or not directory.is_dir():
             raise CannotJudgeError(
@@ -174,7 +150,7 @@ class Workplace:
         own = self.fill(plan.env)
         shell = self.builder.ports.shell.environment()
         env = {**shell, **own, "HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
-        versions = {wanted.tool: wanted.version for wanted in reversed(plan.wants)}
+        versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
         return lent_tools.lend_tools(lent_tools.words_of(plan), scratch / "lent", env, versions)
 
     def fill(self, env: Mapping[str, str]) -> dict[str, str]:
@@ -206,7 +182,7 @@ class _Attempt:
         self.earlier: Mapping[Path, Stamp] = stamps(places.tree, places.reports, self.globs)
         self.allowed, self.began = self.deadline.remaining, time.time()
         self.origins = ImportedCode(
-            places.around / "probe", places.tree, plan.directory, self.place.known
+            places.around / "probe", places.tree, plan.directory, self.place.paths
         )
         env = self.place.make_environment(plan)
         self.env = {**env, **self.origins.environment(plan.system, env)}
@@ -238,7 +214,7 @@ class _Attempt:
         from prjury.judges.builds.results.read import merge_results, read_log  # noqa: PLC0415 - as above
 
         places = self.place.places
-        tree = TreeFiles(self.place.known, self.plan.directory)
+        tree = TreeFiles(self.place.paths, self.plan.directory)
         files = find_reports(places.tree, places.reports, self.earlier, self.began, self.globs)
         reports = read_reports(files, tree, places.relative)
         logs = [
@@ -263,7 +239,7 @@ class _Attempt:
             return False
         if run.last.name == "setup":
             return True
-        fault = find_fault(run, self.place.builder.changed, self.place.known)
+        fault = find_fault(run, self.place.builder.changed, self.place.paths)
         return fault is not None and fault.passes
 
 
@@ -281,11 +257,7 @@ def _describe_step(step: BuildStep, completed: Completed, tail: str) -> StepRun:
 
 
 def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
-    """Refuse a step whose tool is not there: that says nothing about the code.
-
-    Raises:
-        CannotJudgeError: ``tool_missing``.
-    """
+    """Refuse a step whose tool is not there: that says nothing about the code."""
     if not completed.exit_code or completed.stopped:
         return
     words, tail = step.text.split(), completed.tail()

@@ -98,7 +98,7 @@ class MergedTreeCommand:
             plan = note_files(self.plan, place.absent)
             options = BuildOptions(keep=self.options.keep)
             run = place.run_with_reports(plan, options, within(deadline, self.options.timeout))
-            return compare(plan, run, place.known, options, builder.changed), builder
+            return compare(plan, run, place.paths, options, builder.changed), builder
 
     def _read_evidence(self, tree: str, context: PullRequestContext) -> Judgment:
         paths = frozenset(entry.path for entry in self.ports.repository.files(tree))
