@@ -22,8 +22,8 @@ from fakes.github import (
 from fakes.writing import connected
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.github.client import Connection, GitHub, RetryBudget
-from prjury.github.open_pulls import open_pulls
 from prjury.github.payload import Tip
+from prjury.github.pulls import open_pulls
 from prjury.github.repo_client import RepoClient
 from prjury.publishers.comment import StickyComment
 

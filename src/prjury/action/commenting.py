@@ -16,9 +16,9 @@ from prjury.action.history import PullHistory
 from prjury.action.job import Job, JobResult
 from prjury.errors import ExitCode, PrJuryError, UsageError
 from prjury.github.client import GitHub
-from prjury.github.comments import ReactionName, answer, has_reaction, react
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import CommentFacts
+from prjury.github.posts import ReactionName, answer, has_reaction, react
 from prjury.report.sanitise import inline_code, plain
 
 #: Characters of a command that its answer repeats.

@@ -18,8 +18,8 @@ from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
-from prjury.github.mergeability import MergeState, await_pull, merge_states
 from prjury.github.payload import PullFacts
+from prjury.github.pulls import MergeState, await_pull, merge_states
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
 

@@ -9,8 +9,8 @@ from msgspec import structs
 from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
 from prjury.github.event import Event, EventKind, read_event
-from prjury.github.open_pulls import open_pulls, refuse_twins, twins_of
 from prjury.github.payload import PullFacts, Tip
+from prjury.github.pulls import open_pulls, refuse_twins, twins_of
 from prjury.publishers.factory import Target
 
 #: In these a job holds the base repository's token and secrets, no matter who wrote the change.

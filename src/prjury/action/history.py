@@ -18,11 +18,10 @@ from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.github.artifacts import extract_file, fetch_artifact
 from prjury.github.client import GitHub
-from prjury.github.comments import read_comments
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
+from prjury.github.posts import list_statuses, read_comments, set_status
 from prjury.github.repo_client import RepoClient, login_of
-from prjury.github.statuses import list_statuses, set_status
 from prjury.github.workflow_runs import list_runs
 from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
@@ -33,7 +32,7 @@ from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
 
 if TYPE_CHECKING:
-    from prjury.github.statuses import PostedStatus
+    from prjury.github.posts import PostedStatus
 
 #: The statuses that commands leave on a commit, beside that of the gate.
 OVERRIDE, FIX = "prjury/override", "prjury/fix"

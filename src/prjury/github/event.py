@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from prjury.errors import SourceError, UsageError
 from prjury.github.client import GitHub
-from prjury.github.open_pulls import not_bound, open_pulls, refuse_twins
 from prjury.github.payload import (
     CommentFacts,
     PullFacts,
@@ -25,6 +24,7 @@ from prjury.github.payload import (
     repo_name,
     text,
 )
+from prjury.github.pulls import not_bound, open_pulls, refuse_twins
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 #: How a run ends that has run its jobs. One that waits for an approval is told of as completed,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from prjury.errors import PublishError
-from prjury.github.comments import list_comments
+from prjury.github.posts import list_comments
 from prjury.github.repo_client import RepoClient, ignore, login_of
 from prjury.publishers.races import (
     LookAgainError,

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from prjury.github.posts import find_status, list_statuses, set_status
 from prjury.github.repo_client import RepoClient, login_of
-from prjury.github.statuses import find_status, list_statuses, set_status
 from prjury.jury.gate import Gate
 from prjury.publishers.races import Run, converge, find_newer, find_run, write_once
 from prjury.report.model import Report
