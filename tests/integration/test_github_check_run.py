@@ -27,7 +27,6 @@ from prjury.github.repo_client import RepoClient
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME, CheckRunReport
 from prjury.publishers.status import CommitStatus
-from prjury.report.annotations import Annotations
 from prjury.report.model import Report
 from prjury.report.render import Renderer
 from prjury.snapshot.model import Side
@@ -165,15 +164,6 @@ def test_a_check_run_of_something_else_is_left_alone(fake: FakeGitHub, external_
         check_run(hub).publish(of_head(broken_build()))
     assert fake.checks()[0] == there
     assert [run["conclusion"] for run in fake.checks()] == ["success", "failure"]
-
-
-def test_annotations_that_are_left_out_are_told(fake: FakeGitHub) -> None:
-    left = Annotations((), left_out=3)
-    with connected(fake) as hub:
-        room = RepoClient(hub, "octo/shop")
-        CheckRunReport(room, 7, Renderer().check, lambda _: left).publish(of_head(broken_build()))
-    summary = fake.checks()[0]["output"]["summary"]
-    assert "in the report: 3 findings" in summary
 
 
 def test_a_long_headline_fits(fake: FakeGitHub) -> None:

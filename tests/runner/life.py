@@ -181,13 +181,14 @@ class Life:
             title = filled(document.get("run-name", ""), context_of(run))
             path = f".github/workflows/{run.file}"
             fork = self.shop.fork if run.event == "pull_request" else None
+            tip = self.shop.history.sha(self.shop.base)
             self.fake.add_workflow_run(
                 *(document["name"], None),
                 suite=suite,
                 id=run.id,
                 path=path,
                 event=run.event,
-                head_sha=run.head,
+                head_sha=tip if run.head == "main" else run.head,
                 head_repository=minimal_repository(self.fake.url, fork or REPO),
                 display_title=title,
             )

@@ -6,18 +6,17 @@ from typing import Any
 
 import pytest
 
-from fakes.bare_report import report
 from prjury.github.client import Connection, GitHub
 from prjury.policy.load import read_policy
-from prjury.publishers.factory import PublisherFactory, Target, Texts
+from prjury.publishers.factory import PublisherFactory, Target
 from prjury.report.sanitise import BY_SHAPE
 
 
 @pytest.fixture
 def posts() -> PublisherFactory:
     hub = GitHub(Connection("http://127.0.0.1:1", "token"))
-    words = Texts(lambda _report, _run: "", lambda _report: "")
-    return PublisherFactory(Target("octo/shop", 7, "a" * 40), hub, words, BY_SHAPE)
+    target = Target("octo/shop", 7, "a" * 40)
+    return PublisherFactory(target, hub, lambda _report, _run: "", lambda _report: "", BY_SHAPE)
 
 
 def wanted(publish: str) -> Any:
@@ -44,5 +43,4 @@ def test_the_check_run_and_its_annotations(posts: PublisherFactory) -> None:
     plain, annotated = posts.check(wanted("{annotations: false}")), posts.check(wanted("{}"))
     assert plain is not None
     assert annotated is not None
-    assert plain.annotate != annotated.annotate
-    assert plain.annotate(report()).entries == ()
+    assert (plain.has_annotations, annotated.has_annotations) == (False, True)

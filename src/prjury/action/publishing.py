@@ -22,7 +22,7 @@ from prjury.policy.load import Policy
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
-from prjury.publishers.factory import PublisherFactory, Texts
+from prjury.publishers.factory import PublisherFactory
 from prjury.publishers.files import add_markdown, outputs_of, write_atomically, write_outputs
 from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
@@ -253,9 +253,9 @@ class Publication:
     def _posts(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
-        words = Texts(self.job.dependencies.comment, self.job.dependencies.check)
+        texts, redact = self.job.dependencies, self.job.log.redact
         target = target_of(self.event, self.job, self.files, by_status=self.by_status)
-        return PublisherFactory(target, self._hub, words, self.job.log.redact)
+        return PublisherFactory(target, self._hub, texts.comment, texts.check, redact)
 
     @contextmanager
     def _collect_errors(self) -> Iterator[None]:

@@ -84,7 +84,7 @@ class CheckRunReport:
     room: RepoClient
     number: int | None
     render: Callable[[Report], str]
-    annotate: Callable[[Report], Annotations] = annotate
+    has_annotations: bool = True
     #: The page of the workflow run, with its attempt; empty outside of a workflow.
     page: str = ""
     id: str = "default"
@@ -104,7 +104,8 @@ class CheckRunReport:
 
     def publish(self, report: Report) -> str | None:
         """End the check run with the gate's conclusion; return its address."""
-        head, annotations = report.pull.head.sha, self.annotate(report)
+        head = report.pull.head.sha
+        annotations = annotate(report, self.redact) if self.has_annotations else Annotations()
         words = CheckRunTexts.of(report, self.render(report), self.redact)
         url = converge(lambda: self._publish(head, words, annotations), self.room.client.sleep)
         self._ended.add(head)

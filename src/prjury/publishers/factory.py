@@ -16,7 +16,6 @@ from prjury.publishers.comment import StickyComment
 from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
 from prjury.publishers.status import CommitStatus
-from prjury.report.annotations import Annotations, annotate
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 
@@ -36,19 +35,14 @@ class Target(Struct, frozen=True):
     files: str = ""
 
 
-class Texts(Struct, frozen=True):
-    """What posts say: the comment for a report and a run, and the check run's text."""
-
-    comment: Callable[[Report, str | None], str]
-    check: Callable[[Report], str]
-
-
 class PublisherFactory(Struct, frozen=True):
     """Makes the publishers of one target."""
 
     target: Target
     client: GitHub
-    words: Texts
+    #: Writes the comment for a report and a run, and the check run's text.
+    write_comment: Callable[[Report, str | None], str]
+    write_check: Callable[[Report], str]
     redact: Redact
 
     def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
@@ -59,8 +53,8 @@ class PublisherFactory(Struct, frozen=True):
         return CheckRunReport(
             self._room,
             target.number,
-            self.words.check,
-            self._annotate if wanted.get("annotations", True) else _no_annotations,
+            self.write_check,
+            wanted.get("annotations", True),
             target.page,
             redact=self.redact,
         )
@@ -68,9 +62,6 @@ class PublisherFactory(Struct, frozen=True):
     @property
     def _room(self) -> RepoClient:
         return RepoClient(self.client, self.target.repo)
-
-    def _annotate(self, report: Report) -> Annotations:
-        return annotate(report, self.redact)
 
     def status(self) -> CommitStatus | None:
         """The commit status, where that is the gate."""
@@ -87,7 +78,7 @@ class PublisherFactory(Struct, frozen=True):
         if wanted.get("comment", True):
 
             def render(report: Report) -> str:
-                comment = self.words.comment(report, target.run)
+                comment = self.write_comment(report, target.run)
                 more = f" files={target.files} -->" if target.files else " -->"
                 return comment.replace(" -->", more, 1)
 
@@ -112,7 +103,3 @@ class PublisherFactory(Struct, frozen=True):
                 f"Superseded: the pull request {now}, so nothing was posted to it",
                 reason="superseded",
             )
-
-
-def _no_annotations(_report: Report) -> Annotations:
-    return Annotations(())
