@@ -13,10 +13,10 @@ Each error reads as three parts: *what* happened, *why* that usually is, and wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from difflib import get_close_matches
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Kind = TypeVar("Kind", bound="PrJuryError")
 
@@ -116,12 +116,6 @@ def plain_problem(message: str) -> str:
     problem = message.removeprefix("Value error, ").partition(" or instance of ")[0]
     problem = problem.replace("dictionary", "mapping of keys to values")
     return "this key is needed" if problem == "Field required" else problem
-
-
-def first_problem(details: Sequence[Mapping[str, Any]]) -> str:
-    """The first thing that pydantic finds wrong, with its place."""
-    place = ".".join(map(str, details[0]["loc"])) or "the whole"
-    return f"{place}: {plain_problem(details[0]['msg'])}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

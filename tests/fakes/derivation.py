@@ -11,10 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import ValidationError
-
 from prjury.app.registry import voting_strategy
-from prjury.errors import ExitCode, UsageError, first_problem
+from prjury.errors import ExitCode, UsageError
 from prjury.jury.cascade import Tier, stop_reason
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
 from prjury.jury.gate import Gate, gate
@@ -22,6 +20,7 @@ from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Judgment
 from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import Ballot, VotingStrategy
+from prjury.policy.load import read_options
 from prjury.policy.tiers import TierConfig
 from prjury.report.assemble import gate_policy_of
 from prjury.report.codec import ReportJson, TierJson, read_form
@@ -64,8 +63,6 @@ def derive(data: Mapping[str, Any]) -> Derivation:
         opened = gate_from_report(data, recount)
     except (ValueError, TypeError, AttributeError) as error:
         problem = " ".join(str(error).split("\n")[:3])
-        if isinstance(error, ValidationError):
-            problem = first_problem(error.errors())
         raise UsageError(
             f"the report cannot be read: {problem}",
             remedy="Name a file that --format json has written",
@@ -93,9 +90,10 @@ def _tiers(report: ReportJson) -> list[TierConfig]:
     fields = ("name", "policy", "voting", "continue_on_reject", "on_error", "min_confidence")
     entries = report.policy.resolved.get("tiers", [])
     return [
-        TierConfig.model_validate(
+        read_options(
             {key: entry[key] for key in (*fields, "advisory") if key in entry}
-            | {"judges": [_bare(judge) for judge in entry["judges"]]}
+            | {"judges": [_bare(judge) for judge in entry["judges"]]},
+            TierConfig,
         )
         for entry in entries
     ]

@@ -6,12 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from fakes import llm
 from fakes.bare_report import report
@@ -29,7 +30,7 @@ from fakes.github import (
 from fakes.history import History
 from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies, GitAccess, wire
-from prjury.action.inputs import INPUTS, Inputs
+from prjury.app.inputs import INPUTS, Inputs
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
@@ -319,7 +320,7 @@ def test_a_wrong_input_is_a_usage_error_in_one_line(job: Job, inputs: dict[str, 
 
 
 def test_empty_inputs_are_the_defaults(job: Job) -> None:
-    assert job.run(**{one.variable.removeprefix("PRJURY_INPUT_"): "" for one in INPUTS}) == 0
+    assert job.run(**{one.removeprefix("PRJURY_INPUT_"): "" for one in INPUTS.values()}) == 0
     assert job.asked[0][1] == Inputs()
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.github import (
     OCTOCAT,
@@ -25,8 +26,8 @@ from fakes.history import History
 from fakes.picks import Line
 from prjury.action import main
 from prjury.action.dependencies import Dependencies, GitAccess, wire
-from prjury.action.inputs import Inputs
 from prjury.app.backport import Picks
+from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode, SourceError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event

@@ -32,7 +32,7 @@ from fakes.skeletons import inline_types
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.history import CommitWords, PullHistory
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
@@ -100,7 +100,7 @@ class Thread:
             "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
         }
         stream = io.StringIO()
-        parts = replace(wire(environ, stream, Redactor()), connect=self.connect)
+        parts = structs.replace(wire(environ, stream, Redactor()), connect=self.connect)
         code = main(environ, stream, parts)
         self.log = stream.getvalue()
         return code

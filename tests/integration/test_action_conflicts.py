@@ -5,17 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.github import OCTOCAT, FakeGitHub, running, side_payload
 from fakes.history import History
 from prjury.action import main
 from prjury.action.dependencies import GitAccess, wire
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event

@@ -12,7 +12,7 @@ import pytest
 from fakes.github import HEAD_SHA, FakeGitHub, Fault, running
 from fakes.history import History
 from prjury.action.dependencies import _with_secrets
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.fetch import Remote, Transport, fetch_objects, refspec

@@ -114,7 +114,7 @@ def test_a_must_that_is_not_asked_is_a_clear_error(tmp_path: Path) -> None:
     shop = Shop(tmp_path)
     said = shop.judge("quality", shop.history.path, "criteria=tests", "must=risk")
     assert said.code == 2
-    assert "quality: risk is not one of the criteria: tests. Options are" in said.err
+    assert "quality: must: risk is not one of the criteria: tests. Options are" in said.err
     assert "pydantic" not in said.err
 
 

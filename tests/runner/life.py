@@ -9,16 +9,18 @@ from __future__ import annotations
 import io
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from fakes.github import NO_FAULT, Account, FakeGitHub, Fault, Payload
 from fakes.github.payloads import issue_payload, minimal_repository
 from prjury.action import main
 from prjury.action.dependencies import wire
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.check_run import NAME

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.action.dependencies import GitAccess, request_of
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.app.request import RunEnvironment
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip

@@ -14,9 +14,9 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions.judge import make, make_view
 from prjury.jury.judgment import Status
-from prjury.policy.load import json_schema
+from prjury.policy.load import json_schema, read_options
 from prjury.policy.seats import FunctionOptions
-from prjury.policy.tiers import JudgeEntry
+from prjury.policy.tiers import OPTIONS
 from prjury.ports import Ports, SilentProgress
 from prjury.sandbox.contained import ContainedShell
 
@@ -27,7 +27,7 @@ BEFORE = {"CHANGELOG.md": "old\n", "src/a.py": "x = 1\n"}
 
 
 def test_every_judge_has_options_in_the_policy_and_a_factory() -> None:
-    assert JudgeEntry.known().keys() == JUDGES.keys()
+    assert OPTIONS.keys() == JUDGES.keys()
 
 
 def test_every_judge_is_in_the_schema() -> None:
@@ -48,9 +48,7 @@ def test_the_rules_that_are_shown(after: dict[str, str], said: tuple[Status, Sta
     repository = FakeRepository({BASE: {"rules.py": RULES}})
     ports = Ports(repository, ContainedShell(os.environ), SilentProgress())
     for function, status in zip(("changelog", "no_breakpoints"), said, strict=True):
-        options = FunctionOptions.model_validate(
-            {"file": "rules.py", "function": function}, context={"commit": BASE}
-        )
+        options = read_options({"file": "rules.py", "function": function}, FunctionOptions).at(BASE)
         context = PullRequestContext("merge", pull=pull, deadline=Deadline.after(60))
         judgment = make(options, ports).judge(context)
         assert judgment.status is status, judgment.reasoning

@@ -9,8 +9,8 @@ from typing import TextIO
 
 from prjury.action.dependencies import Dependencies, wire
 from prjury.action.directories import JobDirectories
-from prjury.action.inputs import Inputs, read_inputs
 from prjury.action.job import Job, JobResult, Log
+from prjury.app.inputs import Inputs, read_inputs
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.redact import Redactor
 from prjury.secret_env import secrets_in
@@ -35,13 +35,7 @@ _FORGIVEN = frozenset(
 def main(
     environ: Mapping[str, str], stream: TextIO, dependencies: Dependencies | None = None
 ) -> int:
-    """Runs the action and returns its exit code.
-
-    Args:
-        environ: the job's environment with its secrets; nothing of it reaches a child by itself.
-        stream: where the log goes.
-        dependencies: the parts to work with, the real ones by default.
-    """
+    """Runs the action and returns its exit code."""
     log = Log(stream)
     with log.commands_stopped():
         code, complaint = _run_guarded(environ, log, dependencies)

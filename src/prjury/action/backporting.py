@@ -38,10 +38,6 @@ def backport(job: Job) -> JobResult:
     """Opens what the policy wants for the event's pull request.
 
     A branch that moves meanwhile is judged once more.
-
-    Raises:
-        UsageError: for an event of another kind, or without a token.
-        SourceError: when GitHub cannot be asked.
     """
     event = read_event(job.environ)
     _refuse_other_events(event, job)
@@ -54,11 +50,7 @@ def backport(job: Job) -> JobResult:
 def open_backports(
     job: Job, event: Event, client: GitHub, branches: Sequence[str] = ()
 ) -> BackportRound | str:
-    """Open what the policy wants for these branches, or for its own; or why nothing is to do.
-
-    Args:
-        event: with what GitHub says of the merged pull request.
-    """
+    """Open what the policy wants for these branches, or for its own; or why nothing is to do."""
     picking = job.dependencies.picks
     judged = picking(event, job.inputs, branches)
     if judged.reason or judged.opening is None:

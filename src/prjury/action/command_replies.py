@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from msgspec import Struct
+
 from prjury.action.backporting import open_backports
 from prjury.action.commands import COMMANDS, LONGEST_REASON, CommandName, CommentCommand
 from prjury.action.history import FIX, OVERRIDE, PullHistory
@@ -38,8 +40,7 @@ class DeclinedError(Exception):
         self.words = words
 
 
-@dataclass(frozen=True, slots=True)
-class CommandReply:
+class CommandReply(Struct, frozen=True):
     """An answer in Markdown, and what its hidden line holds; empty where a run was started."""
 
     words: str = ""
@@ -48,12 +49,7 @@ class CommandReply:
 
 @dataclass(frozen=True)
 class Replies:
-    """The replies to one comment.
-
-    Attributes:
-        comment: the comment as it stands now.
-        history: what was said below the pull request.
-    """
+    """The replies to one comment."""
 
     job: Job
     event: Event
@@ -62,12 +58,7 @@ class Replies:
     history: PullHistory
 
     def to(self, command: CommentCommand) -> CommandReply:
-        """Carry a command out.
-
-        Raises:
-            DeclinedError: if it cannot be carried out as things stand.
-            PrJuryError: if GitHub does not let it.
-        """
+        """Carry a command out."""
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
             "help": lambda _command: self.list_commands("Commands"),
             "review": lambda _command: self._review(),

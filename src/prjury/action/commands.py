@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prjury.report.invisible_chars import bare
 
@@ -46,12 +47,10 @@ _BRANCH = re.compile(r"(?!-)[A-Za-z0-9._/+-]{1,200}", re.ASCII)
 _NUMBER = re.compile(r"[1-9]\d{0,3}", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class CommentCommand:
+class CommentCommand(Struct, frozen=True):
     """A command that somebody has written.
 
     Attributes:
-        number: of the finding that it is about, 0 for none.
         words: the reason, or the branch; as somebody typed it.
     """
 

@@ -26,13 +26,7 @@ _REPEATED = 120
 
 
 def comment(job: Job) -> JobResult:
-    """Answer the comment that the event tells of, if it is a command.
-
-    Raises:
-        UsageError: for an event of another kind, or without a token.
-        SourceError: if GitHub cannot be asked.
-        PublishError: if the answer cannot be written.
-    """
+    """Answer the comment that the event tells of, if it is a command."""
     event = read_event(job.environ)
     if event.kind is not EventKind.ISSUE_COMMENT or not job.inputs.github_token:
         raise UsageError(

@@ -34,12 +34,7 @@ _MOST, _MOST_JUDGED = 50, 10
 
 
 def conflicts(job: Job) -> JobResult:
-    """Tell of conflicts: of the event's pull request, or of those onto the branch that has moved.
-
-    Raises:
-        UsageError: for an event of another kind, or without a token.
-        SourceError: when GitHub cannot be asked.
-    """
+    """Tell of conflicts of the event's pull request, or of those onto the branch that moved."""
     event = read_event(job.environ)
     if event.kind not in {EventKind.PULL_REQUEST_TARGET, EventKind.PUSH}:
         raise UsageError(
@@ -59,12 +54,7 @@ def conflicts(job: Job) -> JobResult:
 
 @dataclass
 class _Watch:
-    """One look at what may conflict.
-
-    Attributes:
-        reported: what was found, one line each.
-        complaints: what failed, one line each; one pull request does not stop the others.
-    """
+    """One look at what may conflict."""
 
     job: Job
     event: Event

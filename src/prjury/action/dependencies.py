@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from prjury.action.directories import JobDirectories
 from prjury.action.history import CommitWords
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
 from prjury.git.open_snapshot import Landed, SnapshotRequest
@@ -48,14 +47,8 @@ def clone_url(event: Event) -> str:
     return f"{event.server_url}/{event.repo}.git"
 
 
-@dataclass(frozen=True)
-class GitAccess:
-    """How git reaches the server.
-
-    Attributes:
-        protocols: what it may speak.
-        url: where an event's repository is.
-    """
+class GitAccess(Struct, frozen=True):
+    """How git reaches the server."""
 
     protocols: str = "https"
     url: Callable[[Event], str] = clone_url
@@ -67,16 +60,8 @@ class GitAccess:
         return Transport(environ, token or None, "http" if here else self.protocols)
 
 
-@dataclass(frozen=True)
-class Beforehand:
-    """What is known before anything is judged.
-
-    Attributes:
-        words: what maintainers have said of the head.
-        dismissals: the findings that maintainers have dismissed.
-        said: what models said of the same change before.
-        begun: hears by which policy is judged.
-    """
+class Beforehand(Struct, frozen=True):
+    """What is known before anything is judged."""
 
     words: CommitWords = field(default_factory=CommitWords)
     dismissals: tuple[Dismissal, ...] = ()
@@ -94,19 +79,11 @@ def _no_picks(_event: Event, _inputs: Inputs, _branches: Sequence[str]) -> Picks
     return Picks(None)
 
 
-@dataclass(frozen=True)
-class Dependencies:
+class Dependencies(Struct, frozen=True):
     """What judges, what renders, and what speaks with GitHub.
 
     Attributes:
-        judge: from an event, and what is known of it already, to a report.
         comment: the sticky comment's Markdown for a report and a run (``id.attempt``).
-        check: the check run's text, Markdown.
-        summary: the job summary's Markdown.
-        sarif: a SARIF log.
-        environment: what the stages find around them.
-        git: how git reaches the server.
-        picks: what a merged change is worth to release branches.
     """
 
     judge: Callable[[Event, Inputs, Beforehand], Report | Nothing]
@@ -125,14 +102,7 @@ class Dependencies:
 def wire(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Dependencies:
-    """The real parts.
-
-    Args:
-        environ: the job's environment with its secrets.
-        stream: where the judges' progress is shown.
-        redact: takes the secrets of this run out of texts.
-        git: how git reaches the server; over https by default.
-    """
+    """The real parts."""
     from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - tests do without
     from prjury.report.codec import report_to_json  # noqa: PLC0415 - the same
     from prjury.report.render import Renderer  # noqa: PLC0415 - loads templates
@@ -191,20 +161,20 @@ def _judge(
     place = {"XDG_STATE_HOME": str(JobDirectories.of(environment.environ).reports)}
     journal = RunJournal(place, "action", version=program_version(), redact=environment.redact)
     progress = RecordedProgress(environment.progress, journal)
-    around = replace(with_inputs(environment, inputs), journal=journal, progress=progress)
+    around = structs.replace(with_inputs(environment, inputs), journal=journal, progress=progress)
     if inputs.junit:
         from prjury.action.junit import JunitReports, read_junit  # noqa: PLC0415 - as above
 
         places = read_junit(inputs.junit, environment.environ)
-        request = replace(request, evidence=JunitReports(request, around, places))
-    request = replace(
+        request = structs.replace(request, evidence=JunitReports(request, around, places))
+    request = structs.replace(
         request,
         override=known.words.override,
         asks_fix=known.words.fix,
         dismissals=known.dismissals,
         said=known.said,
     )
-    report = run(request, replace(around, begun=known.begun))
+    report = run(request, structs.replace(around, begun=known.begun))
     if isinstance(report, Report):
         journal.record("end", exit=report.gate.exit_code)
     return report
@@ -225,7 +195,7 @@ def _picks(
     request, pull = request_of(event, inputs, environment, git), event.pull
     landed, sha = Landed(pull.commits or 1, pull.head.sha), pull.merge_sha
     target = structs.replace(request.wanted, head=sha, head_sha=sha, landed=landed)
-    request = replace(
+    request = structs.replace(
         request,
         wanted=target,
         backport_to=tuple(branches),
@@ -288,7 +258,7 @@ def is_owners(event: Event) -> bool:
 
 def with_inputs(environment: RunEnvironment, inputs: Inputs) -> RunEnvironment:
     """The surroundings in which a model and a token are looked for: the inputs count more."""
-    return replace(environment, environ=_with_secrets(environment.environ, inputs))
+    return structs.replace(environment, environ=_with_secrets(environment.environ, inputs))
 
 
 def _make_snapshot_request(

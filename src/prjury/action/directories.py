@@ -6,8 +6,9 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.errors import PublishError
 from prjury.jury.judgment import Judgment
@@ -20,8 +21,7 @@ from prjury.sandbox.contained import LOGS
 _LARGEST = 20 * 1024**2
 
 
-@dataclass(frozen=True)
-class JobDirectories:
+class JobDirectories(Struct, frozen=True):
     """The runner's files, as far as there are any, and a directory for the report files."""
 
     reports: Path
@@ -39,11 +39,7 @@ class JobDirectories:
         )
 
     def report_file(self, name: str) -> Path:
-        """The path of a report file; its directory exists afterwards.
-
-        Raises:
-            PublishError: when the directory cannot be made.
-        """
+        """The path of a report file; its directory exists afterwards."""
         try:
             self.reports.mkdir(mode=0o755, parents=True, exist_ok=True)
         except OSError as error:
@@ -59,11 +55,7 @@ def _path(value: str | None) -> Path | None:
 
 
 def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
-    """Copies the logs without secrets to ``build-1.log`` and so on; the copies.
-
-    Raises:
-        PublishError: when a copy cannot be written.
-    """
+    """Copies the logs without secrets to ``build-1.log`` and so on; the copies."""
     remaining = []
     for number, content in enumerate(_contents(judgments), 1):
         path = places.report_file(f"build-{number}.log")

@@ -25,12 +25,7 @@ _ELSEWHERE = {
 
 
 def event_of(job: Job) -> Event:
-    """The event that names a pull request or a comparison.
-
-    Raises:
-        UsageError: for an event that belongs to another mode, and for a fork's build next to the
-            base repository's token.
-    """
+    """The event that names a pull request or a comparison."""
     event = read_event(job.environ)
     if modes := _ELSEWHERE.get(event.kind):
         raise UsageError(

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.github.artifacts import extract_file, fetch_artifact
@@ -53,28 +55,16 @@ def queued_number(event: Event) -> int | None:
     return int(match["number"]) if match and event.kind is EventKind.MERGE_GROUP else None
 
 
-@dataclass(frozen=True)
-class CommitWords:
-    """What maintainers have said of one commit.
-
-    Attributes:
-        fix: whether somebody asks for the repair.
-        problem: why that is not known, one line for the log.
-    """
+class CommitWords(Struct, frozen=True):
+    """What maintainers have said of one commit."""
 
     override: Override | None = None
     fix: bool = False
     problem: str = ""
 
 
-@dataclass(frozen=True)
-class EarlierComments:
-    """What our earlier comments on a pull request say.
-
-    Attributes:
-        verdict: the last verdict; None if there is none.
-        problem: why the comments cannot be read, one line.
-    """
+class EarlierComments(Struct, frozen=True):
+    """What our earlier comments on a pull request say."""
 
     verdict: ToldVerdict | None = None
     dismissals: tuple[Dismissal, ...] = ()

@@ -8,9 +8,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple, TextIO
 
+from msgspec import Struct
+
 from prjury.action.dependencies import Dependencies
 from prjury.action.directories import JobDirectories
-from prjury.action.inputs import OUTPUTS, Inputs
+from prjury.app.inputs import OUTPUTS, Inputs
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.publishers.files import add_markdown, write_outputs
 from prjury.report.model import Report
@@ -20,11 +22,7 @@ from prjury.report.sanitise import log_line, plain
 
 @dataclass
 class Log:
-    """Writes lines to the runner.
-
-    Attributes:
-        redact: takes secrets out; set once they are known.
-    """
+    """Writes lines to the runner."""
 
     stream: TextIO
     redact: Redactor = field(default_factory=Redactor)
@@ -57,11 +55,7 @@ class Log:
 def write_outcome(
     places: JobDirectories, verdict: str, gate: str, line: str, redact: Redact
 ) -> None:
-    """Outputs and summary of a run without a report.
-
-    Raises:
-        PublishError: when the runner's files cannot be written.
-    """
+    """Outputs and summary of a run without a report."""
     if places.outputs:
         values = {
             "verdict": verdict,
@@ -81,8 +75,7 @@ class JobResult(NamedTuple):
     complaint: str | None = None
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(Struct, frozen=True):
     """What a job works with."""
 
     inputs: Inputs
@@ -100,11 +93,7 @@ class Job:
         )
 
     def nothing(self, reason: str, *, is_open: bool = False) -> JobResult:
-        """Ends where nothing is judged, and says so.
-
-        Args:
-            is_open: whether that opens the gate: where the base holds the head already.
-        """
+        """Ends where nothing is judged, and says so."""
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
         write_outcome(self.places, "abstain", gate, reason, self.log.redact)

@@ -21,12 +21,7 @@ MODELS_ASKED = "PRJURY_MODELS_ASKED"
 
 
 def download_artifacts(job: Job, name: str, variable: str) -> bytes:
-    """A file that a job before has made.
-
-    Raises:
-        SourceError: when it is not there, or is another one.
-        UsageError: when the workflow does not say which one it has to be.
-    """
+    """A file that a job before has made."""
     digest = _read_digest(job.environ, variable)
     what = Path(name).stem
     path = job.places.report_file(name)

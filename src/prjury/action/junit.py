@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.junit import JunitPlaces, junit_evidence
@@ -20,9 +21,6 @@ def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
 
     A line each: ``head: PATH``, ``base: PATH``, ``result: WORD``; without a key it is the head's.
     Paths begin at the workspace.
-
-    Raises:
-        UsageError: for reports of the base alone, and for more than one result.
     """
     paths_by_key: dict[str, list[str]] = {key: [] for key in _KEYS}
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -40,8 +38,7 @@ def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
     return JunitPlaces(head, base, "".join(paths_by_key["result"]))
 
 
-@dataclass(frozen=True)
-class JunitReports:
+class JunitReports(Struct, frozen=True):
     """Evidence that is made of reports when it is asked for (`prjury.ports.Evidence`)."""
 
     request: ReviewRequest

@@ -9,11 +9,13 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
+from msgspec import structs
+
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
 from prjury.action.history import CommitWords, EarlierComments, PullHistory, queued_number
-from prjury.action.inputs import OUTPUTS
 from prjury.action.job import Job, JobResult, job_result
+from prjury.app.inputs import OUTPUTS
 from prjury.errors import PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event
@@ -75,11 +77,7 @@ class Publication:
 
     @property
     def client(self) -> GitHub:
-        """The connection through which everything is written.
-
-        Raises:
-            UsageError: without a token.
-        """
+        """The connection through which everything is written."""
         if self._hub is None:
             raise self.job.no_token
         return self._hub
@@ -119,7 +117,7 @@ class Publication:
         words = self.history.read_words(head)
         if words.problem:
             self.job.log.say(words.problem)
-        return replace(words, fix=words.fix and of_head)
+        return structs.replace(words, fix=words.fix and of_head)
 
     def read_votes(self) -> EarlierVotes | None:
         """Read the models' votes on the pull request that a merge group is made of.

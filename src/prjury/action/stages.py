@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+from msgspec import structs
+
 from prjury.action.dependencies import Beforehand, request_of, with_inputs
 from prjury.action.directories import keep_logs
 from prjury.action.events import confirm_newer_head, event_of, refuse_twin
@@ -122,7 +124,7 @@ def collect(job: Job) -> JobResult:
             return job.nothing(pull.reason)
         event = replace(event, pull=pull)
         artifact = BuildArtifact(client, event.repo, run.id)
-        request = replace(_make_request(job, event), evidence=artifact, actor=run.actor)
+        request = structs.replace(_make_request(job, event), evidence=artifact, actor=run.actor)
         collected = collect_stage(request, _make_environment(job), run.path)
     if isinstance(collected, NothingToReview) and collected.superseded:
         return job.nothing(collected.reason)

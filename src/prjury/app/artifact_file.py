@@ -7,8 +7,9 @@ import hashlib
 import hmac
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.snapshot.model import visible
@@ -21,17 +22,7 @@ MAKERS = {"evidence": "mode: collect", "verdict": "mode: decide"}
 
 
 def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) -> bytes:
-    """The file's bytes.
-
-    Args:
-        what: what it holds, for messages, such as ``"evidence"``.
-        digest: the sha256 that it must have, 64 hex digits, maybe after ``sha256:``; None if it
-            is not known.
-        largest: bytes.
-
-    Raises:
-        SourceError: ``…_missing`` or ``…_invalid``.
-    """
+    """The file's bytes."""
     try:
         content = _read_regular_file(path, largest)
     except FileNotFoundError as error:
@@ -55,8 +46,7 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-@dataclass(frozen=True)
-class EvidenceFile:
+class EvidenceFile(Struct, frozen=True):
     """The evidence of a build elsewhere, in a file (`prjury.ports.Evidence`)."""
 
     path: Path

@@ -9,9 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.app import steps
 from prjury.app.composition import review_ports
@@ -32,8 +31,7 @@ from prjury.snapshot.picked import Author, Pick, PickedCommit
 _PICK_SECONDS = 120.0
 
 
-@dataclass(frozen=True)
-class BackportResult:
+class BackportResult(Struct, frozen=True):
     """The verdicts with the snapshot and the policy behind them."""
 
     verdicts: Backports
@@ -54,14 +52,10 @@ def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports |
 def judge_backports(
     request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
 ) -> Iterator[BackportResult | NothingToReview]:
-    """Judge the change; the repository stays open within the context.
-
-    Args:
-        texts: whether title and description may ask for a backport.
-    """
+    """Judge the change; the repository stays open within the context."""
     started = time.monotonic()
     target = structs.replace(request.wanted, landed=request.wanted.landed or Landed())
-    with steps.open_change(replace(request, wanted=target)) as change:
+    with steps.open_change(structs.replace(request, wanted=target)) as change:
         if isinstance(change, NothingToReview):
             yield change
             return
@@ -91,15 +85,8 @@ def judge_backports(
         yield BackportResult(verdicts, snapshot, policy)
 
 
-@dataclass(frozen=True)
-class Picks:
-    """The verdicts on a merged change, and what is to be proposed.
-
-    Attributes:
-        opening: how pull requests are opened by the policy; None where it wants none.
-        picks: one for each verdict that is to be proposed.
-        reason: why there is nothing to judge; empty where there is.
-    """
+class Picks(Struct, frozen=True):
+    """The verdicts on a merged change, and what is to be proposed."""
 
     opening: Opening | None
     backports: tuple[Backport, ...] = ()
@@ -124,8 +111,7 @@ def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
         return Picks(opening, backports, tuple(picks))
 
 
-@dataclass(frozen=True)
-class _PickMaker:
+class _PickMaker(Struct, frozen=True):
     """Makes the commits of picks."""
 
     found: BackportResult

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.agents.starter import AgentStarter
@@ -19,6 +19,7 @@ from prjury.loading import load_afterwards, load_everything
 from prjury.models.connect import AnswerFile
 from prjury.models.memory import FileMemory, memory_at
 from prjury.models.panel import ModelPanel
+from prjury.policy.agents import AgentOptions
 from prjury.policy.schema import Config, PullsConfig
 from prjury.policy.seats import CommandOptions
 from prjury.policy.tiers import BuildOptions
@@ -28,8 +29,7 @@ from prjury.snapshot.model import PullRequest
 from prjury.state_directory import private_directory
 
 
-@dataclass(frozen=True)
-class Composition:
+class Composition(Struct, frozen=True):
     """The ports of a run, and the models behind them, which know what was spent."""
 
     ports: Ports
@@ -39,11 +39,7 @@ class Composition:
 def review_ports(
     request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
 ) -> Composition:
-    """The ports of a review.
-
-    Raises:
-        ConfigError: for an address of a model server that must not be used.
-    """
+    """The ports of a review."""
     panel = model_panel(request, environment, config)
     ports = program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
@@ -82,11 +78,7 @@ def program_ports(
     store: Store,
     panel: ModelPanel | None = None,
 ) -> Ports:
-    """The ports of the judges that ask no model.
-
-    Args:
-        panel: the models that may be asked after a build.
-    """
+    """The ports of the judges that ask no model."""
     hidden = (store.operator.common_dir,)
     ports = build_ports(environment, config, store, panel, hidden=hidden)
     sources = {each.from_ for each in running(config)}
@@ -103,12 +95,7 @@ def program_ports(
 
 
 def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Config) -> ModelPanel:
-    """The models that the operator has.
-
-    Raises:
-        ConfigError: for an address of a model server that must not be used, or a named model
-            whose key is not set.
-    """
+    """The models that the operator has."""
     return ModelPanel(
         config.models,
         config.limits,
@@ -137,11 +124,7 @@ def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoM
 
 
 def model_ports(config: Config) -> Ports:
-    """The port to models alone, without keys: to check what a policy asks for.
-
-    Raises:
-        ConfigError: for a provider that is not known, or an address that must not be used.
-    """
+    """The port to models alone, without keys: to check what a policy asks for."""
     models = ModelPanel(config.models, config.limits, {})
     models.panel()
     nobody: Any = None
@@ -156,12 +139,7 @@ def build_ports(
     lend: Sequence[str] | None = None,
     hidden: Sequence[Path] = (),
 ) -> Ports:
-    """The ports that a build needs; a build begins when everything is loaded.
-
-    Args:
-        lend: names of credentials that a build may read; those of the policy by default.
-        hidden: what no build may read, such as a repository whose configuration holds a token.
-    """
+    """The ports that a build needs; a build begins when everything is loaded."""
     lend = config.sandbox.lend if lend is None else lend
     network = config.sandbox.network
     shell = contained_shell(
@@ -217,7 +195,8 @@ def builds_here(request: ReviewRequest, config: Config) -> bool:
 
 def others_run_here(request: ReviewRequest, config: Config) -> bool:
     """Tell whether code of the change, or an agent, may run."""
-    agents = any(entry.agent for tier in config.tiers for entry in tier.judges)
+    options = [entry.options for tier in config.tiers for entry in tier.judges]
+    agents = any(isinstance(each, AgentOptions) for each in options)
     return builds_here(request, config) or (request.models and agents)
 
 

@@ -7,7 +7,9 @@ stands until the change is another one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct, structs
 
 from prjury.app.registry import Casting, Make, PullJudge, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
@@ -30,11 +32,7 @@ def is_dismissible(judge: str, kind: JudgeType) -> bool:
 def without_dismissed(
     judgment: Judgment, dismissals: Sequence[Dismissal], threshold: Severity = "warning"
 ) -> Judgment:
-    """A judgment that passes if only dismissed findings fail it; else the judgment itself.
-
-    Args:
-        threshold: the mildest finding that fails the judge.
-    """
+    """A judgment that passes if only dismissed findings fail it; else the judgment itself."""
     if judgment.status is not Status.FAIL:
         return judgment
     failed = [
@@ -56,8 +54,7 @@ def without_dismissed(
     )
 
 
-@dataclass(frozen=True)
-class LenientJudge:
+class LenientJudge(Struct, frozen=True):
     """A judge that dismissed findings do not fail."""
 
     inner: PullJudge
@@ -116,5 +113,5 @@ def dismiss_in_records(
         if record.judgment and is_dismissible(place.name, record.type):
             threshold = _threshold_of(place, config)
             judgment = without_dismissed(record.judgment, dismissals, threshold)
-            lenient[place] = replace(record, judgment=judgment)
+            lenient[place] = structs.replace(record, judgment=judgment)
     return lenient

@@ -31,11 +31,7 @@ def read_base_record(repository: Repository, commit: str, config: Config) -> str
 def earn_gate(
     verdict: Verdict, config: Config, text: str | None, today: date
 ) -> tuple[Verdict, tuple[str, ...]]:
-    """Let each tier block whose record fits; and say why another record does not count.
-
-    Args:
-        text: the record at the base commit; None if there is none.
-    """
+    """Let each tier block whose record fits; and say why another record does not count."""
     if text is None:
         return verdict, ()
     record = read_record(text, config.calibration)

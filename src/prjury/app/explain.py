@@ -20,11 +20,7 @@ _CHECK_NAME = re.compile(r"`([a-z][a-z0-9-]*)`")
 
 
 def explain(name: str) -> str:
-    """The page of a judge, the passages about a check or a reason, or a rule with its example.
-
-    Raises:
-        UsageError: for a name that none of them has.
-    """
+    """The page of a judge, the passages about a check or a reason, or a rule with its example."""
     pages, topic = judge_pages(), name.strip()
     if page := _page_of(topic, pages):
         return page

@@ -95,11 +95,7 @@ def edits_workflow(pull: PullRequest) -> str | None:
 
 
 def text_of(file: Path) -> str:
-    """A configuration file's text.
-
-    Raises:
-        ConfigError: when it cannot be read or is not UTF-8.
-    """
+    """A configuration file's text."""
     try:
         return _decode(file.read_bytes(), str(file))
     except OSError as error:

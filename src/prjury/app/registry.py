@@ -6,12 +6,15 @@ A factory is named as ``module:function`` and imported when it is first asked fo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeAlias
 from typing import cast as typed
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.context import PullRequestContext
@@ -41,8 +44,7 @@ JudgeFactory: TypeAlias = Callable[[Any, Ports], PullJudge]
 Make: TypeAlias = Callable[[Ports], PullJudge]
 
 
-@dataclass(frozen=True, order=True)
-class SeatPosition:
+class SeatPosition(Struct, frozen=True, order=True):
     """A judge's place in a policy: its tier, the number of its entry there, and its name."""
 
     tier: str
@@ -90,14 +92,7 @@ def installed() -> Mapping[str, EntryPoint]:
 
 
 def judge_factory(name: str, where: str = "") -> JudgeFactory:
-    """The factory of a judge.
-
-    Args:
-        where: the key path that names it, for messages.
-
-    Raises:
-        ConfigError: for an unknown name.
-    """
+    """The factory of a judge."""
     if name in JUDGES:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)
@@ -124,14 +119,13 @@ def _outsider(name: str, point: EntryPoint, options: object, ports: Ports) -> Pu
 
 def voting_strategy(entry: VotingEntry) -> VotingStrategy:
     """The strategy that a configuration entry describes."""
-    options = dict(entry.options)
+    options = asdict(entry.options)
     if "on_disagreement" in options:
         options["on_disagreement"] = Status(options["on_disagreement"])
     return VOTING[entry.name](**options)
 
 
-@dataclass(frozen=True)
-class Seating:
+class Seating(Struct, frozen=True):
     """The cascade, the judges that were left out of it, by tier, and every judge by its place."""
 
     cascade: CascadedJury[PullRequestContext]
@@ -139,8 +133,7 @@ class Seating:
     judges: Mapping[SeatPosition, PullJudge]
 
 
-@dataclass(frozen=True)
-class Unwanted:
+class Unwanted(Struct, frozen=True):
     """The judges that the operator has switched off, each with the option for the report.
 
     Attributes:
@@ -166,11 +159,7 @@ def as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
 
 
 def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
-    """Seat every judge of the configuration that is not switched off; the others are not made.
-
-    Raises:
-        ConfigError: for an unknown judge.
-    """
+    """Seat every judge of the configuration that is not switched off; the others are not made."""
     tiers: list[Tier[PullRequestContext]] = []
     skipped: dict[str, list[SkippedJudge]] = {}
     judges: dict[SeatPosition, PullJudge] = {}
@@ -197,11 +186,7 @@ def _make(entry: JudgeEntry, tier: str, ports: Ports) -> PullJudge:
 
 
 def try_models(config: Config, ports: Ports) -> None:
-    """Make every judge that asks models, without asking any.
-
-    Raises:
-        ConfigError: for a model, a criterion or a tier that a review would refuse.
-    """
+    """Make every judge that asks models, without asking any."""
     for tier in config.tiers:
         asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
         seats = [Seat(judge_factory(entry.name)(entry.options, ports)) for entry in asking]

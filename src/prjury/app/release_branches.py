@@ -35,10 +35,7 @@ class BranchJudges:
     """Judges release branches in one run.
 
     Attributes:
-        build: whether picked trees may be built here.
-        texts: whether title and description may ask for a backport.
         thorough: the branches on which all checks run; None for all branches.
-        interface: what the change does to what it offers, if that was looked for already.
     """
 
     snapshot: Snapshot
@@ -92,9 +89,6 @@ class BranchJudges:
         """Return the verdict for each branch after a review.
 
         If the change is rejected or could not be judged, only requested branches are tried.
-
-        Args:
-            begun: what `begin` returned for the same branches.
         """
         refusal = _REFUSALS.get(verdict)
         tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
@@ -122,7 +116,7 @@ class BranchJudges:
 
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)
         chosen = next(filter(None, options), BuildOptions())
-        return make(chosen.model_copy(update={"from_": "run"}), self.ports)
+        return make(chosen.with_changes(from_="run"), self.ports)
 
 
 def _not_tried(name: str, why: str) -> Backport:

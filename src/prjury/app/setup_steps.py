@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.toolchains import WantedVersion
@@ -38,8 +39,7 @@ _CONDITION = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class SetupStep:
+class SetupStep(Struct, frozen=True):
     """A step that sets up a tool, by an action or by a command.
 
     Attributes:
@@ -85,12 +85,7 @@ def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
 def setup_steps(
     plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Mapping[str, SetupStep] = {}
 ) -> tuple[SetupStep, ...]:
-    """The steps that the builds need, each tool once; none where runners have all of it.
-
-    Args:
-        files: the paths of the tree.
-        from_ci: the steps of the CI's own test job, which know best.
-    """
+    """The steps that the builds need, each tool once; none where runners have all of it."""
     steps_by_action = {step.action: step for plan in plans for step in _steps(plan, files)}
     steps_by_action |= from_ci
     for tool in ("tox", "nox"):

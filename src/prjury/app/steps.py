@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.app.composition import running
 from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
@@ -76,14 +76,8 @@ _MOST_NAMES, _LONGEST_NAME, _NAMES_SECONDS = 1_000, 200, 20.0
 RUNNING = ("build", "command", "coverage", "findings")
 
 
-@dataclass(frozen=True)
-class OpenedChange:
-    """What is judged, and by which policy: a request together with its snapshot.
-
-    Attributes:
-        snapshot: with the files marked that the policy exempts from being read.
-        policy: the policy in force.
-    """
+class OpenedChange(Struct, frozen=True):
+    """What is judged, and by which policy: a request together with its snapshot."""
 
     request: ReviewRequest
     snapshot: Snapshot
@@ -114,7 +108,7 @@ class OpenedChange:
     def seconds(self) -> float:
         """The time of all judges together."""
         timeout = self.request.timeout
-        return self.config.limits.wall if timeout is None else timeout
+        return float(self.config.limits.wall if timeout is None else timeout)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -150,12 +144,7 @@ class OpenedChange:
         )
 
     def choose_branches(self, *, alone: bool = False, texts: bool = True) -> Chosen:
-        """The release branches of the operator, of requests and of the policy.
-
-        Args:
-            alone: whether the operator's branches replace the others.
-            texts: whether title and description may ask for a backport.
-        """
+        """The release branches of the operator, of requests and of the policy."""
         named = self.request.backport_to
         if (named and alone) or self.request.wanted.uncommitted:
             return Chosen(tuple(dict.fromkeys(named)))
@@ -187,11 +176,7 @@ def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToRevi
 
 
 def record_change(change: OpenedChange, journal: Recorder, started: float) -> None:
-    """Keep which change is judged, and how long it took to read it.
-
-    Args:
-        started: when the run began, by the clock that never goes back.
-    """
+    """Keep which change is judged, and how long it took to read it."""
     pull = change.pull
     journal.record(
         "change",
@@ -223,11 +208,7 @@ def record_verdict(report: Report, journal: Recorder) -> None:
 
 
 def refuse_idle_evidence(change: OpenedChange) -> None:
-    """Refuse evidence that no judge reads: the operator believes that it was judged.
-
-    Raises:
-        UsageError: for such evidence.
-    """
+    """Refuse evidence that no judge reads: the operator believes that it was judged."""
     evidence = change.request.evidence
     if evidence and not any(each.from_ == "evidence" for each in running(change.config)):
         raise UsageError(
@@ -271,8 +252,7 @@ def ask(seating: Seating, context: PullRequestContext, progress: Progress) -> Ve
     return seating.cascade.vote(context, timeout=timeout, listener=listener)
 
 
-@dataclass(frozen=True)
-class BallotKeeper:
+class BallotKeeper(Struct, frozen=True):
     """Keeps what judges say, for those that are asked later (`prjury.jury.guard.Listener`)."""
 
     progress: Progress
@@ -362,14 +342,7 @@ def make_report(  # noqa: PLR0913 - what a report is made of
     recovery: Recovery | None = None,
     names: ChangedNames | None = None,
 ) -> Report:
-    """The report of a verdict, with the gate that follows from it.
-
-    Args:
-        backports: the verdicts for the release branches, with a model's opinion on them.
-        override: a maintainer's word, if there is one.
-        recovery: what came of an attempt to repair the tests.
-        names: what the change does to public names.
-    """
+    """The report of a verdict, with the gate that follows from it."""
     return assemble(
         pull,
         verdict,

@@ -95,11 +95,7 @@ def _globals(
 
 
 def main(environ: Mapping[str, str]) -> NoReturn:
-    """Runs the command line and exits with one of the documented codes.
-
-    Args:
-        environ: the operator's environment, with the secrets that the process's own does not have.
-    """
+    """Runs the command line and exits with one of the documented codes."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # such as below nohup
             signal.signal(ending, _interrupt)

@@ -79,11 +79,7 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
 
 
 def read_reports(places: Sequence[Path]) -> list[ReportJson]:
-    """Read reports as they are named, those of a directory in the order of their names.
-
-    Raises:
-        UsageError: where there is none, or a file that is named is none.
-    """
+    """Read reports as they are named, those of a directory in the order of their names."""
     from prjury.report.codec import ReportJson, read_form
 
     reports = []

@@ -38,18 +38,17 @@ def check_config(
     for doubt in placed_lines(read_yaml(text, str(file)), doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
-    print("\n".join(_lines(policy.config)))
+    print("\n".join(_lines(policy.config, read_yaml(text, str(file)).value or {})))
 
 
-def _lines(config: Config) -> Iterator[str]:
+def _lines(config: Config, written: dict[str, object]) -> Iterator[str]:
     extended = {entry.title for entry in config.extend}
-    source = "this file" if "tiers" in config.model_fields_set else "the default"
+    source = "this file" if "tiers" in written else "the default"
     for tier in config.tiers:
         titles = [entry.title for entry in tier.judges]
         shown = [f"{name} (extend)" if name in extended else name for name in titles]
         origin = "extend" if extended.issuperset(titles) else source
         yield f"  {tier.name}: {', '.join(shown)} ({tier.policy}, from {origin})"
-    written = config.model_dump(mode="json", by_alias=True, exclude_unset=True)
     for key in written.keys() - {"version", "tiers", "extend"}:
         yield f"  {key}: {json.dumps(written[key], ensure_ascii=False)} (from this file)"
     yield "  everything else: the default; `prjury schema` has every key"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec import Struct
 from typer.core import TyperCommand
 
 from prjury.cli import options
@@ -38,8 +38,7 @@ class CiResult(StrEnum):
     SKIPPED = "skipped"
 
 
-@dataclass(frozen=True)
-class ReportedChange:
+class ReportedChange(Struct, frozen=True):
     """Which change the reports are of, and by which policy it is looked at."""
 
     pull: Annotated[

@@ -66,11 +66,7 @@ class GroupedCommands(TyperGroup):
     def resolve_command(
         self, ctx: Context, args: list[str]
     ) -> tuple[str | None, Command | None, list[str]]:
-        """Find the command; one of earlier releases is refused with what to use.
-
-        Raises:
-            UsageError: for such a command.
-        """
+        """Find the command; one of earlier releases is refused with what to use."""
         if args and args[0] in _GONE:
             raise UsageError(f"`prjury {args[0]}` {_GONE[args[0]]}")
         return super().resolve_command(ctx, args)

@@ -7,11 +7,11 @@ import re
 import stat
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec import Struct
 
 from prjury.cli import options
 from prjury.cli.output import Terminal
@@ -52,8 +52,7 @@ _EDITORS = "# yaml-language-server: $schema="
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """The options for what is special about the repository."""
 
     forks: Annotated[
@@ -261,11 +260,7 @@ def _mode(path: Path) -> int | None:
 
 
 def _is_there(path: Path, text: str) -> bool:
-    """Tell whether the file holds this text; with the placeholder in it, any commit will do.
-
-    Raises:
-        UsageError: if something else than a file stands there.
-    """
+    """Tell whether the file holds this text; with the placeholder in it, any commit will do."""
     mode = _mode(path)
     if mode is None:
         return False

@@ -63,11 +63,7 @@ def judge(
 
 
 def parsed_options(texts: Sequence[str]) -> dict[str, str]:
-    """``NAME=VALUE`` of each option.
-
-    Raises:
-        UsageError: for another form, or a name that is given twice.
-    """
+    """``NAME=VALUE`` of each option."""
     options: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -116,11 +112,7 @@ def ask_judge(
 def named_judge(
     terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
-    """The judge of a directory that goes by a name, ours or somebody else's.
-
-    Raises:
-        UsageError: for an unknown name or option.
-    """
+    """The judge of a directory that goes by a name, ours or somebody else's."""
     from prjury.app.registry import installed, judge_factory
     from prjury.judges.workspace.catalog import KINDS, judge_by_name
     from prjury.judges.workspace.custom_judges import is_own, make_own_judge

@@ -14,11 +14,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from msgspec.structs import replace
 
 from prjury.cli import options as flags
 from prjury.cli.output import OutputFormat, Terminal
@@ -81,11 +82,7 @@ def _await_end(call: Callable[[], None]) -> None:
 
 
 def serve(tools: AgentTools) -> MCPServer[Any]:
-    """The server with its tools.
-
-    Raises:
-        UsageError: when the SDK is not installed.
-    """
+    """The server with its tools."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.tools import Tool
@@ -139,7 +136,6 @@ class AgentTools:
     """The tools; each call is a run of its own, and one runs at a time.
 
     Attributes:
-        change: the operator's options, which hold for every call.
         roots: the directories in which an agent may ask.
         commands: whether it may have commands of its own run.
     """

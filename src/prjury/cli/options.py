@@ -9,13 +9,12 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.cli.output import OutputFormat, Terminal
 from prjury.errors import UsageError
@@ -32,11 +31,7 @@ def absolute(path: Path | None) -> Path | None:
 
 
 def parse_seconds(text: str) -> float:
-    """Read a duration as the policy has it, such as 30m; a bare number is seconds.
-
-    Raises:
-        BadParameter: for anything else.
-    """
+    """Read a duration as the policy has it, such as 30m; a bare number is seconds."""
     from prjury.policy.fields import parse_duration
 
     try:
@@ -116,8 +111,7 @@ Evidence = Annotated[
 ]
 
 
-@dataclass(frozen=True)
-class ChangeOptions:
+class ChangeOptions(Struct, frozen=True):
     """Which change is looked at, by which policy, and for how long."""
 
     target: Target = None
@@ -129,8 +123,7 @@ class ChangeOptions:
     timeout: Timeout = None
 
 
-@dataclass(frozen=True)
-class JudgeOptions:
+class JudgeOptions(Struct, frozen=True):
     """Which judges are asked, and what the change says about itself."""
 
     no_build: NoBuild = False
@@ -139,8 +132,7 @@ class JudgeOptions:
     body_file: BodyFile = None
 
 
-@dataclass(frozen=True)
-class ModelOptions:
+class ModelOptions(Struct, frozen=True):
     """How models are reached."""
 
     model: Model = None
@@ -148,19 +140,14 @@ class ModelOptions:
     trust_policy: TrustPolicy = False
 
 
-@dataclass(frozen=True)
-class UncommittedOptions:
+class UncommittedOptions(Struct, frozen=True):
     """Work that is not committed yet, instead of a change that is."""
 
     worktree: Worktree = False
     staged: Staged = False
 
     def applied(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
-        """The request, about uncommitted work if that is asked for.
-
-        Raises:
-            UsageError: where another change is named as well.
-        """
+        """The request, about uncommitted work if that is asked for."""
         if not (self.worktree or self.staged):
             return request
         if self.worktree and self.staged:
@@ -173,7 +160,7 @@ class UncommittedOptions:
                 f"--{name} is a change by itself, and another one is named",
                 remedy="Leave one of them out; --base may be named",
             )
-        return replace(request, wanted=structs.replace(request.wanted, uncommitted=name))
+        return structs.replace(request, wanted=structs.replace(request.wanted, uncommitted=name))
 
 
 def expand(command: Callable[..., int]) -> Callable[..., int]:
@@ -182,13 +169,13 @@ def expand(command: Callable[..., int]) -> Callable[..., int]:
     groups: dict[str, type[Any]] = {
         name: one.annotation
         for name, one in own.parameters.items()
-        if isinstance(one.annotation, type) and is_dataclass(one.annotation)
+        if isinstance(one.annotation, type) and issubclass(one.annotation, Struct)
     }
 
     @wraps(command)
     def run(**given: Any) -> int:  # noqa: ANN401 - whatever the options are
         values = {
-            name: group(**{field.name: given.pop(field.name) for field in fields(group)})
+            name: group(**{field: given.pop(field) for field in group.__struct_fields__})
             for name, group in groups.items()
         }
         return command(**given, **values)
@@ -208,7 +195,7 @@ def _fields(group: type[Any]) -> list[inspect.Parameter]:
     kind = inspect.Parameter.KEYWORD_ONLY
     return [
         inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
-        for field in fields(group)
+        for field in structs.fields(group)
     ]
 
 
@@ -222,11 +209,7 @@ def request_of(
     labels: list[str] | None = None,
     evidence: Path | None = None,
 ) -> ReviewRequest:
-    """The request that the options make.
-
-    Raises:
-        UsageError: for a description that cannot be read, or a target that is none.
-    """
+    """The request that the options make."""
     from prjury.app.artifact_file import EvidenceFile
     from prjury.app.request import ReviewRequest
 

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
@@ -171,8 +173,7 @@ class _Redacted(logging.Formatter):
         return self._redact(super().format(record))
 
 
-@dataclass(frozen=True)
-class StandardOutput:
+class StandardOutput(Struct, frozen=True):
     """Writes a report in a machine's format to standard output."""
 
     format: OutputFormat
@@ -180,20 +181,12 @@ class StandardOutput:
     name: str = "standard output"
 
     def publish(self, report: Report) -> None:
-        """Writes it.
-
-        Raises:
-            PublishError: when the stream cannot be written to.
-        """
+        """Writes it."""
         print_text(self.terminal.rendered(report, self.format), self.format)
 
 
 def print_text(text: str, kind: StrEnum) -> None:
-    """Writes a text of this format to standard output, as UTF-8 whatever the locale.
-
-    Raises:
-        PublishError: when the stream cannot be written to.
-    """
+    """Writes a text of this format to standard output, as UTF-8 whatever the locale."""
     try:
         _write(text, "utf-8")
     except OSError as error:
@@ -205,14 +198,7 @@ def print_text(text: str, kind: StrEnum) -> None:
 
 
 def print_out(what: str, text: str, encoding: str = "utf-8") -> None:
-    """Writes to standard output; a reader that has seen enough is no reason to end otherwise.
-
-    Args:
-        what: what it is, for messages, such as ``judgment``.
-
-    Raises:
-        PublishError: when the stream cannot be written to.
-    """
+    """Writes to standard output; a reader that has seen enough is no reason to end otherwise."""
     try:
         _write(text, encoding)
     except OSError as error:
@@ -270,11 +256,7 @@ def _parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
 
 
 def parse_outputs(texts: list[str] | None, formats: type[Kind]) -> list[tuple[Kind, Path]]:
-    """Each ``FORMAT=FILE`` taken apart, with files that can be written.
-
-    Raises:
-        UsageError: for another form, an unknown format or a bad file, before any work is done.
-    """
+    """Each ``FORMAT=FILE`` taken apart, with files that can be written."""
     files = [_parse_output(text, formats) for text in texts or ()]
     for _, file in files:
         refuse_place(file)

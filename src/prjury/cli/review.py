@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
+from msgspec.structs import replace
 
 from prjury.cli import options
 from prjury.cli.output import OutputFormat, Terminal, deliver, parse_outputs

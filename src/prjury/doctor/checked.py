@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from prjury.app.composition import builds, model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
@@ -15,7 +17,7 @@ from prjury.judges.merged_tree.files import file_content
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.patterns import PatternsOptions
 from prjury.policy.schema import Config
-from prjury.policy.seats import FunctionOptions
+from prjury.policy.seats import FileContentOptions, FunctionOptions
 from prjury.policy.tiers import TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
 from prjury.rulepacks.find import known_packs, provided
@@ -24,15 +26,7 @@ from prjury.rulepacks.rule import Pack
 
 
 def checked_policy(text: str, shown: str, root: Path) -> Policy:
-    """The policy in a text, with judges, packs and models that there are.
-
-    Args:
-        shown: what the file is called in messages.
-        root: the directory that paths in the policy are relative to.
-
-    Raises:
-        ConfigError: with all problems of one kind: of the form, of names, of models.
-    """
+    """The policy in a text, with judges, packs and models that there are."""
     checked = read_policy(text, f"file:{shown}", shown=shown)
     document = read_yaml(text, shown)
     problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
@@ -99,7 +93,7 @@ def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
 
 def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
     sources: dict[str, str] = {}
-    for number, place in enumerate(config.build.recipes):
+    for number, place in enumerate(config.build.options.recipes):
         path = ("build", "recipes", number)
         try:
             recipe = recipe_at(root / place, place)
@@ -115,13 +109,13 @@ def _bad_files(config: Config, root: Path) -> Iterator[Problem]:
     for i, tier in enumerate(config.tiers):
         for j, entry in enumerate(tier.judges):
             path = ("tiers", i, "judges", j, entry.name)
-            if entry.file_content:
+            if isinstance(entry.options, FileContentOptions):
                 try:
-                    file_content(entry.file_content, nobody)
+                    file_content(entry.options, nobody)
                 except ConfigError as error:
                     yield _problem(path, error)
-            if entry.python:
-                yield from _bad_rule(entry.python, path, root)
+            if isinstance(entry.options, FunctionOptions):
+                yield from _bad_rule(entry.options, path, root)
 
 
 def _bad_rule(rule: FunctionOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
@@ -147,7 +141,7 @@ def _bad_models(config: Config) -> Iterator[Problem]:
         return
     for i, tier in enumerate(config.tiers):
         try:
-            try_models(config.model_copy(update={"tiers": [tier]}), ports)
+            try_models(replace(config, tiers=[tier]), ports)
         except ConfigError as error:
             yield _problem(("tiers", i), error)
 

@@ -8,6 +8,8 @@ from enum import StrEnum
 from functools import partial
 from typing import Generic, TypeVar
 
+from msgspec import Struct
+
 from prjury.errors import PrJuryError
 
 Subject = TypeVar("Subject")
@@ -22,12 +24,10 @@ class Level(StrEnum):
     FINE = "fine"
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """One thing that was looked at.
 
     Attributes:
-        about: the file or the setting.
         text: a sentence without its full stop: what is so, and after a semicolon the fix.
     """
 
@@ -43,12 +43,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class DoctorCheck(Generic[Subject]):
-    """A question to a subject.
-
-    Attributes:
-        fine: what is so where it finds nothing.
-        applies: whether there is anything to ask about.
-    """
+    """A question to a subject."""
 
     fine: str
     ask: Callable[[Subject], Iterable[Diagnosis]]

@@ -38,11 +38,7 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
 
 
 def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]:
-    """Find what is wrong with the workflows.
-
-    Args:
-        complete: whether every workflow of PR Jury could be read; what cannot be read may use it.
-    """
+    """Find what is wrong with the workflows."""
     unused = (_USED,) if complete else ()
     yield from examine(setup, CHECKS if setup.uses else unused)
 
@@ -50,15 +46,7 @@ def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]
 def examination(
     path: Path, environ: Mapping[str, str], *, offline: bool = False
 ) -> Iterator[Diagnosis]:
-    """Find what is wrong with the set-up of the repository that holds ``path``.
-
-    Args:
-        environ: the operator's environment: the token, and where GitHub is.
-
-    Raises:
-        SourceError: if there is no repository, or git refuses it.
-        UsageError: if the environment names an address to which a token must not be sent.
-    """
+    """Find what is wrong with the set-up of the repository that holds ``path``."""
     repository = open_repository(path)
     rights = read_settings(repository.remote_url, environ, offline=offline)
     yield from local.machine()

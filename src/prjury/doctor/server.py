@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from prjury.doctor.finding import (
     Diagnosis,
@@ -29,13 +30,8 @@ from prjury.github.settings import (
 Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True)
-class ServerState:
-    """What GitHub said; a text in place of an answer is why there is none.
-
-    Attributes:
-        actions_app: the number of GitHub Actions there, None where it is not known.
-    """
+class ServerState(Struct, frozen=True):
+    """What GitHub said; a text in place of an answer is why there is none."""
 
     setup: Setup
     repo: str

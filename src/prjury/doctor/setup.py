@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from msgspec import Struct
+
 from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep
 
 #: The name of the required check in every workflow that `prjury init` writes.
@@ -16,12 +18,6 @@ JUDGING = ("collect", "decide", "publish")
 #: The modes that GitHub starts from the default branch only, whatever a pull request holds.
 BACKPORT, CONFLICTS, COMMENT = "backport", "conflicts", "comment"
 FROM_DEFAULT = (*JUDGING, BACKPORT, CONFLICTS, COMMENT)
-MODES = ("review", "build", *FROM_DEFAULT)
-#: The action's inputs, as `prjury.action.inputs` has them.
-INPUTS = frozenset(
-    "base build config fail-on github-token head junit mode model model-api-key model-base-url "
-    "python-version".split()
-)
 #: A file of an earlier release.
 GONE = ".github/workflows/prjury-override.yml"
 
@@ -41,8 +37,7 @@ _STEPS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class ActionUse:
+class ActionUse(Struct, frozen=True):
     """A step in which PR Jury runs."""
 
     workflow: Workflow
@@ -86,7 +81,6 @@ class Setup:
 
     Attributes:
         is_home: whether this is the repository of PR Jury itself, where `uses: ./` is it.
-        default_branch: None where it is not known.
         on_default: the paths of the workflows there; None where they are not known.
     """
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prjury.app.inputs import ALLOWED, INPUTS
 from prjury.doctor.finding import Diagnosis, problem, unknown, warning
-from prjury.doctor.setup import CONFLICTS, FROM_DEFAULT, GONE, INPUTS, JUDGING, MODES, Setup
+from prjury.doctor.setup import CONFLICTS, FROM_DEFAULT, GONE, JUDGING, Setup
 from prjury.errors import did_you_mean
 
 _AGAIN = "write the workflows with `prjury init --forks`"
@@ -44,9 +45,10 @@ def check_words(setup: Setup) -> Iterator[Diagnosis]:
         text = f"it still holds `{_PLACEHOLDER}`; put the action's repository and commit there"
         yield problem(path, text)
     for use in setup.uses:
-        if use.mode not in MODES:
+        if use.mode not in ALLOWED["mode"]:
             yield problem(
-                use.about, f"there is no `mode: {use.mode}`; the modes are {', '.join(MODES)}"
+                use.about,
+                f"there is no `mode: {use.mode}`; the modes are {', '.join(ALLOWED['mode'])}",
             )
         for name in use.step.inputs:
             if name not in INPUTS:

@@ -215,9 +215,9 @@ def choose_model(
 def _choice(
     config: ModelConfig, provider: Provider, name: str, key: str | None, base_url: str | None
 ) -> ModelChoice:
-    same = {"temperature", "thinking", "max_output_tokens", "timeout", "room", "answer"}
     command = tuple(config.command or ())
-    options = config.model_dump(include=same)
+    same = ("temperature", "thinking", "max_output_tokens", "timeout", "room", "answer")
+    options = {one: getattr(config, one) for one in same}
     return ModelChoice(provider, name, key, base_url, command=command, **options)
 
 

@@ -8,7 +8,7 @@ from concurrent.futures import TimeoutError as LateError
 from itertools import count
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from prjury.deadline import Deadline
 from prjury.jury.context import ExecutionStatus
@@ -109,24 +109,20 @@ class ModelClient:
 
 
 def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
-    from pydantic import ValidationError  # noqa: PLC0415 - importing the package costs nothing
-
-    from prjury.errors import ConfigError, UsageError  # noqa: PLC0415 - as above
+    from prjury.errors import ConfigError, UsageError  # noqa: PLC0415 - importing the package costs nothing
     from prjury.models.choose import MissingModel, choose_model  # noqa: PLC0415 - as above
     from prjury.models.connect import connect  # noqa: PLC0415 - as above
     from prjury.models.panel import parse_model_spec  # noqa: PLC0415 - as above
+    from prjury.policy.load import read_options  # noqa: PLC0415 - as above
     from prjury.policy.models import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
 
     specs = parse_model_spec(name, "ModelClient", ModelsConfig(), script=True)
     if len(specs) != 1:
         raise UsageError(f"{name} names several models", remedy="Make a client for each")
-    arguments = {**specs[0].config.model_dump(exclude_none=True), **options}
     try:
-        config = ModelConfig.model_validate(arguments)
-    except ValidationError as error:
-        what = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, what["loc"])) or name
-        raise ConfigError(f"ModelClient: {place}: {what['msg']}") from None
+        config = read_options({**asdict(specs[0].config), **options}, ModelConfig)
+    except ValueError as error:
+        raise ConfigError(f"ModelClient: {error}") from None
     choice = choose_model(replace(specs[0], config=config), ModelsConfig(), environ)
     if isinstance(choice, MissingModel):
         raise ConfigError(f"{name} cannot be asked: {choice.why}", remedy="Set the key")

@@ -162,7 +162,7 @@ def _config(text: str, models: ModelsConfig) -> ModelConfig:
     changes: dict[str, object] = {"provider": provider, "name": name or None}
     if provider != models.default.provider:
         changes |= {"base_url": None, "key_env": None}
-    return models.default.model_copy(update={**changes, "command": None, "answer": None})
+    return replace(models.default, **changes, command=None, answer=None)
 
 
 def _command(text: str, place: str, default: ModelConfig) -> ModelConfig:
@@ -172,8 +172,8 @@ def _command(text: str, place: str, default: ModelConfig) -> ModelConfig:
         raise ConfigError(f"{place} holds a command that cannot be read: {error}") from None
     if not argv:
         raise ConfigError(f"{place} command: names no program", remedy="Write command:PROGRAM ARGS")
-    changes = {"provider": "command", "name": None, "command": argv, "answer": None}
-    return default.model_copy(update={**changes, "base_url": None, "key_env": None})
+    blank = dict.fromkeys(("name", "answer", "base_url", "key_env"))
+    return replace(default, provider="command", command=argv, **blank)
 
 
 #: A key, and the code, go where a policy says. That of a commit is somebody else's word when one

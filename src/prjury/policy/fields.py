@@ -1,37 +1,79 @@
-"""What every part of the configuration is made of: strict sections, durations, shares, labels."""
+"""What every part of the configuration is made of: strict sections, durations, shares, names.
+
+The types say what a file may hold; `SENTENCES` says it in words, for those that are patterns.
+"""
 
 from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    ValidationInfo,
-    WithJsonSchema,
-)
-from pydantic_core import PydanticCustomError
+import msgspec.structs
+from msgspec import Meta, Struct
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|h)")
 _SECONDS = {"s": 1, "m": 60, "h": 3600}
+_END = r"$(?!\n)"
+_GLOB = rf"^(?!/)(?!(.*/)?\.\.(/|{_END}))[^\\]*[^\\\s][^\\]*{_END}"
+_INSIDE = rf"^(?!(.*/)?\.{{0,2}}(/|{_END}))[\s\S]+{_END}"
+_LABEL = rf"^(?=.*\S)[^,\r\n]{{1,50}}{_END}"
+_BRANCH_LABEL = rf"^(?! )(?=.{{8,58}}{_END})[^{{}},\r\n]*\{{branch\}}[^{{}},\r\n]*(?<! ){_END}"
+_BRANCH = (
+    r"^[^\x00-\x20~^:\\\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff]"
+    rf"{{1,255}}{_END}"
+)
+_NAME = rf"^[A-Za-z][A-Za-z0-9_.-]{{0,59}}{_END}"
+_VARIABLE = rf"^[A-Za-z_][A-Za-z0-9_]*{_END}"
+_COMMAND = r"^(?=[\s\S]*\S)[^\x00]{1,10000}$"
 
-#: Bytes.
-_LONGEST_BRANCH = 255
-#: Characters that GitHub takes for a label.
-LONGEST_LABEL = 50
+#: What a text has to be, by the pattern that it has to match.
+SENTENCES: Mapping[str, str] = {
+    _GLOB: "a glob is relative to the root of the repository, such as `gen/**`",
+    _INSIDE: "a path inside the repository, such as .github/recipes/waf.yml",
+    _LABEL: "a label has 1 to 50 characters, and neither a comma nor a line break",
+    _BRANCH_LABEL: "a label has {branch} once and up to 50 other characters, with no comma, brace "
+    "or line break, and no blank at its ends",
+    _BRANCH: "a branch is a name such as 1.0.x, or a glob such as release/*",
+    _NAME: "a name has up to 60 letters, digits, dots, hyphens and underscores, and a letter first",
+    _VARIABLE: "a name has letters, digits and underscores",
+    _COMMAND: "a command is needed",
+}
 
-Share: TypeAlias = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
+Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
+#: Dollars, or the weight of a vote.
+Amount: TypeAlias = Annotated[float, Meta(ge=0.0)]
+Version: TypeAlias = Literal[1]
+#: A file of the repository.
+InsidePath: TypeAlias = Annotated[str, Meta(pattern=_INSIDE)]
+Glob: TypeAlias = Annotated[str, Meta(pattern=_GLOB)]
+Label: TypeAlias = Annotated[str, Meta(pattern=_LABEL)]
+#: A label that names a branch.
+BranchLabel: TypeAlias = Annotated[str, Meta(pattern=_BRANCH_LABEL)]
+BranchName: TypeAlias = Annotated[str, Meta(pattern=_BRANCH)]
+Name: TypeAlias = Annotated[str, Meta(pattern=_NAME)]
+Variable: TypeAlias = Annotated[str, Meta(pattern=_VARIABLE)]
+#: One line for the shell.
+CommandLine: TypeAlias = Annotated[str, Meta(pattern=_COMMAND)]
 
 
-def complete(sentence: str) -> PydanticCustomError:
-    """An error that says everything, after which the value is not repeated."""
-    return PydanticCustomError("complete", "{sentence}", {"sentence": sentence})
+class MisfitError(ValueError):
+    """Values of a section that do not fit together; carries the key of the one that is named."""
+
+    def __init__(self, key: str, text: str) -> None:
+        super().__init__(text)
+        self.key = key
+
+
+class Duration(float):
+    """Seconds, which a file writes as ``30m``."""
+
+
+def seconds(number: float) -> Any:  # noqa: ANN401 - as msgspec types a field
+    """The default of a duration."""
+    return msgspec.field(default_factory=partial(Duration, number))
 
 
 def parse_duration(text: str) -> float:
@@ -46,111 +88,122 @@ def parse_duration(text: str) -> float:
     return float(match[1]) * _SECONDS[match[2]]
 
 
-def _seconds(value: object, info: ValidationInfo) -> object:
-    """Read a duration; numbers are seconds, and in a hand-written file must have a unit."""
-    text = value
-    if isinstance(value, str):
-        value = parse_duration(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
-    if not isinstance(text, str) and (info.context or {}).get("written"):
-        raise complete(f"{text} has no unit; write {text}s or {text}m")
-    return float(value)
-
-
-Duration: TypeAlias = Annotated[
-    float,
-    BeforeValidator(_seconds),
-    WithJsonSchema(
-        {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"},
-    ),
-]
-
-
-def _check_version(value: object) -> object:
-    """Refuses ``true`` and ``1.0``, which Python holds to be equal to 1."""
-    if type(value) is not int:
-        raise ValueError("the version is 1")
-    return value
-
-
 def is_inside(path: str) -> bool:
     """Tell whether a path stays inside the directory that it is relative to."""
-    parts = path.split("/")
-    return not any(part in {"", ".", ".."} for part in parts)
+    return not any(part in {"", ".", ".."} for part in path.split("/"))
 
 
-def _inside(path: str) -> str:
-    if not is_inside(path):
-        raise ValueError("a path inside the repository, such as .github/recipes/waf.yml")
-    return path
-
-
-#: A file of the repository.
-InsidePath: TypeAlias = Annotated[str, AfterValidator(_inside)]
-
-
-Version: TypeAlias = Annotated[Literal[1], BeforeValidator(_check_version)]
-
-
-def _label(name: str) -> str:
-    if not name.strip() or len(name) > LONGEST_LABEL or set(name) & set(",\r\n"):
-        raise ValueError(
-            f"a label has 1 to {LONGEST_LABEL} characters, and neither a comma nor a line break"
-        )
-    return name
-
-
-Label: TypeAlias = Annotated[str, AfterValidator(_label)]
-
-
-def _glob(pattern: str) -> str:
-    outside = pattern.startswith("/") or ".." in pattern.split("/")
-    if not pattern.strip() or outside or "\\" in pattern:
-        raise ValueError("a glob is relative to the root of the repository, such as `gen/**`")
-    return pattern
-
-
-Glob: TypeAlias = Annotated[str, AfterValidator(_glob)]
-
-
-def _branch(name: str) -> str:
-    length = len(name.encode("utf-8", "surrogatepass"))
-    if not name.isprintable() or set(name) & set(" ~^:\\") or not 1 <= length <= _LONGEST_BRANCH:
-        raise ValueError("a branch is a name such as 1.0.x, or a glob such as release/*")
-    return name
-
-
-BranchName: TypeAlias = Annotated[str, AfterValidator(_branch)]
-
-
-def empty() -> list[Any]:
-    """The default of a list: for `list` itself pydantic loads a tokeniser, which takes 20 ms."""
-    return []
-
-
-class PolicySection(BaseModel):
+class PolicySection(Struct, frozen=True, forbid_unknown_fields=True):
     """A part of the configuration: unknown keys and wrong types are errors."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    @classmethod
+    def forms(cls) -> Mapping[str, Any]:
+        """The form of each key that it may hold."""
+        return {one.encode_name: one.type for one in msgspec.structs.fields(cls)}
 
 
-class FilesOfPolicy(PolicySection):
+class FilesOfPolicy(PolicySection, frozen=True, dict=True):
     """Options that name files: of the commit that the policy is from, or of this machine."""
-
-    _commit: str | None = PrivateAttr(None)
-
-    def model_post_init(self, context: Any, /) -> None:  # noqa: ANN401 - as pydantic has it
-        """Takes the commit from the context of the validation: no text may claim one."""
-        self._commit = (context or {}).get("commit")
-
-    def at(self, commit: str | None) -> Self:
-        """The same options with files of this commit."""
-        copy = self.model_copy()
-        copy._commit = commit  # noqa: SLF001 - its own copy
-        return copy
 
     @property
     def commit(self) -> str | None:
         """The commit that holds the files, because it holds the policy; None for this machine."""
-        return self._commit
+        commit: str | None = vars(self).get("_commit")
+        return commit
+
+    def at(self, commit: str | None) -> Self:
+        """The same options with files of this commit, which no text may claim."""
+        return self._with_hidden(_commit=commit)
+
+    def with_changes(self, **changes: Any) -> Self:  # noqa: ANN401 - whatever the fields are
+        """The same options with other values; a bare `replace` would lose the commit."""
+        copy = msgspec.structs.replace(self, **changes)
+        vars(copy).update(vars(self))
+        return copy
+
+    def _with_hidden(self, **values: object) -> Self:
+        copy = self.with_changes()
+        vars(copy).update(values)
+        return copy
+
+
+#: A type expression: a class, a union, an annotated type.
+Form: TypeAlias = Any
+#: Read a value of a file as one of these forms.
+Convert: TypeAlias = Callable[[object, Form], Any]
+
+
+class NamedEntry:
+    """One of several things by its name, alone or with options."""
+
+    FORMS: ClassVar[Mapping[str, Any]] = {}
+    #: Whether other keys than those of `forms` may stand there.
+    OPEN: ClassVar[bool] = False
+    name: str
+    options: Any
+
+    @classmethod
+    def read(cls, value: object, convert: Convert) -> Self:
+        """Read it as a file holds it."""
+        raise NotImplementedError
+
+    @classmethod
+    def forms(cls) -> Mapping[str, Any]:
+        """The form of each key that it may hold."""
+        return cls.FORMS
+
+    @classmethod
+    def spell_out(cls, value: object) -> dict[str, Any]:
+        """A name as a name without options; a name without a value has none."""
+        if isinstance(value, str):
+            return {value: {}}
+        if not isinstance(value, dict):
+            raise TypeError("a name, or a name with its options, is expected here")
+        return {key: {} if item is None else item for key, item in value.items()}
+
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        """The entry as a file holds it."""
+        return {self.name: self.options}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, NamedEntry) and self.plain == other.plain
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def convert_section(value: object, form: Any, *, written: bool = True) -> Any:  # noqa: ANN401 - it is of that form
+    """Read a value in one of the forms of the configuration.
+
+    Raises:
+        ValidationError: `msgspec`'s, for anything else.
+    """
+    convert = partial(convert_section, written=written)
+
+    def read(kind: Any, item: object) -> object:  # noqa: ANN401 - a type
+        if kind is Duration:
+            return _read_seconds(item, written=written)
+        return kind.read(item, convert)
+
+    return msgspec.convert(value, form, dec_hook=read)
+
+
+def _read_seconds(value: object, *, written: bool) -> Duration:
+    number = parse_duration(value) if isinstance(value, str) else value
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if not is_number or not 0 < float(number) < math.inf:  # type: ignore[arg-type] # a number
+        raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
+    if written and not isinstance(value, str):
+        raise ValueError(f"a duration has a unit; write {value}s or {value}m")
+    return Duration(number)  # type: ignore[arg-type] # as above
+
+
+def to_plain(value: object) -> Any:  # noqa: ANN401 - JSON
+    """The value as JSON holds it."""
+    text = msgspec.json.encode(value, enc_hook=_encode)
+    return msgspec.json.decode(text)
+
+
+def _encode(value: Any) -> object:  # noqa: ANN401 - one of ours
+    return float(value) if isinstance(value, Duration) else value.plain

@@ -3,36 +3,61 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import re
 import textwrap
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar, Union, get_args, get_origin
+from enum import Enum
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+import msgspec.structs
+from msgspec import Struct, ValidationError
+from msgspec.structs import replace
 
 from prjury.errors import ConfigError, did_you_mean
-from prjury.policy.gone import SEATS, replacement_of_key
+from prjury.policy.complete import complete_config
+from prjury.policy.fields import (
+    SENTENCES,
+    Duration,
+    Form,
+    MisfitError,
+    NamedEntry,
+    PolicySection,
+    convert_section,
+    to_plain,
+)
 from prjury.policy.schema import Config
-from prjury.policy.tiers import JudgeEntry
+from prjury.policy.seats import CommandOptions
+from prjury.policy.tiers import OPTIONS, SEATS, BuildOptions, JudgeEntry
 from prjury.policy.voting import VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
 
-_Section = TypeVar("_Section", bound=BaseModel)
+_Section = TypeVar("_Section", bound=PolicySection)
 
+#: What to use for keys of earlier releases, by the key above (empty at the top) and their own.
+_KEYS = {
+    ("gate", "override"): "an override is a comment now: `/prjury override REASON`",
+    ("backport", "override"): "use `/prjury backport BRANCH`, or a label that asks for a branch",
+    ("backport", "most"): "name the branches with `backport: {branches: […]}`",
+    ("backport", "trailers"): "leave it out: lines such as `Backport-to: 1.2.x` always count",
+    ("open", "title"): "leave it out: the title is `[BRANCH] TITLE`",
+    ("sandbox", "mounts"): "name what a build may read with `sandbox: {lend: [npmrc]}`",
+    ("suppressions", "ecosystem"): "use `suppressions: {allow: false}` for all of them",
+    ("patterns", "suppressions"): "use `suppressions: {allow: false}`",
+    ("patterns", "ecosystem"): "use `suppressions: {allow: false}`",
+}
 #: Where the policy stands in a repository.
 POLICY_PATH = ".github/prjury.yml"
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """A configuration with every default filled in, and where it came from.
 
     Attributes:
         source: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
-        hash: sha256 of the resolved configuration, 64 hex digits.
     """
 
     config: Config
@@ -45,47 +70,38 @@ class Policy:
     @property
     def built_elsewhere(self) -> Policy:
         """The policy where its builds were made in another job."""
-        tiers = [
-            tier.model_copy(update={"judges": list(map(_take_evidence, tier.judges))})
-            for tier in self.config.tiers
-        ]
-        return Policy(self.config.model_copy(update={"tiers": tiers}), self.source)
+        tiers = [tier.with_judges(map(_take_evidence, tier.judges)) for tier in self.config.tiers]
+        return Policy(replace(self.config, tiers=tiers), self.source)
 
     @property
     def resolved(self) -> Mapping[str, Any]:
         """The whole configuration as JSON, defaults included."""
-        resolved: dict[str, Any] = self.config.model_dump(mode="json", by_alias=True)
-        tiers = [_compact(tier) for tier in resolved["tiers"]]
+        resolved: dict[str, Any] = to_plain(self.config)
+        tiers = [
+            {key: value for key, value in tier.items() if key != "when" or value}
+            for tier in resolved["tiers"]
+        ]
         return {**resolved, "extend": [], "tiers": tiers}
 
     @property
     def hash(self) -> str:
-        """Changes when and only when the resolved configuration does."""
+        """sha256 in 64 hex digits; changes when and only when the resolved configuration does."""
         text = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _take_evidence(entry: JudgeEntry) -> JudgeEntry:
-    ran = entry.build or entry.command
-    if ran is None or ran.from_ != "run":
-        return entry
-    return entry.model_copy(update={entry.name: ran.model_copy(update={"from_": "evidence"})})
-
-
-def _compact(tier: dict[str, Any]) -> dict[str, Any]:
-    judges = [{k: v for k, v in judge.items() if v is not None} for judge in tier["judges"]]
-    compact = {**tier, "judges": judges, "voting": _named_only(tier["voting"])}
-    cases = [{**case, "voting": _named_only(case["voting"])} for case in compact.pop("when")]
-    return {**compact, "when": cases} if cases else compact
-
-
-def _named_only(voting: dict[str, Any] | None) -> dict[str, Any] | None:
-    return voting and {name: options for name, options in voting.items() if options is not None}
+    options = entry.options
+    if isinstance(options, BuildOptions) and options.from_ == "run":
+        return entry.with_options(options.with_changes(from_="evidence"))
+    if isinstance(options, CommandOptions) and options.from_ == "run":
+        return entry.with_options(replace(options, from_="evidence"))
+    return entry
 
 
 def default_policy() -> Policy:
     """The policy of a repository without a file."""
-    return Policy(Config(), "default")
+    return Policy(complete_config(Config()), "default")
 
 
 def read_policy(
@@ -93,64 +109,135 @@ def read_policy(
 ) -> Policy:
     """The policy that a file's text describes; an empty file is the default one.
 
-    Args:
-        source: recorded in the report.
-        shown: what the file is called in messages, if not the same.
-        commit: the commit that the text is from, and with it the files that it names.
-
     Raises:
         ConfigError: naming key path, line, value and what is allowed.
     """
-    return Policy(validated(read_yaml(text, shown or source), Config, commit), source)
+    document = read_yaml(text, shown or source)
+    try:
+        return Policy(complete_config(read_section(document, Config), commit), source)
+    except MisfitError as error:
+        text = f"{error.key}: {error}"
+        raise refused(document, [Problem((error.key,), text)]) from error
 
 
-def validated(document: Document, model: type[_Section], commit: str | None = None) -> _Section:
-    """The document as a section; an empty one has only defaults.
-
-    Raises:
-        ConfigError: naming key path, line, value and what is allowed.
-    """
+def read_section(document: Document, form: type[_Section]) -> _Section:
+    """The document as a section; an empty one has only defaults."""
     value = {} if document.value is None else document.value
     try:
-        return model.model_validate(value, context={"commit": commit, "written": True})
+        section: _Section = convert_section(value, form)
     except ValidationError as error:
-        raise refused(document, list(_problems(error, document, model))) from error
+        raise refused(document, list(find_problems(value, form))) from error
+    return section
+
+
+def read_options(values: object, form: type[_Section]) -> _Section:
+    """Options that a program hands over, with durations in seconds."""
+    try:
+        section: _Section = convert_section(values, form, written=False)
+    except ValidationError as error:
+        problems = find_problems(values, form, written=False)
+        raise ValueError("; ".join(each.text for each in problems)) from error
+    return section
+
+
+def make_config(value: object, commit: str | None = None) -> Config:
+    """The configuration that a value of JSON describes, such as one that was resolved before."""
+    return complete_config(read_options(value, Config), commit)
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of the configuration file, for editors."""
-    schema = Config.model_json_schema(by_alias=True)
-    schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
-    schema["$id"] = "urn:prjury:policy:v1"
-    schema["title"] = "PR Jury configuration"
-    _describe_references(schema, schema["$defs"])
-    seated = {"not": {"enum": list(SEATS)}}
-    schema["$defs"]["JudgeEntry"]["propertyNames"] = seated
-    names: dict[str, dict[str, Any]]
-    names = {"JudgeEntry": seated, "VotingEntry": {"enum": list(VotingEntry.model_fields)}}
-    for entry, allowed in names.items():
-        full = schema["$defs"][entry]
-        schema["$defs"][entry] = {"anyOf": [{"type": "string", **allowed}, full]}
-    return schema
+    sections = [Config, *OPTIONS.values(), *VotingEntry.FORMS.values()]
+    _, components = msgspec.json.schema_components(
+        sections, schema_hook=_describe_form, ref_template="#/$defs/{name}"
+    )
+    for name, section in _list_sections(Config):
+        for each in msgspec.structs.fields(section):
+            _describe_key(components[name]["properties"][each.encode_name], each, components)
+    build = components["BuildOptions"]
+    options = {
+        key: {
+            "anyOf": [form, {"type": "null"}],
+            "description": form["description"],
+            "default": form["default"],
+        }
+        for key, form in build["properties"].items()
+    }
+    coverage = {"type": "array", "items": {"type": "string"}, "description": _COVERAGE}
+    components |= {
+        "BuildSection": {**build, "properties": {**options, "coverage": coverage}},
+        "JudgeEntry": _describe_entry(JudgeEntry, {"not": {"enum": list(SEATS)}}),
+        "VotingEntry": _describe_entry(VotingEntry, {"enum": list(VotingEntry.FORMS)}),
+    }
+    config = components.pop("Config")
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:prjury:policy:v1",
+        **config,
+        "title": "PR Jury configuration",
+        "$defs": components,
+    }
 
 
-def _describe_references(node: Any, sections: Mapping[str, Any]) -> None:  # noqa: ANN401 - JSON
-    if isinstance(node, list):
-        for item in node:
-            _describe_references(item, sections)
-    if not isinstance(node, dict):
-        return
-    for key in node.get("properties", {}).values():
-        forms = [key, *key.get("anyOf", ())]
-        names = [form["$ref"].rpartition("/")[2] for form in forms if "$ref" in form]
-        if names and "description" not in key:
-            key["description"] = sections[names[0]]["description"]
-    for item in node.values():
-        _describe_references(item, sections)
+_COVERAGE = "the coverage reports that it writes, as globs"
 
 
-@dataclass(frozen=True)
-class Problem:
+def _describe_key(
+    entry: dict[str, Any], key: msgspec.structs.FieldInfo, sections: Mapping[str, Any]
+) -> None:
+    """Add to a key's schema what msgspec leaves out: description, default and names of keys."""
+    for each in _list_forms(key.type):
+        if get_origin(each) is dict and get_origin(get_args(each)[0]) is Literal:
+            entry["propertyNames"] = {"enum": list(get_args(get_args(each)[0]))}
+    if words := [one for one in get_args(key.type)[1:] if isinstance(one, str)]:
+        entry["description"] = words[0]
+    elif "$ref" in entry:
+        entry["description"] = sections[entry["$ref"].rpartition("/")[2]]["description"]
+    if callable(key.default_factory):
+        default = key.default_factory()
+        if isinstance(default, Duration):
+            entry["default"] = f"{default:g}s"
+        elif isinstance(default, list) and all(isinstance(item, str) for item in default):
+            entry["default"] = default
+
+
+def _list_sections(form: Form) -> Iterator[tuple[str, type[PolicySection]]]:
+    """Every section that a form holds, by its name."""
+    for each in _list_forms(form):
+        if _has_keys(each):
+            if issubclass(each, PolicySection):
+                yield each.__name__, each
+            for inner in each.forms().values():
+                yield from _list_sections(inner)
+        else:
+            for inner in get_args(each):
+                yield from _list_sections(inner)
+
+
+def _describe_form(kind: type[Any]) -> dict[str, Any]:
+    if kind is Duration:
+        return {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"}
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _describe_entry(kind: type[NamedEntry], name: dict[str, Any]) -> dict[str, Any]:
+    properties = {
+        key: {"$ref": f"#/$defs/{form.__name__}", "description": inspect.getdoc(form)}
+        if isinstance(form, type)
+        else {"type": "number", "minimum": 0, "description": "of its vote, if votes are weighed"}
+        for key, form in kind.FORMS.items()
+    }
+    mapping = {
+        "type": "object",
+        "properties": properties,
+        "propertyNames": name,
+        "additionalProperties": kind.OPEN,
+    }
+    words = (kind.__doc__ or "").partition("\n")[0]
+    return {"description": words, "anyOf": [{"type": "string", **name}, mapping]}
+
+
+class Problem(Struct, frozen=True):
     """What is wrong at a key path; the text names the path."""
 
     path: KeyPath
@@ -160,8 +247,8 @@ class Problem:
 def refused(document: Document, problems: Sequence[Problem]) -> ConfigError:
     """The error with all problems, in the order of the file."""
     placed = _place_problems(document, problems)
-    reported = [f"{document.source} line {line}: {text}" for line, _, text in placed]
-    return ConfigError("; ".join(reported)).at(placed_lines(document, problems))
+    sentences = [f"{document.source} line {line}: {text}" for line, _, text in placed]
+    return ConfigError("; ".join(sentences)).at(placed_lines(document, problems))
 
 
 def placed_lines(document: Document, problems: Iterable[Problem]) -> list[str]:
@@ -174,52 +261,71 @@ def _place_problems(document: Document, problems: Iterable[Problem]) -> list[tup
     return sorted({(*document.place_of(each.path), each.text) for each in problems})
 
 
-def _problems(
-    error: ValidationError, document: Document, model: type[BaseModel]
+def find_problems(
+    value: object, form: Form, path: KeyPath = (), *, written: bool = True
 ) -> Iterator[Problem]:
-    details: list[dict[str, Any]] = [{**detail} for detail in error.errors()]
-    paths = [tuple(part for part in each["loc"] if _stands(part, document)) for each in details]
-    requirements_by_place: dict[tuple[KeyPath, str, str], list[str]] = {}
-    for path, detail in zip(paths, details, strict=True):
-        if detail["type"] in _OTHER_FORM and any(
-            other[: len(path)] == path != other for other in paths
-        ):
-            continue  # another form of the value was meant, and the problem is inside of it
-        name, requirement, given = _problem(path, detail, model)
-        requirements_by_place.setdefault((path, name, given), []).append(requirement)
-    for (path, name, given), requirements in requirements_by_place.items():
-        yield Problem(path, f"{name}{_either(requirements)}{given}")
+    """Find all that is wrong in a value of a file, at the key paths where it is."""
+    try:
+        convert_section(value, form, written=written)
+    except ValidationError as error:
+        inner = [*_find_strange_keys(value, form, path)]
+        for key, item, part in _list_parts(value, form):
+            inner += find_problems(item, part, (*path, key), written=written)
+        if isinstance(error.__cause__, MisfitError):
+            path = (*path, error.__cause__.key)
+        yield from inner or [Problem(path, _word_problem(error, value, form, path))]
 
 
-#: Errors that say only that a value is of another type.
-_OTHER_FORM = frozenset(
-    "bool_type dict_type list_type literal_error model_type string_type tuple_type".split()
-)
+def _list_parts(value: object, form: Form) -> Iterator[tuple[str | int, object, Any]]:
+    """List what stands in a value, each with its form."""
+    for each in _list_forms(form):
+        arguments = get_args(each)
+        if get_origin(each) is list and isinstance(value, list):
+            for number, item in enumerate(value):
+                yield number, item, arguments[0]
+        elif get_origin(each) is dict and isinstance(value, dict):
+            for key, item in value.items():
+                yield key, key, arguments[0]
+                yield key, item, arguments[1]
+        elif _has_keys(each) and isinstance(value, dict):
+            spelled = each.spell_out(value) if issubclass(each, NamedEntry) else value
+            forms = each.forms()
+            for key, item in spelled.items():
+                if key in forms:
+                    yield key, item, forms[key]
 
 
-def _either(requirements: Sequence[str]) -> str:
-    first, *others = dict.fromkeys(requirements)
-    return " or ".join([first, *[other.removeprefix("input should be ") for other in others]])
+def _list_forms(form: Form) -> Iterator[Any]:
+    """The forms that a value may have, each alone and without its description."""
+    origin: Any = get_origin(form)
+    if origin is Annotated:
+        yield from _list_forms(get_args(form)[0])
+    elif origin in {Union, types.UnionType}:
+        for each in get_args(form):
+            yield from _list_forms(each)
+    elif form is not type(None):
+        yield form
 
 
-def _problem(path: KeyPath, detail: dict[str, Any], model: type[BaseModel]) -> tuple[str, str, str]:
-    if detail["type"] == "missing":
-        return f"{dotted((*path, detail['loc'][-1]))}: ", "this key is needed", ""
-    name = dotted(path) or "the file"
-    if detail["type"] == "extra_forbidden":
-        wrong = str(detail["loc"][-1])
-        place = path if path and path[-1] == wrong else (*path, wrong)
-        if instead := replacement_of_key(place):
-            return "", f"{dotted(place)} is gone; {instead}", ""
-        if path and path[-1] == wrong:
-            return "", f"{name} is not a known key{_hint(path, model)}", ""
-        return f"{name}: ", f"{visible(wrong)} is not known{_hint((*path, wrong), model)}", ""
-    return f"{name}: ", _requirement(detail), _show_value(detail)
+def _has_keys(form: Form) -> bool:
+    return isinstance(form, type) and issubclass(form, PolicySection | NamedEntry)
 
 
-def _stands(part: str | int, document: Document) -> bool:
-    """Tell whether the part of a location is a key of the file, not a branch of a union type."""
-    return isinstance(part, int) or any(part in path for path in document.lines)
+def _find_strange_keys(value: object, form: Form, path: KeyPath) -> Iterator[Problem]:
+    sections = [each for each in _list_forms(form) if _has_keys(each)]
+    is_open = any(issubclass(each, NamedEntry) and each.OPEN for each in sections)
+    allowed = {key for each in sections for key in each.forms()}
+    if not sections or is_open or not isinstance(value, dict):
+        return
+    for key in value.keys() - allowed:
+        place = (*path, key)
+        words = ["", *(part for part in place if isinstance(part, str))]
+        if instead := _KEYS.get((words[-2], words[-1])):
+            yield Problem(place, f"{dotted(place)} is gone; {instead}")
+            continue
+        meant = did_you_mean(key, allowed) or f"Allowed are {', '.join(sorted(allowed))}"
+        text = f"{dotted(place)} is not a known key; {meant[:1].lower()}{meant[1:]}"
+        yield Problem(place, text)
 
 
 def dotted(path: KeyPath) -> str:
@@ -230,54 +336,59 @@ def dotted(path: KeyPath) -> str:
     return visible(text)
 
 
-def _requirement(detail: dict[str, Any]) -> str:
-    message: str = detail["msg"].removeprefix("Value error, ")
-    if detail["type"] in {"model_type", "model_attributes_type", "dict_type"}:
-        return "a mapping of keys to values is expected here"
-    if detail["type"] == "too_short":
-        return "at least one entry is needed here"
-    return message[:1].lower() + message[1:]
+_MISSING = re.compile(r"Object missing required field `(\w+)`")
+_LENGTH = re.compile(r"Expected `(array|object|str)` of length (?:(>=|<=) )?(\d+)")
+_RANGE = re.compile(r"Expected `(?:int|float)` (>=|<=) ([\d.]+)")
+_COUNTED = dict.fromkeys(("array", "object"), ("entry", "entries"))
+_COUNTED["str"] = ("character", "characters")
+_WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-_WITHOUT_THE_VALUE = frozenset({"missing", "too_short", "complete"})
+def _word_problem(
+    error: ValidationError,
+    value: object,
+    form: Form,
+    path: KeyPath,
+) -> str:
+    text = str(error).partition(" - at ")[0]
+    name = dotted(path) or "the file"
+    if match := _MISSING.match(text):
+        return f"{dotted((*path, match[1]))}: this key is needed"
+    if match := _LENGTH.match(text):
+        word = {">=": "at least ", "<=": "at most "}.get(match[2], "")
+        singular, plural = _COUNTED[match[1]]
+        counted = f"1 {singular} is" if match[3] == "1" else f"{match[3]} {plural} are"
+        return f"{name}: {word}{counted} expected here"
+    for pattern, sentence in SENTENCES.items():
+        if repr(pattern) in text:
+            return f"{name}: {sentence}, not {_show_value(value)}"
+    if match := _RANGE.match(text):
+        word = "at least" if match[1] == ">=" else "at most"
+        number = match[2].removesuffix(".0")
+        return f"{name}: a number of {word} {number} is expected here, not {_show_value(value)}"
+    if isinstance(error.__cause__, ValueError | TypeError):
+        is_told = isinstance(value, dict | list) or str(value) in text
+        return f"{name}: {text}" if is_told else f"{name}: {text}, not {_show_value(value)}"
+    if text.startswith(("Expected", "Invalid")):
+        text = f"{_describe_forms(form)} is expected here"
+    return f"{name}: {text}, not {_show_value(value)}"
 
 
-def _show_value(detail: dict[str, Any]) -> str:
-    value = detail.get("input")
-    whole = detail["type"] == "value_error" and isinstance(value, dict | list)
-    if whole or isinstance(value, BaseModel) or detail["type"] in _WITHOUT_THE_VALUE:
-        return ""
+def _describe_forms(form: Form) -> str:
+    names: list[str] = []
+    for each in _list_forms(form):
+        origin: Any = get_origin(each)
+        if origin is Literal:
+            names += [repr(word) for word in get_args(each)]
+        elif isinstance(each, type) and issubclass(each, Enum):
+            names += [repr(str(member.value)) for member in each]
+        elif origin in {list, tuple}:
+            names.append("a list")
+        else:
+            names.append(_WORDS.get(each, "a mapping of keys to values"))
+    return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _show_value(value: object) -> str:
     shown = visible(json.dumps(value, ensure_ascii=False, default=str))
-    return f", not {textwrap.shorten(shown, 60, placeholder='…')}"
-
-
-def _hint(path: KeyPath, model: type[BaseModel]) -> str:
-    allowed = list(_keys_at(path[:-1], model))
-    if meant := did_you_mean(str(path[-1]), allowed) if path else "":
-        return f"; {meant[:1].lower()}{meant[1:]}"
-    return f"; allowed are {', '.join(sorted(allowed))}" if allowed else ""
-
-
-def _keys_at(path: Sequence[str | int], model: type[BaseModel]) -> Iterator[str]:
-    models: list[type[BaseModel]] = [model]
-    for part in path:
-        if isinstance(part, str):
-            models = [m for model in models for m in _models_in(_annotation(model, part))]
-    for candidate in models:
-        for name, info in candidate.model_fields.items():
-            yield info.alias or name
-
-
-def _annotation(model: type[BaseModel], key: str) -> Any:  # noqa: ANN401 - a type expression
-    for name, info in model.model_fields.items():
-        if key in {name, info.alias}:
-            return info.annotation
-    return None
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - a type expression
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    elif get_origin(annotation) in {list, Union, types.UnionType}:
-        for argument in get_args(annotation):
-            yield from _models_in(argument)
+    return textwrap.shorten(shown, 60, placeholder="…")

@@ -2,89 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, field_validator, model_validator
+from msgspec import Meta, field
 
-from prjury.policy.fields import Duration, FilesOfPolicy, Glob, InsidePath, PolicySection, empty
+from prjury.policy.fields import (
+    CommandLine,
+    Duration,
+    FilesOfPolicy,
+    Glob,
+    InsidePath,
+    PolicySection,
+    seconds,
+)
+
+_Text: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 
-class FileExistsOptions(PolicySection):
+class FileExistsOptions(PolicySection, frozen=True):
     """Which file has to be there."""
 
-    path: InsidePath = Field(description="its path in the merged tree")
+    path: Annotated[InsidePath, "its path in the merged tree"]
 
 
-class FileContentOptions(PolicySection):
+class FileContentOptions(PolicySection, frozen=True):
     """What the text of a file has to be."""
 
-    path: InsidePath = Field(description="its path in the merged tree")
-    exact: str | None = Field(None, description="the whole text")
-    contains: str | None = Field(None, min_length=1, description="what stands somewhere in it")
-    regex: str | None = Field(None, min_length=1, description="an RE2 expression that matches")
+    path: Annotated[InsidePath, "its path in the merged tree"]
+    exact: Annotated[str | None, "the whole text"] = None
+    contains: Annotated[_Text | None, "what stands somewhere in it"] = None
+    regex: Annotated[_Text | None, "an RE2 expression that matches"] = None
 
-    @model_validator(mode="after")
-    def _says_one_thing(self) -> Self:
+    def __post_init__(self) -> None:
         if [self.exact, self.contains, self.regex].count(None) != 2:  # noqa: PLR2004 - of three
             raise ValueError("give one of `exact`, `contains` and `regex`")
-        return self
 
 
-class CommandOptions(PolicySection):
+class CommandOptions(PolicySection, frozen=True):
     """A command, and how it has to end."""
 
-    run: Annotated[str, Field(max_length=10_000)] = Field(description="one line for /bin/sh")
-    exit_code: int = Field(0, ge=0, le=255, description="how it has to end")
-    timeout: Duration = Field(600.0, description="how long it may take")
-    keep: list[Glob] = Field(
-        default_factory=empty,
-        description="reports that it writes and other judges read; those that judges of the policy "
-        "name are kept anyway",
-    )
-    from_: Literal["run", "evidence"] = Field(
-        "run", alias="from", description="`evidence` takes the outcome from `prjury build`"
-    )
-
-    @field_validator("run")
-    @classmethod
-    def _says_something(cls, run: str) -> str:
-        if not run.strip() or "\0" in run:
-            raise ValueError("a command is needed")
-        return run
+    run: Annotated[CommandLine, "one line for /bin/sh"]
+    exit_code: Annotated[int, Meta(ge=0, le=255), "how it has to end"] = 0
+    timeout: Annotated[Duration, "how long it may take"] = seconds(600)
+    keep: Annotated[
+        list[Glob],
+        "reports that it writes and other judges read; those that judges of the policy name are "
+        "kept anyway",
+    ] = []
+    from_: Annotated[
+        Literal["run", "evidence"], "`evidence` takes the outcome from `prjury build`"
+    ] = field(default="run", name="from")
 
 
-Percent: TypeAlias = Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)]
+Percent: TypeAlias = Annotated[float, Meta(ge=0.0, le=100.0)]
 
 
-class CoverageOptions(PolicySection):
+class CoverageOptions(PolicySection, frozen=True):
     """How much of the code the tests of a build have to cover."""
 
-    report: Glob = Field(description="the report that a build or a command writes, as a glob")
-    minimum: Percent | None = Field(None, description="percent")
-    metric: Literal["line", "branch", "method", "instruction", "complexity", "class"] = Field(
-        "line", description="what is counted"
-    )
-    baseline: Literal["base"] | Percent | None = Field(
-        None, description="percent; `base` takes what the build of the base has measured"
-    )
-    max_drop: Percent | None = Field(None, description="points below the baseline")
-    mode: Literal["floor", "preserved", "improved", "added_lines"] | None = Field(
-        None, description="what is asked; if not set, whatever else is named"
-    )
+    report: Annotated[Glob, "the report that a build or a command writes, as a glob"]
+    minimum: Annotated[Percent | None, "percent"] = None
+    metric: Annotated[
+        Literal["line", "branch", "method", "instruction", "complexity", "class"], "what is counted"
+    ] = "line"
+    baseline: Annotated[Literal["base"] | Percent | None, "percent, or the base's own"] = None
+    max_drop: Annotated[Percent | None, "points below the baseline"] = None
+    mode: Annotated[
+        Literal["floor", "preserved", "improved", "added_lines"] | None,
+        "what is asked; if not set, whatever else is named",
+    ] = None
 
-    @model_validator(mode="after")
-    def _asks_something(self) -> Self:
-        if self.minimum is None and (self.mode in {"floor", "added_lines"} or not self._compares):
+    def __post_init__(self) -> None:
+        compares = self.baseline is not None or self.max_drop is not None
+        alone = self.mode in {"floor", "added_lines"}
+        if self.minimum is None and (alone or not compares):
             raise ValueError("name the `minimum`, in percent, or a `baseline`")
-        if self._compares and self.mode in {"floor", "added_lines"}:
+        if compares and alone:
             raise ValueError(f"the mode {self.mode} compares with no baseline")
         if self.baseline is None and (self.mode in {"preserved", "improved"} or self.max_drop):
             raise ValueError("name the `baseline`: `base`, or percent")
-        return self
-
-    @property
-    def _compares(self) -> bool:
-        return self.baseline is not None or self.max_drop is not None
 
     @property
     def whole(self) -> bool:
@@ -92,33 +88,27 @@ class CoverageOptions(PolicySection):
         return self.mode != "added_lines"
 
 
-class FunctionOptions(FilesOfPolicy):
+class FunctionOptions(FilesOfPolicy, frozen=True):
     """A rule of one's own: a Python function."""
 
-    file: InsidePath = Field(
-        description="a file of the base commit, or of this machine with --config"
-    )
-    function: str = Field(
-        pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$", description="the function in it"
-    )
-    timeout: Duration = Field(60.0, description="how long it may take")
+    file: Annotated[InsidePath, "a file of the base commit, or of this machine with --config"]
+    function: Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,59}$(?!\n)"), "its name"]
+    timeout: Annotated[Duration, "how long it may take"] = seconds(60)
 
 
-class FindingsOptions(PolicySection):
+class FindingsOptions(PolicySection, frozen=True):
     """The report of another tool."""
 
-    sarif: Glob | None = Field(None, description="a SARIF report, as a glob")
-    checkstyle: Glob | None = Field(None, description="a Checkstyle report, as a glob")
-    junit: Glob | None = Field(None, description="a JUnit report, as a glob")
-    severity: Literal["error", "warning", "hint"] = Field(
-        "warning", description="findings at least as severe as this fail the judge"
+    sarif: Annotated[Glob | None, "a SARIF report, as a glob"] = None
+    checkstyle: Annotated[Glob | None, "a Checkstyle report, as a glob"] = None
+    junit: Annotated[Glob | None, "a JUnit report, as a glob"] = None
+    severity: Annotated[Literal["error", "warning", "hint"], "the mildest that fails it"] = (
+        "warning"
     )
 
-    @model_validator(mode="after")
-    def _names_one_report(self) -> Self:
+    def __post_init__(self) -> None:
         if [self.sarif, self.checkstyle, self.junit].count(None) != 2:  # noqa: PLR2004 - of three
             raise ValueError("give one of `sarif`, `checkstyle` and `junit`")
-        return self
 
     @property
     def report(self) -> str:

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from msgspec import Meta, field
+from msgspec.structs import replace
 
 from prjury.jury.verdicts import TierPolicy
 from prjury.policy.agents import AgentOptions
 from prjury.policy.fields import (
+    Amount,
+    Convert,
     Duration,
     FilesOfPolicy,
     Glob,
     InsidePath,
+    MisfitError,
+    Name,
+    NamedEntry,
     PolicySection,
     Share,
-    complete,
-    empty,
+    seconds,
+    to_plain,
 )
-from prjury.policy.gone import SEATS
-from prjury.policy.patterns import PatternsOptions, RuleSelection
+from prjury.policy.patterns import PatternsOptions
 from prjury.policy.seats import (
     CommandOptions,
     CoverageOptions,
@@ -38,9 +36,7 @@ from prjury.policy.seats import (
     FindingsOptions,
     FunctionOptions,
 )
-from prjury.policy.voting import BranchCase, ConsensusOptions, NamedEntry, VotingEntry
-
-_MOST_RUNS = 9
+from prjury.policy.voting import BranchCase, VotingEntry
 
 #: Names become keys of the reply, and providers take no others there.
 CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
@@ -51,30 +47,29 @@ def plain_name(name: str) -> str:
     return name.replace("-", "_")
 
 
-class MergeOptions(PolicySection):
+class MergeOptions(PolicySection, frozen=True):
     """The way in which the project brings changes onto the base."""
 
-    strategy: Literal["auto", "merge", "rebase", "squash"] = Field(
-        "auto", description="`auto` takes it from the newest commits of the base"
-    )
+    strategy: Annotated[
+        Literal["auto", "merge", "rebase", "squash"],
+        "`auto`: as the base's commits",
+    ] = "auto"
 
 
-class Steps(PolicySection):
+class Steps(PolicySection, frozen=True):
     """Your commands, each one line for ``/bin/sh``; steps that are left out are not run."""
 
-    setup: str | None = Field(None, description="what has to be there before")
-    build: str | None = Field(None, description="what compiles")
-    test: str | None = Field(None, description="what tests")
-    lint: str | None = Field(None, description="what else has to pass")
+    setup: Annotated[str | None, "what has to be there before"] = None
+    build: Annotated[str | None, "what compiles"] = None
+    test: Annotated[str | None, "what tests"] = None
+    lint: Annotated[str | None, "what else has to pass"] = None
 
-    @model_validator(mode="after")
-    def _says_something(self) -> Steps:
+    def __post_init__(self) -> None:
         steps = (self.setup, self.build, self.test, self.lint)
         if any(step is not None and not step.strip() for step in steps):
             raise ValueError("a step is a command; leave out what should not run")
         if not self.build and not self.test:
             raise ValueError("name at least one of `build` and `test`; other steps are not judged")
-        return self
 
 
 System: TypeAlias = Literal[
@@ -85,131 +80,147 @@ System: TypeAlias = Literal[
 
 
 #: A check's name, or ``app:name``; see `prjury.judges.builds.external_checks`.
-CheckName: TypeAlias = Annotated[str, Field(pattern=r"^\S(.*\S)?$", max_length=200)]
-
-CheckNamesOption: TypeAlias = (
-    Literal["auto", "all"] | Annotated[list[CheckName], Field(min_length=1, max_length=100)]
-)
-ArtifactNames: TypeAlias = Literal["auto"] | Annotated[list[CheckName], Field(max_length=100)]
-BuildSource: TypeAlias = Literal["run", "checks", "evidence"]
+CheckName: TypeAlias = Annotated[str, Meta(pattern=r"^\S(.*\S)?$(?!\n)", max_length=200)]
 
 
-def _says_something(command: str | Steps) -> str | Steps:
-    if isinstance(command, str) and not command.strip():
-        raise ValueError("a command is needed: `auto`, one shell command, or steps")
-    return command
-
-
-Command: TypeAlias = Annotated[str | Steps, AfterValidator(_says_something)]
-
-
-class BuildChoices(FilesOfPolicy):
-    """How the merged tree is built, apart from the command and from building it elsewhere."""
-
-    systems: Literal["auto"] | Annotated[list[System], Field(min_length=1)] = Field(
-        "auto", description="the build systems that are looked for; bazel only if it is named"
-    )
-    recipes: list[InsidePath] = Field(
-        default_factory=empty, description="your own build systems: files like those of the recipes"
-    )
-    junit: list[Glob] = Field(
-        default_factory=empty,
-        max_length=100,
-        description="where the tests leave JUnit files; with a command of your own, they have to",
-    )
-    affected: bool = Field(default=True, description="build only what the change can affect")
-    pre_existing: Literal["warn", "block"] = Field(
-        "warn", description="what failures do that the base has as well"
-    )
-    compare: Literal["always", "on_failure"] = Field(
-        "always",
-        description="when the base's result is asked for: to tell which tests no longer run, or "
-        "only to tell old failures from new",
-    )
-    vanished: Literal["ask", "fail", "warn"] = Field(
-        "ask", description="what to do if tests that ran on the base did not run"
-    )
-    flaky: Literal["block", "warn"] = Field(
-        "warn", description="whether a test that passes when it is run again still fails the judge"
-    )
-    timeout: Duration = Field(1800.0, description="for the build of one side")
-    keep: list[Glob] = Field(
-        default_factory=empty,
-        description="reports that the build writes and other judges read; those that judges of the "
-        "policy name are kept anyway",
-    )
-    keep_of_base: list[Glob] = Field(
-        default_factory=empty,
-        description="the same of the base's build; `coverage` with `baseline: base` needs no word",
-    )
-
-
-FROM = "where the outcome comes from: `run` it here, the head's other `checks`, or `evidence`"
-CHECKS = (
-    "with `from: checks`, the names that count, `*` for any text; `auto`: all but those of bots "
-    "that build nothing"
-)
-ARTIFACTS = (
-    "with `from: checks`, the names of artifacts with JUnit reports, `*` for any text; `auto`: "
-    "those that are usual"
-)
-
-
-class BuildOptions(BuildChoices):
+class BuildOptions(FilesOfPolicy, frozen=True):
     """How the merged tree is built."""
 
-    command: Command = Field("auto", description="`auto`, one shell command, or steps")
-    from_: BuildSource = Field("run", alias="from", description=FROM)
-    checks: CheckNamesOption = Field("auto", description=CHECKS)
-    artifacts: ArtifactNames = Field("auto", description=ARTIFACTS)
+    command: Annotated[str | Steps, "`auto`, one shell command, or steps"] = "auto"
+    systems: Annotated[
+        Literal["auto"] | Annotated[list[System], Meta(min_length=1)],
+        "the build systems that are looked for; bazel only if it is named",
+    ] = "auto"
+    recipes: Annotated[list[InsidePath], "your own build systems: files with recipes"] = []
+    junit: Annotated[
+        list[Glob],
+        Meta(max_length=100),
+        "where the tests leave JUnit files; with a command of your own, they have to",
+    ] = []
+    affected: Annotated[bool, "build only what the change can affect"] = True
+    pre_existing: Annotated[Literal["warn", "block"], "what old failures do"] = "warn"
+    compare: Annotated[
+        Literal["always", "on_failure"],
+        "when the base's result is asked for: to tell which tests no longer run, or only to tell "
+        "old failures from new",
+    ] = "always"
+    vanished: Annotated[Literal["ask", "fail", "warn"], "where tests of the base are gone"] = "ask"
+    flaky: Annotated[Literal["block", "warn"], "where a failed test passes again"] = "warn"
+    timeout: Annotated[Duration, "for the build of one side"] = seconds(1800)
+    keep: Annotated[
+        list[Glob],
+        "reports that the build writes and other judges read; those that judges of the policy "
+        "name are kept anyway",
+    ] = []
+    keep_of_base: Annotated[list[Glob], "the same of the base's build"] = []
+    from_: Annotated[
+        Literal["run", "checks", "evidence"],
+        "where the outcome comes from: `run` it here, the head's other `checks`, or `evidence`",
+    ] = field(default="run", name="from")
+    checks: Annotated[
+        Literal["auto", "all"] | Annotated[list[CheckName], Meta(min_length=1, max_length=100)],
+        "with `from: checks`, the names that count, `*` for any text; `auto`: all but those of "
+        "bots that build nothing",
+    ] = "auto"
+    artifacts: Annotated[
+        Literal["auto"] | Annotated[list[CheckName], Meta(max_length=100)],
+        "with `from: checks`, the names of artifacts with JUnit reports, `*` for any text; "
+        "`auto`: those that are usual",
+    ] = "auto"
 
-    @model_validator(mode="after")
-    def _checks_are_read(self) -> Self:
-        lists = {"checks": self.checks, "artifacts": self.artifacts}
-        idle = next((key for key, value in lists.items() if isinstance(value, list)), None)
-        if idle and self.from_ != "checks":
-            raise ValueError(f"`{idle}` names what `from: checks` reads; set that as well")
-        return self
+    def __post_init__(self) -> None:
+        if isinstance(self.command, str) and not self.command.strip():
+            raise MisfitError("command", "a command is needed: `auto`, one shell command, or steps")
+        for key, value in (("checks", self.checks), ("artifacts", self.artifacts)):
+            if isinstance(value, list) and self.from_ != "checks":
+                raise ValueError(f"`{key}` names what `from: checks` reads; set that as well")
 
 
-class QuestionOptions(PolicySection):
+class BuildSection(NamedEntry):
+    """The options of every judge `build` that does not say them itself; null says nothing."""
+
+    name = "build"
+
+    def __init__(
+        self,
+        options: BuildOptions | None = None,
+        keys: Iterable[str] = (),
+        coverage: Sequence[str] = (),
+    ) -> None:
+        self.options: BuildOptions = options or BuildOptions()
+        self.keys = frozenset(keys)
+        self.coverage = list(coverage)
+
+    @classmethod
+    def read(cls, value: object, convert: Convert) -> Self:
+        """Read it as a file holds it."""
+        written = cls.spell_out(value)
+        coverage = convert(written.pop("coverage", []), list[Glob])
+        return cls(convert(written, BuildOptions), written, coverage)
+
+    @classmethod
+    def forms(cls) -> Mapping[str, Any]:
+        """The form of each key that it may hold."""
+        return {**BuildOptions.forms(), "coverage": list[Glob]}
+
+    @classmethod
+    def spell_out(cls, value: object) -> dict[str, Any]:
+        """Every key that it says."""
+        if not isinstance(value, dict):
+            raise TypeError("a mapping of keys to values is expected here")
+        return {key: item for key, item in value.items() if item is not None}
+
+    @property
+    def plain(self) -> Mapping[str, Any]:
+        """The section as a file holds it."""
+        command = self.options.command if "command" in self.keys else None
+        return {**to_plain(self.options), "command": command, "coverage": self.coverage}
+
+    def complete(self, entry: JudgeEntry) -> JudgeEntry:
+        """A judge `build` with the options that it does not say itself."""
+        values = {field_name(key): key for key in self.keys - entry.keys}
+        changes = {name: getattr(self.options, name) for name in values}
+        return entry.with_options(entry.options.with_changes(**changes))
+
+
+def field_name(key: str) -> str:
+    """The name of the attribute of a key, which may be a word of Python."""
+    return "from_" if key == "from" else key
+
+
+class QuestionOptions(FilesOfPolicy, frozen=True):
     """The options that all judges that ask models share."""
 
-    model: str = Field(
-        "auto", description="`provider:name`; several with commas between them have a seat each"
-    )
-    runs: int = Field(1, ge=1, le=_MOST_RUNS, description="how often each model is asked")
-    threshold: Share = Field(0.7, description="the share of criteria at which the judge passes")
+    model: Annotated[str, "`provider:name`; several, between commas, have a seat each"] = "auto"
+    runs: Annotated[int, Meta(ge=1, le=9), "how often each model is asked"] = 1
+    threshold: Annotated[Share, "the share of criteria at which the judge passes"] = 0.7
 
 
-class QualityOptions(QuestionOptions):
+_MUST = ("correctness", "risk")
+
+
+class QualityOptions(QuestionOptions, frozen=True):
     """What the quality judge asks about."""
 
-    criteria: list[str] | dict[str, str] = Field(
-        default=["correctness", "tests", "conventions", "risk"],
-        min_length=1,
-        description="names of criteria, or your own as name: question",
-    )
-    must: list[str] = Field(
-        default=["correctness", "risk"],
-        description="criteria of which none may fail; `threshold` is for the others alone",
-    )
-    guidelines: bool = Field(
-        default=True,
-        description="whether the base's guidelines or CONTRIBUTING are part of the instructions",
+    criteria: Annotated[
+        Annotated[list[str], Meta(min_length=1)] | Annotated[dict[str, str], Meta(min_length=1)],
+        "names of criteria, or your own as name: question",
+    ] = field(default_factory=lambda: ["correctness", "tests", "conventions", "risk"])
+    must: Annotated[
+        list[str], "criteria of which none may fail; `threshold` is for the others alone"
+    ] = field(default_factory=lambda: list(_MUST))
+    guidelines: Annotated[bool, "whether the base's guidelines or CONTRIBUTING are asked about"] = (
+        True
     )
 
-    @field_validator("must")
-    @classmethod
-    def _are_criteria(cls, must: list[str], info: ValidationInfo) -> list[str]:
+    def __post_init__(self) -> None:
         """The default ones need not be asked, also where a resolved policy names them."""
-        if must == cls.model_fields["must"].default:
-            return must
-        names = {plain_name(name) for name in info.data.get("criteria", must)}
-        for name in must:
+        names = {plain_name(name) for name in self.criteria}
+        for name in self.must if self.must != list(_MUST) else ():
             if plain_name(name) not in names:
-                raise ValueError(f"{name} is not one of the criteria: {', '.join(sorted(names))}")
-        return must
+                raise MisfitError(
+                    "must", f"{name} is not one of the criteria: {', '.join(sorted(names))}"
+                )
 
     def musts(self, criteria: Iterable[str]) -> frozenset[str]:
         """Those of these criteria that have to pass."""
@@ -217,239 +228,201 @@ class QualityOptions(QuestionOptions):
         return frozenset(name for name in criteria if plain_name(name) in must)
 
 
-class SuitabilityOptions(QuestionOptions):
+class SuitabilityOptions(QuestionOptions, frozen=True):
     """When a change is suitable for a release branch."""
 
-    threshold: Share = Field(0.6, description="the share of criteria at which it passes")
+    threshold: Annotated[Share, "the share of criteria at which it passes"] = 0.6
 
 
-class PromptOptions(QuestionOptions, FilesOfPolicy):
+class PromptOptions(QuestionOptions, frozen=True, kw_only=True):
     """A custom judge: a text that says what matters, and questions."""
 
-    name: str = Field(
-        pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,59}$", description="its name in the report"
-    )
-    file: str | None = Field(None, description="the text, by its path in the base commit")
-    text: str | None = Field(None, description="the text itself")
-    criteria: dict[str, str] = Field(
-        min_length=1, max_length=20, description="questions that YES or NO answers, by name"
-    )
-    sees_description: bool = Field(
-        default=False, description="whether it reads the title and the text of the pull request"
-    )
+    name: Annotated[Name, "its name in the report"]
+    file: Annotated[str | None, "the text, by its path in the base commit"] = None
+    text: Annotated[str | None, "the text itself"] = None
+    criteria: Annotated[
+        dict[str, str],
+        Meta(min_length=1, max_length=20),
+        "YES or NO questions, by name",
+    ]
+    sees_description: Annotated[bool, "whether it reads the pull request's title and text"] = False
 
-    @field_validator("name")
-    @classmethod
-    def _is_free(cls, name: str) -> str:
-        if name in {*JudgeEntry.known(), "chair"}:
-            raise ValueError(f"{name} is the name of another judge")
-        return name
-
-    @field_validator("criteria")
-    @classmethod
-    def _questions(cls, criteria: dict[str, str]) -> dict[str, str]:
-        for name, question in criteria.items():
-            if not CRITERION_NAME.fullmatch(name):
-                raise ValueError(
-                    f"{name!r} is not a name; a name has up to 60 letters, digits, dots, hyphens "
-                    "and underscores, and a letter first"
-                )
-            if not question.strip():
-                raise ValueError(f"{name} has no question")
-        return criteria
-
-    @model_validator(mode="after")
-    def _says_what_matters(self) -> PromptOptions:
+    def __post_init__(self) -> None:
+        if self.name in {*OPTIONS, "chair"}:
+            raise MisfitError("name", f"{self.name} is the name of another judge")
         if (self.file is None) == (self.text is None):
             raise ValueError("give one of `file` and `text`")
-        return self
+        for name, question in self.criteria.items():
+            if not CRITERION_NAME.fullmatch(name):
+                raise MisfitError(
+                    "criteria",
+                    f"{name!r} is not a name; a name has up to 60 letters, digits, "
+                    "dots, hyphens and underscores, and a letter first",
+                )
+            if not question.strip():
+                raise MisfitError("criteria", f"{name} has no question")
+
+
+#: Judges that have no seat any more, each with what to use.
+SEATS = {
+    "semantic": "use `prjury judge semantic`, the library, or `file-content`",
+    "superset-diff": "use `prjury judge superset-diff`, the library, or `file-content`",
+    "class-version": "use `prjury judge class-version` or the library",
+}
+#: The options of our own judges, by their names.
+OPTIONS: Mapping[str, type[PolicySection]] = {
+    "merge": MergeOptions,
+    "build": BuildOptions,
+    "patterns": PatternsOptions,
+    "quality": QualityOptions,
+    "tests-exercise-behaviour": QuestionOptions,
+    "description-matches-change": QuestionOptions,
+    "backport-suitability": SuitabilityOptions,
+    "prompt": PromptOptions,
+    "command": CommandOptions,
+    "file-exists": FileExistsOptions,
+    "file-content": FileContentOptions,
+    "coverage": CoverageOptions,
+    "agent": AgentOptions,
+    "python": FunctionOptions,
+    "findings": FindingsOptions,
+}
 
 
 class JudgeEntry(NamedEntry):
-    """One judge of a tier: its name, or its name with options, optionally with a weight."""
+    """One judge of a tier: its name, or its name with options, optionally with a weight.
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    Attributes:
+        options: a section for our own judges, a mapping for those of others.
+        keys: the options that the file names.
+    """
 
-    merge: MergeOptions | None = None
-    build: BuildOptions | None = None
-    patterns: PatternsOptions | None = None
-    quality: QualityOptions | None = None
-    tests: QuestionOptions | None = Field(None, alias="tests-exercise-behaviour")
-    description: QuestionOptions | None = Field(None, alias="description-matches-change")
-    suitability: SuitabilityOptions | None = Field(None, alias="backport-suitability")
-    prompt: PromptOptions | None = None
-    command: CommandOptions | None = None
-    file_exists: FileExistsOptions | None = Field(None, alias="file-exists")
-    file_content: FileContentOptions | None = Field(None, alias="file-content")
-    coverage: CoverageOptions | None = None
-    agent: AgentOptions | None = None
-    python: FunctionOptions | None = None
-    findings: FindingsOptions | None = None
-    weight: float = Field(
-        1.0, ge=0.0, allow_inf_nan=False, description="of its vote, where votes are weighed"
-    )
+    FORMS = {**OPTIONS, "weight": Amount}
+    OPEN = True
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> JudgeEntry:
-        for name in self._named:
-            if name in SEATS:
-                raise complete(f"the judge {name} has no seat in a policy any more; {SEATS[name]}")
-        if self.python and self.python.function in self.known():
-            raise ValueError(f"{self.python.function} is the name of another judge")
-        if len(self._named) != 1:
-            alternatives = " and ".join(sorted(self._named)) or "none"
-            raise ValueError(f"an entry names exactly one judge, not {alternatives}")
-        return self
+    def __init__(
+        self,
+        name: str,
+        options: Any,  # noqa: ANN401 - as above
+        weight: float = 1.0,
+        keys: Iterable[str] = (),
+    ) -> None:
+        self.name, self.options, self.weight = name, options, weight
+        self.keys = frozenset(keys)
 
     @classmethod
-    def known(cls) -> dict[str, str]:
-        """Our own judges' names, each with the field of its options."""
-        fields = {field.alias or name: name for name, field in cls.model_fields.items()}
-        return {name: attribute for name, attribute in fields.items() if name != "weight"}
+    def read(cls, value: object, convert: Convert) -> Self:
+        """Read it as a file holds it."""
+        spelled = cls.spell_out(value)
+        weight: float = convert(spelled.pop("weight", 1.0), Amount)
+        for name in spelled:
+            if name in SEATS:
+                raise ValueError(
+                    f"the judge {name} has no seat in a policy any more; {SEATS[name]}"
+                )
+        if len(spelled) != 1:
+            alternatives = " and ".join(sorted(spelled)) or "none"
+            raise ValueError(f"an entry names exactly one judge, not {alternatives}")
+        ((name, options),) = spelled.items()
+        section = convert(options, OPTIONS[name]) if name in OPTIONS else options
+        if isinstance(section, FunctionOptions) and section.function in OPTIONS:
+            raise ValueError(f"{section.function} is the name of another judge")
+        return cls(name, section, weight, options if isinstance(options, dict) else ())
 
     @property
-    def _named(self) -> dict[str, Any]:
-        own = {name: getattr(self, attribute) for name, attribute in self.known().items()}
-        seated = {name: options for name, options in own.items() if options is not None}
-        return {**seated, **(self.__pydantic_extra__ or {})}
+    def plain(self) -> Mapping[str, Any]:
+        """The entry as a file holds it."""
+        return {self.name: self.options, "weight": self.weight}
+
+    def with_options(self, options: PolicySection) -> JudgeEntry:
+        """The same judge with other options."""
+        return JudgeEntry(self.name, options, self.weight, self.keys)
 
     @property
-    def name(self) -> str:
-        """The judge's name."""
-        return next(iter(self._named))
+    def build(self) -> BuildOptions | None:
+        """The options of a judge `build`."""
+        return self.options if isinstance(self.options, BuildOptions) else None
+
+    @property
+    def command(self) -> CommandOptions | None:
+        """The options of a judge `command`."""
+        return self.options if isinstance(self.options, CommandOptions) else None
+
+    @property
+    def patterns(self) -> PatternsOptions | None:
+        """The options of a judge `patterns`."""
+        return self.options if isinstance(self.options, PatternsOptions) else None
 
     @property
     def title(self) -> str:
         """The name of the judge in reports: a rule's, a prompt's and an agent's own."""
-        if self.python:
-            return self.python.function
-        asking = self.prompt or self.agent
-        return (asking.name if asking else None) or self.name
+        if isinstance(self.options, FunctionOptions):
+            return self.options.function
+        return (
+            self.options.name
+            if isinstance(self.options, PromptOptions | AgentOptions)
+            else self.name
+        )
 
     @property
     def asks_models(self) -> bool:
         """Whether the judge is a model or an agent."""
-        return bool(
-            self.quality
-            or self.tests
-            or self.description
-            or self.suitability
-            or self.prompt
-            or self.agent
-        )
+        return isinstance(self.options, QuestionOptions | AgentOptions)
 
     @property
-    def reports(self) -> tuple[str, ...]:
-        """The reports that the judge reads, which a build or a command has to leave behind."""
-        reading = self.findings or self.coverage
-        return (reading.report,) if reading else ()
-
-    @property
-    def runs(self) -> BuildOptions | CommandOptions | None:
-        """The options of a judge that runs the change, or reads what became of such a run."""
-        return self.build or self.command
-
-    @property
-    def options(self) -> Any:  # noqa: ANN401 - a model for our own judges, a mapping for others
-        """The judge's options: a model for our own judges, a mapping for those of others."""
-        return self._named[self.name]
+    def report(self) -> str:
+        """The report that the judge reads, which a build or a command has to leave behind."""
+        reads = isinstance(self.options, FindingsOptions | CoverageOptions)
+        return self.options.report if reads else ""
 
 
-class TierConfig(PolicySection):
+class TierConfig(PolicySection, frozen=True):
     """One tier: judges, how their votes are counted, and when the tier decides."""
 
-    name: str = Field(min_length=1, max_length=60, description="its name in reports")
-    policy: TierPolicy = Field(
-        TierPolicy.REJECT_ON_ANY_FAIL, strict=False, description="when the tier decides"
+    name: Annotated[str, Meta(min_length=1, max_length=60), "its name in reports"]
+    judges: Annotated[list[JudgeEntry], Meta(min_length=1), "who sits on it"]
+    policy: Annotated[TierPolicy, "when the tier decides"] = TierPolicy.REJECT_ON_ANY_FAIL
+    voting: Annotated[VotingEntry, "how votes are counted"] = field(default_factory=VotingEntry)
+    continue_on_reject: Annotated[bool, "whether later tiers are asked after a rejection"] = False
+    on_error: Annotated[Literal["block", "continue"], "whether later tiers are asked"] = "block"
+    min_confidence: Annotated[Share | None, "the confidence that accept_on_all_pass asks for"] = (
+        None
     )
-    judges: list[JudgeEntry] = Field(min_length=1, description="who sits on it")
-    voting: VotingEntry = Field(
-        default_factory=lambda: VotingEntry(consensus=ConsensusOptions()),
-        description="how their votes are counted",
-    )
-    continue_on_reject: bool = Field(
-        default=False, description="whether later tiers are asked after a rejection"
-    )
-    on_error: Literal["block", "continue"] = Field(
-        "block", description="whether later tiers are asked after an error"
-    )
-    min_confidence: Share | None = Field(
-        None, description="with accept_on_all_pass, the confidence that it asks for"
-    )
-    advisory: bool | Literal["auto"] = Field(
-        "auto",
-        description="whether it is only reported; `auto`: a tier in which only models judge is",
-    )
-    when: list[BranchCase] = Field(
-        default_factory=empty, description="what differs by the branch that is merged into"
-    )
+    advisory: Annotated[
+        bool | Literal["auto"],
+        "whether it is only reported; `auto`: a tier in which only models judge is",
+    ] = "auto"
+    when: Annotated[list[BranchCase], "what differs by the branch that is merged into"] = []
 
-    @model_validator(mode="after")
-    def _cases_are_sound(self) -> TierConfig:
-        titles = {entry.title for entry in self.judges}
-        for case in self.when:
-            if strange := sorted(case.weights.keys() - titles):
-                raise ValueError(f"when: {strange[0]} is no judge of this tier")
-            if case.min_confidence is not None and not self._accepts:
-                raise ValueError("when: min_confidence is for the policy accept_on_all_pass")
-        return self
-
-    def with_rules(self, rules: RuleSelection) -> TierConfig:
-        """The tier whose version patterns do without the rules that the policy ignores."""
-        judges = [
-            entry.model_copy(update={"patterns": entry.patterns.with_rules(rules)})
-            if entry.patterns
-            else entry
-            for entry in self.judges
-        ]
-        return self.model_copy(update={"judges": judges})
-
-    @property
-    def _accepts(self) -> bool:
-        return self.policy is TierPolicy.ACCEPT_ON_ALL_PASS
-
-    def on(self, branch: str) -> TierConfig:
-        """The tier as it is for changes to a branch; the first case that names it counts."""
-        case = next((one for one in self.when if fnmatchcase(branch, one.branch)), None)
-        if case is None:
-            return self.model_copy(update={"when": []})
-        judges = [
-            one.model_copy(update={"weight": case.weights.get(one.title, one.weight)})
-            for one in self.judges
-        ]
-        return self.model_copy(update={**case.settings, "judges": judges, "when": []})
-
-    @model_validator(mode="after")
-    def _obeys_what_it_says(self) -> TierConfig:
+    def __post_init__(self) -> None:
+        accepts = self.policy is TierPolicy.ACCEPT_ON_ALL_PASS
         rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL
         if not rejects and (self.continue_on_reject or self.on_error == "continue"):
             raise ValueError(
                 "continue_on_reject and on_error: continue are for the policy reject_on_any_fail"
             )
-        if self.min_confidence is not None and not self._accepts:
+        if self.min_confidence is not None and not accepts:
             raise ValueError("min_confidence is for the policy accept_on_all_pass")
-        return self
+        titles = {entry.title for entry in self.judges}
+        for case in self.when:
+            if strange := sorted(case.weights.keys() - titles):
+                raise MisfitError("when", f"{strange[0]} is no judge of this tier")
+            if case.min_confidence is not None and not accepts:
+                raise MisfitError("when", "min_confidence is for the policy accept_on_all_pass")
 
+    def with_judges(self, judges: Iterable[JudgeEntry]) -> TierConfig:
+        """The same tier with other judges."""
+        return replace(self, judges=list(judges))
 
-#: The tier of programs that `extend` adds.
-RULES_TIER = "rules"
-
-
-def extend_tiers(tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]) -> list[TierConfig]:
-    """The tiers with further judges: programs after the build, models in the last tier."""
-    programs = [entry for entry in extend if not entry.asks_models]
-    models = [entry for entry in extend if entry.asks_models]
-    extended = list(tiers)
-    if models:
-        last = extended[-1]
-        extended[-1] = last.model_copy(update={"judges": [*last.judges, *models]})
-    if not programs:
-        return extended
-    for index, tier in enumerate(extended):
-        if tier.name == RULES_TIER:
-            extended[index] = tier.model_copy(update={"judges": [*tier.judges, *programs]})
-            return extended
-    builds = [i for i, tier in enumerate(extended[:-1]) if any(one.build for one in tier.judges)]
-    rules = TierConfig(name=RULES_TIER, judges=programs, continue_on_reject=True)
-    extended.insert(builds[-1] + 1 if builds else 0, rules)
-    return extended
+    def on(self, branch: str) -> TierConfig:
+        """The tier as it is for changes to a branch; the first case that names it counts."""
+        for case in self.when:
+            if fnmatchcase(branch, case.branch):
+                judges = [
+                    JudgeEntry(
+                        one.name, one.options, case.weights.get(one.title, one.weight), one.keys
+                    )
+                    for one in self.judges
+                ]
+                return replace(self, **case.settings, judges=judges, when=[])
+        return replace(self, when=[])

@@ -2,108 +2,92 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import BaseModel, Field, field_validator, model_validator
-
+from prjury.errors import did_you_mean
 from prjury.jury.voting import ErrorPolicy, TiePolicy
-from prjury.policy.fields import BranchName, PolicySection, Share
+from prjury.policy.fields import (
+    Amount,
+    BranchName,
+    Convert,
+    MisfitError,
+    NamedEntry,
+    PolicySection,
+    Share,
+)
+
+OnError: TypeAlias = Annotated[ErrorPolicy, "what a judge's error does to the vote"]
 
 
-class NamedEntry(BaseModel):
-    """A name, or a name with options; a name without a value has none."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _from_name(cls, value: object) -> object:
-        if isinstance(value, str):
-            return {value: {}}
-        if isinstance(value, dict):
-            return {key: {} if item is None else item for key, item in value.items()}
-        return value
-
-
-_ON_ERROR = "what the error of a judge does to the vote"
-
-
-class MajorityOptions(PolicySection):
+class MajorityOptions(PolicySection, frozen=True):
     """Options of majority voting."""
 
-    tie: TiePolicy = Field(TiePolicy.FAIL, strict=False, description="the outcome of a tie")
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False, description=_ON_ERROR)
+    tie: Annotated[TiePolicy, "the outcome of a tie"] = TiePolicy.FAIL
+    on_error: OnError = ErrorPolicy.PROPAGATE
 
 
-class ScoreOptions(PolicySection):
+class ScoreOptions(PolicySection, frozen=True):
     """Options of the strategies that read scores."""
 
-    threshold: Share = Field(0.5, description="the result at which the tier passes")
-    undecided: tuple[Share, Share] | None = Field(
-        None, strict=False, description="a result inside of this band is an abstention"
-    )
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False, description=_ON_ERROR)
+    threshold: Annotated[Share, "the result at which the tier passes"] = 0.5
+    undecided: Annotated[tuple[Share, Share] | None, "a result in this band abstains"] = None
+    on_error: OnError = ErrorPolicy.PROPAGATE
 
-    @field_validator("undecided")
-    @classmethod
-    def _check_band(cls, band: tuple[float, float] | None) -> tuple[float, float] | None:
-        if band and band[0] > band[1]:
-            raise ValueError("the lower end of the band comes first, such as [0.4, 0.6]")
-        return band
+    def __post_init__(self) -> None:
+        if self.undecided and self.undecided[0] > self.undecided[1]:
+            raise MisfitError(
+                "undecided", "the lower end of the band comes first, such as [0.4, 0.6]"
+            )
 
 
-class ConsensusOptions(PolicySection):
+class ConsensusOptions(PolicySection, frozen=True):
     """Options of voting by consensus."""
 
-    on_disagreement: Literal["fail", "abstain", "error"] = Field(
-        "fail", description="the outcome where they do not agree"
-    )
-    on_error: ErrorPolicy = Field(ErrorPolicy.PROPAGATE, strict=False, description=_ON_ERROR)
+    on_disagreement: Annotated[Literal["fail", "abstain", "error"], "where they disagree"] = "fail"
+    on_error: OnError = ErrorPolicy.PROPAGATE
 
 
 class VotingEntry(NamedEntry):
     """One voting strategy: its name, or its name with options."""
 
-    model_config = PolicySection.model_config
+    FORMS = {
+        "majority": MajorityOptions,
+        "average": ScoreOptions,
+        "weighted_average": ScoreOptions,
+        "median": ScoreOptions,
+        "consensus": ConsensusOptions,
+    }
 
-    majority: MajorityOptions | None = None
-    average: ScoreOptions | None = None
-    weighted_average: ScoreOptions | None = None
-    median: ScoreOptions | None = None
-    consensus: ConsensusOptions | None = None
+    def __init__(self, name: str = "consensus", options: Any = None) -> None:  # noqa: ANN401 - of its form
+        self.name = name
+        self.options = self.FORMS[name]() if options is None else options
 
-    @model_validator(mode="after")
-    def _exactly_one(self) -> VotingEntry:
-        if len(self.model_fields_set) != 1:
-            alternatives = " and ".join(sorted(self.model_fields_set)) or "none"
+    @classmethod
+    def read(cls, value: object, convert: Convert) -> Self:
+        """Read it as a file holds it."""
+        spelled = cls.spell_out(value)
+        for name in spelled:
+            if name not in cls.FORMS:
+                meant = did_you_mean(name, cls.FORMS) or f"Allowed are {', '.join(cls.FORMS)}"
+                raise ValueError(f"{name} is not known; {meant[:1].lower()}{meant[1:]}")
+        if len(spelled) != 1:
+            alternatives = " and ".join(sorted(spelled)) or "none"
             raise ValueError(f"name exactly one voting strategy, not {alternatives}")
-        return self
-
-    @property
-    def name(self) -> str:
-        """The strategy's name."""
-        return next(iter(self.model_fields_set))
-
-    @property
-    def options(self) -> PolicySection:
-        """The strategy's options."""
-        options: PolicySection = getattr(self, self.name)
-        return options
+        ((name, options),) = spelled.items()
+        return cls(name, convert(options, cls.FORMS[name]))
 
 
-class BranchCase(PolicySection):
+class BranchCase(PolicySection, frozen=True, kw_only=True):
     """What a tier has for changes to some branches; its judges are the same for all."""
 
-    branch: BranchName = Field(description="the branch that is merged into, by its name or a glob")
-    voting: VotingEntry | None = None
-    weights: dict[str, Annotated[float, Field(ge=0.0, allow_inf_nan=False)]] = Field(
-        default_factory=dict, description="weights of judges of the tier, by their names"
-    )
-    min_confidence: Share | None = Field(None, description="in place of the tier's own")
+    branch: Annotated[BranchName, "the branch that is merged into, by its name or a glob"]
+    voting: Annotated[VotingEntry | None, "in place of the tier's own"] = None
+    weights: Annotated[dict[str, Amount], "weights of judges of the tier, by their names"] = {}
+    min_confidence: Annotated[Share | None, "in place of the tier's own"] = None
 
-    @model_validator(mode="after")
-    def _changes_something(self) -> BranchCase:
+    def __post_init__(self) -> None:
         if not self.weights and not self.settings:
             raise ValueError("name what differs: `voting`, `weights` or `min_confidence`")
-        return self
 
     @property
     def settings(self) -> dict[str, Any]:

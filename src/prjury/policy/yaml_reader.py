@@ -53,10 +53,6 @@ class Document:
 def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
     """The document as plain dictionaries, lists and scalars.
 
-    Args:
-        source: what the text is called in messages, such as a file name.
-        largest: bytes.
-
     Raises:
         ConfigError: for anything that is not plain YAML, with the line.
     """

@@ -16,8 +16,8 @@ from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies
-from prjury.action.inputs import Inputs
 from prjury.app.artifact_file import sha256
+from prjury.app.inputs import Inputs
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
 from prjury.app.stages.evidence import StageEvidence
 from prjury.app.stages.publish import publish_stage

@@ -7,18 +7,19 @@ import io
 import json
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.github import Account, FakeGitHub, running, side_payload
 from fakes.github.payloads import issue_payload
 from fakes.history import History, script
 from prjury.action import main
 from prjury.action.dependencies import GitAccess, wire
-from prjury.action.inputs import Inputs
+from prjury.app.inputs import Inputs
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.report.redact import Redactor

@@ -151,7 +151,10 @@ class TestOpinions:
         zones.collect()
         assert zones.decide() == 0, zones.log
         value = json.loads(zones.report("publish", "verdict.json").read_text())
-        records = [{**one, "judgment": PASS, **more} for one in value["opinions"]["records"]]
+        records = [
+            [place, {**one, "judgment": PASS, **more}]
+            for place, one in value["opinions"]["records"]
+        ]
         forge(zones, "verdict.json", {"records": records})
         assert zones.publish() == ExitCode.REJECTED
         assert zones.status == "failure"
@@ -284,6 +287,6 @@ def test_every_seat_is_told_with_who_sits_there(zones: Zones) -> None:
     zones.build()
     zones.collect()
     evidence = json.loads(zones.report("collect", "evidence.json").read_text())
-    told = {one["judge"]: (one["type"], one["waits"]) for one in evidence["records"]}
+    told = {place["name"]: (one["type"], one["waits"]) for place, one in evidence["records"]}
     assert told["quality"] == ("llm_powered", True)
     assert told["build"] == ("deterministic", False)

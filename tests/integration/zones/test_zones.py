@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, ClassVar
 
@@ -115,7 +116,7 @@ class TestModels:
         zones.build()
         zones.collect()
         evidence = json.loads(zones.report("collect", "evidence.json").read_text())
-        waiting = [r["judge"] for r in evidence["records"] if r["judgment"] is None]
+        waiting = [place["name"] for place, r in evidence["records"] if r["judgment"] is None]
         assert waiting == ["quality"]
 
     def test_what_the_model_reads_comes_along(self, zones: Zones) -> None:
@@ -123,7 +124,8 @@ class TestModels:
         zones.build()
         zones.collect()
         evidence = json.loads(zones.report("collect", "evidence.json").read_text())
-        assert any("sum(items) + 1" in str(text) for text in evidence["files"]["blobs"].values())
+        texts = [base64.b64decode(text or "") for text in evidence["files"]["blobs"].values()]
+        assert any(b"sum(items) + 1" in text for text in texts)
 
     @pytest.mark.parametrize(
         ("pull", "label"),
@@ -233,9 +235,8 @@ class TestForged:
         for tier in value["tiers"]:
             tier["status"] = "pass"
         evidence = json.loads(zones.report("publish", "evidence.json").read_text())
-        forged = [dict(record) for record in evidence["records"]]
-        for record in forged:
-            record["judgment"] = {"status": "pass", "reasoning": "fine", "score": None}
+        said = {"status": "pass", "reasoning": "fine", "score": None}
+        forged = [[place, {**one, "judgment": said}] for place, one in evidence["records"]]
         value["opinions"]["records"] = forged
         file.write_text(json.dumps(value))
         zones.digests["PRJURY_VERDICT_SHA256"] = zones.hand_over("verdict.json", "publish")

@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[3] / ".github" / "docs" / "voting.md"
 
 
 def test_a_policy_can_name_exactly_the_strategies_of_the_registry() -> None:
-    assert VotingEntry.model_fields.keys() == VOTING.keys()
+    assert VotingEntry.FORMS.keys() == VOTING.keys()
 
 
 @pytest.mark.parametrize("name", VOTING)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +43,7 @@ FINE = ServerState(
     required(),
     actions_app=ACTIONS_APP,
 )
-APART = replace(FINE, setup=set_up("prjury-build", "prjury-judge"))
+APART = structs.replace(FINE, setup=set_up("prjury-build", "prjury-judge"))
 QUEUE = BranchRules(required().checks, has_queue=True)
 MAY_NOT = "Could not read the protection of main; GitHub answers 403"
 ANYBODY = (
@@ -59,10 +58,13 @@ def facts(**more: object) -> RepositoryFacts:
 
 CASES = {
     "all is well": (FINE, []),
-    "all is well with forks": (replace(APART, facts=facts(forks=9)), []),
-    "forks of a private repository": (replace(FINE, facts=facts(private=True, forks=9)), []),
+    "all is well with forks": (structs.replace(APART, facts=facts(forks=9)), []),
+    "forks of a private repository": (
+        structs.replace(FINE, facts=facts(private=True, forks=9)),
+        [],
+    ),
     "forks": (
-        replace(FINE, facts=facts(forks=9)),
+        structs.replace(FINE, facts=facts(forks=9)),
         [
             (
                 "warning: prjury.yml: octo/shop is public and has forks, whose pull requests are "
@@ -72,7 +74,7 @@ CASES = {
         ],
     ),
     "nothing is required": (
-        replace(FINE, rules=BranchRules()),
+        structs.replace(FINE, rules=BranchRules()),
         [
             (
                 f"problem: {AT}: `prjury` is not required, so anything can be merged; "
@@ -81,7 +83,7 @@ CASES = {
         ],
     ),
     "something else is required": (
-        replace(FINE, rules=required("Build")),
+        structs.replace(FINE, rules=required("Build")),
         [
             (
                 f"problem: {AT}: `prjury` is not required, so anything can be merged; "
@@ -90,7 +92,7 @@ CASES = {
         ],
     ),
     "the shown name is required": (
-        replace(FINE, rules=required("PR Jury / prjury")),
+        structs.replace(FINE, rules=required("PR Jury / prjury")),
         [
             (
                 f"problem: {AT}: `PR Jury / prjury` is required, a name that no check ever has; "
@@ -103,11 +105,11 @@ CASES = {
         ],
     ),
     "any source": (
-        replace(FINE, rules=required(app=None)),
+        structs.replace(FINE, rules=required(app=None)),
         [f"warning: {AT}: `prjury` is required by ruleset 7 {ANYBODY}"],
     ),
     "another app": (
-        replace(FINE, rules=required(app=99)),
+        structs.replace(FINE, rules=required(app=99)),
         [
             (
                 f"problem: {AT}: `prjury` is required by ruleset 7 from the app 99, but it comes "
@@ -117,11 +119,11 @@ CASES = {
         ],
     ),
     "another app on a server of one's own": (
-        replace(FINE, rules=required(app=99), actions_app=None),
+        structs.replace(FINE, rules=required(app=99), actions_app=None),
         [],
     ),
     "classic protection": (
-        replace(
+        structs.replace(
             FINE,
             rules=BranchRules(),
             protection=(RequiredCheck("prjury", None, "the branch protection"),),
@@ -129,7 +131,7 @@ CASES = {
         [f"warning: {AT}: `prjury` is required by the branch protection {ANYBODY}"],
     ),
     "protection that cannot be read": (
-        replace(FINE, rules=BranchRules(), protection=MAY_NOT),
+        structs.replace(FINE, rules=BranchRules(), protection=MAY_NOT),
         [
             (
                 f"not checked: {AT}: whether `prjury` is required cannot be read with this token: "
@@ -137,9 +139,9 @@ CASES = {
             )
         ],
     ),
-    "protection that does not matter": (replace(FINE, protection=MAY_NOT), []),
+    "protection that does not matter": (structs.replace(FINE, protection=MAY_NOT), []),
     "a queue without a workflow": (
-        replace(FINE, rules=QUEUE),
+        structs.replace(FINE, rules=QUEUE),
         [
             (
                 f"problem: {AT}: there is a merge queue and no workflow of PR Jury on "
@@ -148,9 +150,9 @@ CASES = {
             )
         ],
     ),
-    "a queue": (replace(FINE, setup=set_up("prjury", "prjury-queue"), rules=QUEUE), []),
+    "a queue": (structs.replace(FINE, setup=set_up("prjury", "prjury-queue"), rules=QUEUE), []),
     "a person's status": (
-        replace(
+        structs.replace(
             FINE,
             said=(
                 NamedCheck("prjury", "status", "mallory"),
@@ -166,7 +168,7 @@ CASES = {
         ],
     ),
     "a workflow of a pull request's own": (
-        replace(APART, said=(NamedCheck("prjury", "check", "github-actions"),)),
+        structs.replace(APART, said=(NamedCheck("prjury", "check", "github-actions"),)),
         [
             (
                 "warning: recent commits: a check `prjury` comes from a workflow that is none of "
@@ -175,7 +177,7 @@ CASES = {
         ],
     ),
     "checks that cannot be read": (
-        replace(FINE, said="Could not read the checks of a commit"),
+        structs.replace(FINE, said="Could not read the checks of a commit"),
         ["not checked: recent commits: Could not read the checks of a commit"],
     ),
 }

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from prjury.action.inputs import INPUTS
+from prjury.app.inputs import ALLOWED, INPUTS
 from prjury.cli.init import policy_text
 from prjury.policy.load import default_policy, json_schema, read_policy
 from prjury.resources import templates
@@ -71,13 +71,12 @@ def test_every_pin_and_every_permission_is_explained(path: Path) -> None:
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_the_action_is_given_inputs_that_it_has(path: Path) -> None:
-    known = {one.name: one for one in INPUTS}
     for job in read(path)["jobs"].values():
         for step in job["steps"]:
             if step["uses"] == "OWNER/pr-jury@COMMIT":
                 given = step.get("with", {})
-                assert given.keys() <= known.keys()
-                assert given.get("mode", "review") in known["mode"].allowed
+                assert given.keys() <= INPUTS.keys()
+                assert given.get("mode", "review") in ALLOWED["mode"]
 
 
 def test_the_gate_has_one_name_in_every_mode() -> None:

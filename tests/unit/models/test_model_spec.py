@@ -4,9 +4,10 @@ import pytest
 
 from prjury.errors import ConfigError
 from prjury.models.panel import parse_model_spec
+from prjury.policy.fields import Duration
 from prjury.policy.models import ModelConfig, ModelsConfig
 
-LISTED = ModelConfig(provider="anthropic", name="claude-x", key_env="TEAM_KEY", timeout=9.0)
+LISTED = ModelConfig(provider="anthropic", name="claude-x", key_env="TEAM_KEY", timeout=Duration(9))
 MODELS = ModelsConfig(
     default=ModelConfig(provider="openai", name="d", base_url="https://d.example", room=5_000),
     panel=[LISTED],

@@ -57,23 +57,23 @@ _LABEL = (
     [
         (
             "branches: both",
-            'branches: auto or a list of names and globs is expected here, not "both".',
+            "branches: 'auto' or a list is expected here, not \"both\".",
         ),
-        ("branches: 1.0", "branches: auto or a list of names and globs is expected here, not 1.0."),
-        ("branches: [1.0]", "branches[0]: input should be a valid string, not 1.0."),
+        ("branches: 1.0", "branches: 'auto' or a list is expected here, not 1.0."),
+        ("branches: [1.0]", "branches[0]: a text is expected here, not 1.0."),
         ("branches: [1.x, a b]", f'branches[1]: {_BRANCH}, not "a b".'),
         ("locked: ['']", f'locked[0]: {_BRANCH}, not "".'),
         ("locked: ['a:b']", f'locked[0]: {_BRANCH}, not "a:b".'),
         (f"locked: ['{'x' * 256}']", f"locked[0]: {_BRANCH}, not …."),
-        ("locked: 1.x", 'locked: input should be a valid list, not "1.x".'),
-        ("default: maybe", "default: input should be 'ask', 'yes' or 'no', not \"maybe\"."),
-        ("labels: [port]", 'labels[0]: the label has to hold {branch}, not "port".'),
+        ("locked: 1.x", 'locked: a list is expected here, not "1.x".'),
+        ("default: maybe", "default: 'ask', 'yes' or 'no' is expected here, not \"maybe\"."),
+        ("labels: [port]", f'labels[0]: {_LABEL}, not "port".'),
         ("labels: ['a,{branch}']", f'labels[0]: {_LABEL}, not "a,{{branch}}".'),
         ("labels: ['{branch}{branch}']", f'labels[0]: {_LABEL}, not "{{branch}}{{branch}}".'),
         ("open: true", "open: a mapping of keys to values is expected here, not true."),
         (
             "open: {conflicts: push}",
-            "open.conflicts: input should be 'nothing' or 'draft', not \"push\".",
+            "open.conflicts: 'nothing' or 'draft' is expected here, not \"push\".",
         ),
     ],
 )
@@ -99,6 +99,6 @@ def test_a_run_cannot_ask_itself(text: str) -> None:
 def test_the_schema_for_editors_knows_the_keys() -> None:
     schemas = json_schema()["$defs"]
     properties = schemas["BackportConfig"]["properties"]
-    assert set(properties) == set(BackportConfig.model_fields)
-    assert set(schemas["OpenConfig"]["properties"]) == set(OpenConfig.model_fields)
-    assert [form["type"] for form in properties["branches"]["oneOf"]] == ["string", "array"]
+    assert set(properties) == set(BackportConfig.forms())
+    assert set(schemas["OpenConfig"]["properties"]) == set(OpenConfig.forms())
+    assert [*map(len, properties["branches"]["anyOf"])] == [1, 2]

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from fakes.repository import BASE, FakeRepository, pull_between
 from prjury.app.policy_in_force import policy_in_force
 from prjury.errors import ConfigError
-from prjury.policy.load import POLICY_PATH, read_policy
+from prjury.policy.load import POLICY_PATH, make_config, read_policy
 from prjury.snapshot.model import Side
 
 POLICY = """\
@@ -58,7 +58,7 @@ def test_the_first_case_that_names_the_branch(
 
 def test_cases_survive_being_written_and_read() -> None:
     policy = read_policy(POLICY, "x")
-    again = policy.config.model_validate(dict(policy.resolved))
+    again = make_config(dict(policy.resolved))
     assert again.on("release/1").tiers == policy.config.on("release/1").tiers
 
 
@@ -67,7 +67,7 @@ def test_cases_survive_being_written_and_read() -> None:
     [
         ("{branch: main}", "name what differs: `voting`, `weights` or `min_confidence`"),
         ("{branch: main, weights: {other: 1}}", "when: other is no judge of this tier"),
-        ("{branch: main, weights: {merge: -1}}", "greater than or equal to 0"),
+        ("{branch: main, weights: {merge: -1}}", "a number of at least 0"),
         ("{branch: main, min_confidence: 0.5}", "min_confidence is for the policy"),
         ("{branch: main, judges: []}", "judges is not a known key"),
         ("{branch: 'a b', weights: {merge: 1}}", "a branch is a name such as 1.0.x"),

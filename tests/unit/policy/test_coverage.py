@@ -1,18 +1,18 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
-from prjury.policy.load import Policy
+from prjury.policy.load import Policy, make_config
 from prjury.policy.schema import Config
 
 
 def policy(*tiers: list[Any], **more: Any) -> Config:
     named = [{"name": f"tier-{number}", "judges": judges} for number, judges in enumerate(tiers)]
     named[-1]["policy"] = "final_tier"
-    return Config.model_validate({"tiers": named, **more})
+    return make_config({"tiers": named, **more})
 
 
 def seat(report: str = "jacoco.xml", **asked: Any) -> dict[str, Any]:
@@ -27,7 +27,7 @@ def test_the_build_knows_the_reports_and_measures_the_whole() -> None:
     assert build.keep_of_base == ["c.out"]
     assert not build.affected
     resolved = Policy(config, "file:x").resolved
-    assert Policy(Config.model_validate(resolved), "file:x").resolved == resolved
+    assert Policy(make_config(resolved), "file:x").resolved == resolved
 
 
 def test_the_policy_may_have_only_what_is_affected_measured() -> None:
@@ -54,7 +54,7 @@ def test_reports_that_are_named_for_the_build() -> None:
         ([["merge"], [seat()]], "coverage in the tier tier-1 reads a report"),
         ([["build"], [seat("/x", minimum=1)]], "a glob is relative to the root"),
         ([["build"], [seat(metric="line")]], "name the `minimum`"),
-        ([["build"], [seat(minimum=101)]], "less than or equal to 100"),
+        ([["build"], [seat(minimum=101)]], "a number of at most 100"),
         ([["build"], [seat(mode="floor")]], "name the `minimum`"),
         ([["build"], [seat(mode="improved")]], "name the `minimum`, in percent, or a `baseline`"),
         ([["build"], [seat(mode="improved", minimum=85)]], "name the `baseline`"),
@@ -62,6 +62,5 @@ def test_reports_that_are_named_for_the_build() -> None:
     ],
 )
 def test_what_makes_no_sense(tiers: list[list[Any]], told: str) -> None:
-    with pytest.raises(ValidationError) as refused:
+    with pytest.raises(ValueError, match=re.escape(told)):
         policy(*tiers)
-    assert told in str(refused.value)

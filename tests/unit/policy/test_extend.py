@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.load import Policy, read_policy
-from prjury.policy.schema import Config
+from prjury.policy.load import Policy, make_config, read_policy
 
 
 def read(text: str) -> Policy:
@@ -43,7 +42,7 @@ def test_tiers_of_ones_own_are_extended_as_well() -> None:
 
 def test_what_is_resolved_is_read_again_as_the_same() -> None:
     policy = read(f"extend: [{RULE}]\nignore: [docker]\nper_file_ignores: {{'docs/**': [numpy-2]}}")
-    again = Policy(Config.model_validate(policy.resolved), policy.source)
+    again = Policy(make_config(policy.resolved), policy.source)
     assert again.hash == policy.hash
     assert again.config.tiers == policy.config.tiers
 

@@ -123,11 +123,6 @@ def test_what_is_gone_is_told_in_one_line_with_what_to_use(text: str) -> None:
     assert "\n" not in told
 
 
-def test_a_list_of_hosts_is_refused() -> None:
-    told = "sandbox.network: a list of hosts is not supported yet; write true or false"
-    assert refusal("sandbox: {network: [pypi.org]}") == f"f.yml line 1: {told}"
-
-
 BUILD = "build: {command: {test: make check}}\n"
 
 
@@ -218,13 +213,13 @@ def test_cfg_10_unknown_keys_are_refused_with_the_nearest_name(text: str, told: 
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (".nan", 'input should be a valid number, not ".nan"'),
-        (".inf", 'input should be a valid number, not ".inf"'),
-        ("1e400", "input should be a finite number, not Infinity"),
-        ("-1", "input should be greater than or equal to 0, not -1"),
-        ("101", "input should be less than or equal to 1, not 101"),
-        ("'80'", 'input should be a valid number, not "80"'),
-        ("true", "input should be a valid number, not true"),
+        (".nan", 'a number is expected here, not ".nan"'),
+        (".inf", 'a number is expected here, not ".inf"'),
+        ("1e400", "a number of at most 1 is expected here, not Infinity"),
+        ("-1", "a number of at least 0 is expected here, not -1"),
+        ("101", "a number of at most 1 is expected here, not 101"),
+        ("'80'", 'a number is expected here, not "80"'),
+        ("true", "a number is expected here, not true"),
     ],
 )
 def test_cfg_12_numbers_outside_their_range_are_refused(value: str, told: str) -> None:
@@ -237,15 +232,15 @@ def test_cfg_12_numbers_outside_their_range_are_refused(value: str, told: str) -
     ("text", "told"),
     [
         ("gate: off", 'gate: a mapping of keys to values is expected here, not "off"'),
-        ("publish: {comment: on}", 'publish.comment: input should be a valid boolean, not "on"'),
-        ("publish: {comment: yes}", 'publish.comment: input should be a valid boolean, not "yes"'),
+        ("publish: {comment: on}", 'publish.comment: true or false is expected here, not "on"'),
+        ("publish: {comment: yes}", 'publish.comment: true or false is expected here, not "yes"'),
         (
             "limits: {input_tokens: 010}",
-            'limits.input_tokens: input should be a valid integer, not "010"',
+            'limits.input_tokens: a whole number is expected here, not "010"',
         ),
         (
             "limits: {input_tokens: 1:30}",
-            'limits.input_tokens: input should be a valid integer, not "1:30"',
+            'limits.input_tokens: a whole number is expected here, not "1:30"',
         ),
     ],
 )
@@ -256,11 +251,11 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("version: 2", "line 1: version: input should be 1, not 2"),
-        ("version: true", "line 1: version: the version is 1, not true"),
-        ("version: 1.0", "line 1: version: the version is 1, not 1.0"),
+        ("version: 2", "line 1: version: 1 is expected here, not 2"),
+        ("version: true", "line 1: version: 1 is expected here, not true"),
+        ("version: 1.0", "line 1: version: 1 is expected here, not 1.0"),
         ("[a]", 'line 1: the file: a mapping of keys to values is expected here, not ["a"]'),
-        ("tiers: []", "line 1: tiers: at least one entry is needed here"),
+        ("tiers: []", "line 1: tiers: at least 1 entry is expected here"),
         (
             "tiers: [{name: a, judges: [merge]}]",
             "line 1: tiers: the last tier, a, must have the policy final_tier",
@@ -279,10 +274,7 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         ),
         (
             with_judge("{patterns: {packs: 5}}"),
-            (
-                "line 4: tiers[0].judges[0].patterns.packs: input should be 'auto' or a valid "
-                "list, not 5"
-            ),
+            ("line 4: tiers[0].judges[0].patterns.packs: 'auto' or a list is expected here, not 5"),
         ),
         (
             with_judge("{build: {timeout: 3 weeks}}"),
@@ -300,7 +292,10 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         ),
         (
             "gate: {block_on: [fail, never]}",
-            "line 1: gate.block_on[1]: input should be 'fail', 'error' or 'abstain', not \"never\"",
+            (
+                "line 1: gate.block_on[1]: 'fail', 'error' or 'abstain' is expected here, not "
+                '"never"'
+            ),
         ),
         (
             with_voting("{median: {undecided: [0.7, 0.2]}}"),
@@ -316,8 +311,8 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         (
             "gate: {not_configured: maybe}\nfix: {rounds: 0}",
             (
-                "line 1: gate.not_configured: input should be 'pass' or 'block', not \"maybe\"; "
-                "f.yml line 2: fix.rounds: input should be greater than or equal to 1, not 0"
+                "line 1: gate.not_configured: 'pass' or 'block' is expected here, not \"maybe\"; "
+                "f.yml line 2: fix.rounds: a number of at least 1 is expected here, not 0"
             ),
         ),
     ],
@@ -426,7 +421,7 @@ def test_the_build_section_sets_every_option_of_the_judge() -> None:
     own = "tiers: [{name: t, policy: final_tier, judges: [{build: {vanished: warn}}]}]\n"
     build = read_policy(f"version: 1\n{said}{own}", "x").config.tiers[0].judges[0].build
     assert build
-    assert (build.timeout, build.vanished, build.command) == (3000, "warn", "make ci")
+    assert (float(build.timeout), build.vanished, build.command) == (3000.0, "warn", "make ci")
 
 
 def test_a_default_that_the_build_section_sets_is_set() -> None:

@@ -28,8 +28,8 @@ _FORM = "a label has 1 to 50 characters, and neither a comma nor a line break"
         (
             "{foo: bar}",
             (
-                "f.yml line 3: publish.labels.foo: input should be 'pass', 'fail', 'abstain', "
-                "'error' or 'backport', not \"foo\"."
+                "f.yml line 3: publish.labels.foo: 'pass', 'fail', 'abstain', 'error' or "
+                "'backport' is expected here, not \"foo\"."
             ),
         ),
         ("{fail: 'a,b'}", f'f.yml line 3: publish.labels.fail: {_FORM}, not "a,b".'),
@@ -39,7 +39,7 @@ _FORM = "a label has 1 to 50 characters, and neither a comma nor a line break"
             f'f.yml line 3: publish.labels.error: {_FORM}, not "a\\\\nb".'.replace("\\\\", "\\"),
         ),
         (f"{{pass: {'x' * 51}}}", f'publish.labels.pass: {_FORM}, not "{"x" * 51}".'),
-        ("{fail: 3}", "f.yml line 3: publish.labels.fail: input should be a valid string, not 3."),
+        ("{fail: 3}", "f.yml line 3: publish.labels.fail: a text is expected here, not 3."),
         ("{backport: x}", "publish.labels: backport: the label has to hold {branch}."),
     ],
 )

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from prjury.app.artifact_file import MAKERS
-from prjury.app.stages.evidence import Json, NoEvidence, Opinions, StageEvidence
-from prjury.errors import CannotJudgeError, SourceError, first_problem
-from prjury.report.codec import SCHEMA_NAME, report_to_json
+from prjury.app.registry import SeatPosition
+from prjury.app.stages.evidence import NoEvidence, Opinions, Records, SeatRecord, StageEvidence
+from prjury.errors import CannotJudgeError, SourceError
+from prjury.jury.codec import judgment_from_json, judgment_to_json
+from prjury.policy.load import Policy, make_config
+from prjury.report.codec import SCHEMA_NAME, Json, read_form, report_to_json
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -33,18 +36,10 @@ _LARGEST_VERDICT = 8 * 1024 * 1024
 
 Passed = TypeVar("Passed", StageEvidence, NoEvidence, Opinions)
 
-_FORMS: dict[type[Any], TypeAdapter[Any]] = {
-    kind: TypeAdapter(kind) for kind in (StageEvidence, NoEvidence, Opinions)
-}
-
 
 def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
-    """The evidence as JSON. If it is too large, models do without the files beside the change.
-
-    Raises:
-        CannotJudgeError: ``too_large``.
-    """
-    value = {"schema": EVIDENCE_SCHEMA, **_FORMS[type(evidence)].dump_python(evidence)}
+    """The evidence as JSON. If it is too large, models do without the files beside the change."""
+    value = {"schema": EVIDENCE_SCHEMA, **_to_value(evidence)}
     text = _text(value)
     if len(text) > LARGEST and "files" in value:
         text = _text({**value, "files": {**value["files"], "entries": [], "blobs": {}}})
@@ -59,11 +54,7 @@ def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
 
 
 def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
-    """The evidence that `evidence_to_text` wrote.
-
-    Raises:
-        SourceError: ``evidence_invalid``, for anything else.
-    """
+    """The evidence that `evidence_to_text` wrote."""
     value = _value_of(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
     if "reason" in value:
         return _convert(NoEvidence, value, "evidence")
@@ -72,16 +63,12 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
     """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
-    opinions_json = {"schema": OPINIONS_SCHEMA, **_FORMS[Opinions].dump_python(opinions)}
+    opinions_json = {"schema": OPINIONS_SCHEMA, **_to_value(opinions)}
     return _text({**report_to_json(report, redact), "opinions": opinions_json})
 
 
 def opinions_from_text(content: bytes) -> Opinions:
-    """The opinions in what `verdict_to_text` wrote. The report beside them is ignored.
-
-    Raises:
-        SourceError: ``verdict_invalid``, for anything else.
-    """
+    """The opinions in what `verdict_to_text` wrote. The report beside them is ignored."""
     value = _value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
         raise _invalid("verdict", "it holds no opinions; a report alone cannot be published")
@@ -136,19 +123,75 @@ def _refuse(word: str) -> float:
     raise ValueError(f"{word} is no number")
 
 
+def _to_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
+    """Return what passes as JSON; judgments and the policy have forms of their own."""
+    value: Json = {name: getattr(passed, name) for name in passed.__struct_fields__}
+    if isinstance(passed, StageEvidence | Opinions):
+        value["records"] = [
+            (place, {**to_builtins(replace(record, judgment=None)), **_keep(record)})
+            for place, record in sorted(passed.records.items())
+        ]
+    if isinstance(passed, StageEvidence):
+        policy = passed.policy
+        value["policy"] = _PolicyForm(policy.source, policy.hash, policy.resolved)
+    if isinstance(passed, Opinions) and passed.opinion:
+        value["opinion"] = judgment_to_json(passed.opinion)
+    plain: Json = to_builtins(value)
+    return plain
+
+
+def _keep(record: SeatRecord) -> Json:
+    return {"judgment": judgment_to_json(record.judgment)} if record.judgment else {}
+
+
 def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
-    absent = [each.name for each in fields(kind) if each.name not in value]
+    absent = [name for name in kind.__struct_fields__ if name not in value]
     if absent:
         raise _invalid(what, f"{absent[0]} is missing")
     try:
-        made: Passed = _FORMS[kind].validate_python(value)
-    except ValidationError as error:
-        raise _invalid(what, first_problem(error.errors())) from error
+        own = dict(value)
+        if "records" in own:
+            own["records"] = _read_records(own["records"])
+        if "policy" in own:
+            own["policy"] = _read_policy(own["policy"])
+        if own.get("opinion") is not None:
+            own["opinion"] = judgment_from_json(own["opinion"])
+        return read_form(own, kind)
     except RecursionError as error:
         raise _invalid(what, "it is nested too deeply") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise _invalid(what, str(error) or type(error).__name__) from error
-    return made
+
+
+def _read_records(value: object) -> Records:
+    pairs = read_form({"records": value}, _RecordsForm).records
+    return {
+        place: replace(record, judgment=judgment_from_json(record.judgment))  # type: ignore[arg-type] # as it is in the file
+        if record.judgment
+        else record
+        for place, record in pairs
+    }
+
+
+class _RecordsForm(Struct, frozen=True):
+    records: tuple[tuple[SeatPosition, SeatRecord], ...]
+
+
+class _PolicyForm(Struct, frozen=True):
+    source: str
+    hash: str
+    resolved: Mapping[str, Any]
+
+
+def _read_policy(value: object) -> Policy:
+    # Files that a policy of the base names are files of the base, never of this machine.
+    form = read_form(value, _PolicyForm)
+    origin, _, place = form.source.partition(":")
+    commit = place.partition(":")[0] if origin == "base" else None
+    policy = Policy(make_config(form.resolved, commit), form.source)
+    if policy.hash != form.hash:
+        raise ValueError("the policy does not have its stated hash")
+    return policy
 
 
 def _invalid(what: str, why: str) -> SourceError:

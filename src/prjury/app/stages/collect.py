@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 
-from msgspec import structs
+from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.app import steps
 from prjury.app.composition import models_for, program_ports
@@ -59,9 +59,6 @@ def collect(
     """Ask every judge that is a program, and keep what the models will need.
 
     Builds are taken from evidence even where the policy runs them: nothing of the change runs here.
-
-    Args:
-        workflow: its file; evidence made by a workflow that the change edits is worthless.
     """
     started = time.monotonic()
     with steps.open_change(request) as opened:
@@ -70,7 +67,7 @@ def collect(
         change = replace(opened, policy=opened.policy.built_elsewhere)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
-        casting = deferred(structs.replace(ports, repository=reading))
+        casting = deferred(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.look_around(change.start_clock())
         interface = steps.find_interface(change, context.deadline)
@@ -99,8 +96,7 @@ def collect(
         )
 
 
-@dataclass(frozen=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """Evidence that is not even read (`prjury.ports.Evidence`)."""
 
     why: str
@@ -116,7 +112,7 @@ class Refused:
 
 
 def _describe_edit(snapshot: Snapshot, workflow: str | None) -> str:
-    """Why what the workflow left behind proves nothing; empty where the change leaves it alone.
+    """Say why what the workflow left behind proves nothing; empty where the change leaves it alone.
 
     The runner takes the workflow from the merge of the change with its base, so it is the base's
     own wherever the merged tree has the same file.
@@ -138,7 +134,7 @@ def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | No
     ports = program_ports(change.request, environment, change.config, change.snapshot.store)
     edited = _describe_edit(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
-    return structs.replace(ports, models=RecordingModels(), evidence=evidence)
+    return replace(ports, models=RecordingModels(), evidence=evidence)
 
 
 def _no_repair(config: Config) -> tuple[str, ...]:

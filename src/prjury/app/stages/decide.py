@@ -6,6 +6,8 @@ import time
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from prjury.app import steps
 from prjury.app.composition import model_panel
 from prjury.app.registry import seat
@@ -19,15 +21,10 @@ from prjury.ports import NoModels, Ports
 def decide(
     evidence: StageEvidence, digest: str, request: ReviewRequest, environment: RunEnvironment
 ) -> Opinions:
-    """Ask the models that the evidence waits for; programs are replayed from it.
-
-    Args:
-        digest: sha256 of the evidence's file.
-        request: what the operator says of models; the pull request is that of the evidence.
-    """
+    """Ask the models that the evidence waits for; programs are replayed from it."""
     started = time.monotonic()
     trusted = request.trusts_policy or evidence.trusted
-    trusting = replace(request, trusts_policy=trusted)
+    trusting = structs.replace(request, trusts_policy=trusted)
     panel = model_panel(trusting, environment, evidence.policy.config)
     absent: Any = None  # no program runs here
     ports = Ports(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.app import steps
 from prjury.app.composition import build_ports, builds
@@ -17,8 +18,7 @@ from prjury.policy.tiers import BuildOptions
 from prjury.resources import program_version
 
 
-@dataclass(frozen=True)
-class JunitPlaces:
+class JunitPlaces(Struct, frozen=True):
     """Where another CI's reports are: files, and directories with XML files.
 
     Attributes:
@@ -36,11 +36,7 @@ class JunitPlaces:
         return self.result == "success" if self.result else None
 
     def refuse_unended(self) -> None:
-        """Refuse reports that another run will replace.
-
-        Raises:
-            CannotJudgeError: ``checks_incomplete`` for a job that did not come to its end.
-        """
+        """Refuse reports that another run will replace."""
         if self.result not in {"", "success", "failure"}:
             raise CannotJudgeError(
                 f"the job that makes the head's reports was {self.result}",
@@ -52,12 +48,7 @@ class JunitPlaces:
 def junit_evidence(
     request: ReviewRequest, environment: RunEnvironment, places: JunitPlaces
 ) -> BuiltEvidence | NothingToReview:
-    """Read the reports of both sides as what became of a change.
-
-    Raises:
-        CannotJudgeError: ``report_missing`` for a place where there is nothing, and
-            ``checks_incomplete``.
-    """
+    """Read the reports of both sides as what became of a change."""
     places.refuse_unended()
     refuse_no_reports((*places.head, *places.base))
     with steps.open_change(request) as change:

@@ -26,11 +26,7 @@ from prjury.ports import Repository
 def plan_change(
     request: ReviewRequest, environment: RunEnvironment
 ) -> DetectedBuilds | NothingToReview:
-    """The builds of a change.
-
-    Raises:
-        CannotJudgeError: where the merge has conflicts.
-    """
+    """The builds of a change."""
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change
@@ -47,11 +43,7 @@ def plan_directory(
     config: Path | None = None,
     here: Toolchains | None = None,
 ) -> DetectedBuilds:
-    """All that would be built of a directory, or of the newest commit of a bare repository.
-
-    Args:
-        here: the machine that it is planned for; None for this one.
-    """
+    """All that would be built of a directory, or of the newest commit of a bare repository."""
     if _is_bare(root):
         repository = open_repository(root)
         with open_store(repository) as store:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from prjury.app import steps
 from prjury.app.dismissed import dismiss_in_records
@@ -42,14 +43,6 @@ def publish_stage(
     """The report. The cascade derives its verdict again from what every judge said.
 
     Only opinions that the evidence waits for count: no model's key changes what programs said.
-
-    Args:
-        digest: sha256 of the evidence's file.
-        override: a maintainer's word on this head.
-        dismissals: the findings that no longer close the gate.
-
-    Raises:
-        SourceError: for opinions on other evidence.
     """
     if opinions.evidence != digest:
         raise SourceError(

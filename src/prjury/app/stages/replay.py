@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from msgspec import structs
+
 from prjury.app.registry import Casting, Make, PullJudge, Seating, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
 from prjury.judges.context import PullRequestContext
@@ -69,27 +71,19 @@ class DeferredJudge(_StandIn):
 
 
 def deferred(along: Ports) -> Casting:
-    """Seat deterministic judges as configured, and a placeholder for each model judge.
-
-    Args:
-        along: the ports through which waiting judges read.
-    """
+    """Seat deterministic judges as configured, and a placeholder for each model judge."""
 
     def cast(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = make(ports)
         if type_of(judge) not in MODEL_BACKED:
             return judge
-        return DeferredJudge(replace(_record_of(judge), waits=True), make(along))
+        return DeferredJudge(structs.replace(_record_of(judge), waits=True), make(along))
 
     return cast
 
 
 def replayed(records: Records, *, ask: bool = False) -> Casting:
-    """Replay all judges.
-
-    Args:
-        ask: whether the judges that have waited are seated, to be asked now.
-    """
+    """Replay all judges."""
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         record = records.get(place) or SeatRecord(place.name, JudgeType.DETERMINISTIC)
@@ -106,7 +100,7 @@ def reused(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
         judgment = judgments.get((place.tier, judge.name))
         if judgment is None or type_of(judge) not in MODEL_BACKED:
             return judge
-        return RecordedJudge(replace(_record_of(judge), judgment=judgment))
+        return RecordedJudge(structs.replace(_record_of(judge), judgment=judgment))
 
     return cast
 
@@ -121,7 +115,9 @@ def records_of(seating: Seating, verdict: Verdict) -> Records:
         for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True):
             place = places[id(seat.judge)]
             said = None if records[place].waits else ballot.judgment
-            records[place] = replace(records[place], judgment=said, elapsed_ms=ballot.elapsed_ms)
+            records[place] = structs.replace(
+                records[place], judgment=said, elapsed_ms=ballot.elapsed_ms
+            )
     return records
 
 

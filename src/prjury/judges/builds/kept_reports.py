@@ -17,7 +17,7 @@ from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.results.report_files import Found, find_reports, load_reports, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths
 from prjury.judges.context import PullRequestContext
-from prjury.policy.tiers import BuildChoices
+from prjury.policy.tiers import BuildOptions
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
 
@@ -44,7 +44,7 @@ class KeptReports:
         """The reports that the judges of this context share."""
         return context.once.get("kept reports", cls)
 
-    def take(self, run: Run, options: BuildChoices) -> None:
+    def take(self, run: Run, options: BuildOptions) -> None:
         """Take the reports of a build that the policy asks for."""
         self.files.update(_unpack(run.kept, options.keep))
         self.base.update(_unpack(run.kept_of_base, options.keep_of_base))

@@ -6,10 +6,10 @@ from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias
 
 import re2
-from pydantic import AfterValidator, Field, model_validator
+from msgspec import Meta
 
-from prjury.policy.fields import Glob, PolicySection, empty
-from prjury.policy.load import validated
+from prjury.policy.fields import CommandLine, Glob, PolicySection
+from prjury.policy.load import read_section
 from prjury.policy.yaml_reader import read_yaml
 
 
@@ -19,97 +19,96 @@ def compile_expression(pattern: str) -> re2._Regexp:
     return re2.compile(f"(?m){pattern}")
 
 
-def _expression(pattern: str) -> str:
-    try:
-        compile_expression(pattern)
-    except re2.error as error:
-        raise ValueError(f"not an expression that RE2 knows: {error}") from error
-    return pattern
+_NAME = r"^[a-z][a-z0-9_-]{0,29}$(?!\n)"
+RecipeName: TypeAlias = Annotated[str, Meta(pattern=_NAME)]
+Suffix: TypeAlias = Annotated[str, Meta(pattern=r"^(\.[A-Za-z0-9_+]+|\*)$(?!\n)")]
 
 
-def _command(text: str) -> str:
-    if not text.strip():
-        raise ValueError("a command is needed; leave out what should not run")
-    return text.strip()
+class FileTest(PolicySection, frozen=True):
+    """A file of the project, perhaps with what it holds.
+
+    Attributes:
+        file: a name in the project's directory, or a path or glob below it.
+        matches: what one of its lines holds, as RE2.
+        executable: whether it has to be executable.
+    """
+
+    file: Glob
+    matches: str | None = None
+    executable: bool = False
+
+    def __post_init__(self) -> None:
+        try:
+            compile_expression(self.matches or "")
+        except re2.error as error:
+            raise ValueError(f"matches: not an expression that RE2 knows: {error}") from error
 
 
-Expression: TypeAlias = Annotated[str, AfterValidator(_expression)]
-#: One line for ``/bin/sh``. ``{reports}`` is a directory for JUnit files.
-Command: TypeAlias = Annotated[str, AfterValidator(_command)]
-RecipeName: TypeAlias = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,29}$")]
-Suffix: TypeAlias = Annotated[str, Field(pattern=r"^(\.[A-Za-z0-9_+]+|\*)$")]
+class RecipeSteps(PolicySection, frozen=True):
+    """Commands for ``/bin/sh``, in which ``{reports}`` is a directory for JUnit files.
+
+    Attributes:
+        keep_going: the test command that continues after failures, if `test` does not.
+        all_ran: the exit code which means that all tests ran and some failed.
+        reports: JUnit files of the tests, unless in `{reports}`.
+    """
+
+    setup: CommandLine | None = None
+    build: CommandLine | None = None
+    test: CommandLine | None = None
+    keep_going: CommandLine | None = None
+    all_ran: int | None = None
+    reports: list[Glob] | None = None
 
 
-class FileTest(PolicySection):
-    """A file of the project, perhaps with what it holds."""
-
-    file: Glob = Field(description="a name in the project's directory, or a path or glob below it")
-    matches: Expression | None = Field(None, description="what one of its lines holds, as RE2")
-    executable: bool = Field(default=False, description="whether it has to be executable")
-
-
-class RecipeSteps(PolicySection):
-    """Commands, and what is known of them."""
-
-    setup: Command | None = None
-    build: Command | None = None
-    test: Command | None = None
-    keep_going: Command | None = Field(
-        None, description="the test command that continues after failures, if `test` does not"
-    )
-    all_ran: int | None = Field(
-        None, description="the exit code which means that all tests ran and some failed"
-    )
-    reports: list[Glob] = Field(
-        default_factory=empty, description="JUnit files of the tests, unless in `{reports}`"
-    )
-
-
-class RecipeVariant(RecipeSteps):
+class RecipeVariant(RecipeSteps, frozen=True, kw_only=True):
     """What else is run where one of these files is there; the first that fits."""
 
-    when: list[FileTest] = Field(min_length=1)
+    when: Annotated[list[FileTest], Meta(min_length=1)]
 
 
-class Recipe(RecipeSteps):
-    """A build system: how it is found, and what is run for it."""
+class Recipe(RecipeSteps, frozen=True, kw_only=True):
+    """A build system: how it is found, and what is run for it.
+
+    Attributes:
+        description: what is run, in a few words.
+        detect: one of these makes it a project.
+        unless: one of these makes it a part of another system's project.
+        covers: suffixes of what is compiled or tested.
+        family: of several builds of one family in a directory one is run.
+        tools: programs that have to be there.
+        versions: which files say which version of a tool.
+        tried: projects on which it was tried, and versions.
+    """
 
     name: RecipeName
-    title: str = Field(min_length=1, max_length=60)
-    description: str = Field("", description="what is run, in a few words")
-    detect: list[FileTest] = Field(min_length=1, description="one of these makes it a project")
-    unless: list[FileTest] = Field(default_factory=empty, description="then another system's part")
-    covers: list[Suffix] = Field(min_length=1, description="what is compiled or tested")
+    title: Annotated[str, Meta(min_length=1, max_length=60)]
+    description: str = ""
+    detect: Annotated[list[FileTest], Meta(min_length=1)]
+    unless: list[FileTest] = []
+    covers: Annotated[list[Suffix], Meta(min_length=1)]
     when: Literal["always", "last_resort", "on_request"] = "always"
-    family: RecipeName | None = Field(
-        None, description="of several builds of one family in a directory one is run"
-    )
-    tools: list[str] = Field(default_factory=empty, description="programs that have to be there")
-    versions: dict[str, list[Glob]] = Field(
-        default_factory=dict, description="which files say which version of a tool"
-    )
-    env: dict[str, str] = Field(default_factory=dict)
-    variants: list[RecipeVariant] = Field(default_factory=empty)
-    tried: str = Field("", description="projects on which it was tried, and versions")
-    notes: list[str] = Field(default_factory=empty)
+    family: RecipeName | None = None
+    tools: list[str] = []
+    versions: dict[str, list[Glob]] = {}
+    env: dict[str, str] = {}
+    variants: list[RecipeVariant] = []
+    tried: str = ""
+    notes: list[str] = []
 
-    @model_validator(mode="after")
-    def _runs_something(self) -> Recipe:
+    def __post_init__(self) -> None:
         if not any(steps.build or steps.test for steps in (self, *self.variants)):
             raise ValueError("name at least one of `build` and `test`")
         if any("/" in one.file for one in self.detect):
             raise ValueError("`detect` names files of one directory; write paths in `variants`")
-        return self
 
     def steps_of(self, variant: RecipeVariant | None) -> dict[str, Any]:
         """The recipe's own steps with those of a variant in their place."""
-        own = {name: getattr(self, name) for name in RecipeSteps.model_fields}
-        if variant is None:
-            return own
-        return {
-            **own,
-            **{name: getattr(variant, name) for name in own if name in variant.model_fields_set},
-        }
+        steps: dict[str, Any] = {}
+        for name in RecipeSteps.__struct_fields__:
+            own = getattr(variant, name) if variant else None
+            steps[name] = getattr(self, name) if own is None else own
+        return {**steps, "reports": steps["reports"] or []}
 
 
 def read_recipe(text: str, source: str) -> Recipe:
@@ -118,4 +117,4 @@ def read_recipe(text: str, source: str) -> Recipe:
     Raises:
         ConfigError: naming key path, line, value and what is allowed.
     """
-    return validated(read_yaml(text, source), Recipe)
+    return read_section(read_yaml(text, source), Recipe)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-import msgspec
+import msgspec.structs
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import WORST_FIRST
@@ -85,7 +85,9 @@ def build_evidence(
 
 
 def _run_here(options: _Options) -> _Options:
-    return options.model_copy(update={"from_": "run"})
+    if isinstance(options, BuildOptions):
+        return options.with_changes(from_="run")
+    return msgspec.structs.replace(options, from_="run")
 
 
 def record_reports(

@@ -92,16 +92,11 @@ class BuildJudge:
         return judge_or_error(lambda: self._build(Workspace.of(context).root))
 
     def _options(self) -> BuildOptions:
-        from pydantic import ValidationError  # noqa: PLC0415 - it takes its time
-
+        from prjury.policy.load import read_options  # noqa: PLC0415 - it takes its time
         from prjury.policy.tiers import BuildOptions  # noqa: PLC0415 - the same
 
         systems = [self.system] if self.system else "auto"
-        try:
-            return BuildOptions.model_validate({"command": self.command, "systems": systems})
-        except ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False)[-1]
-            raise ValueError(f"{problem['loc'][0]}: {problem['msg']}") from None
+        return read_options({"command": self.command, "systems": systems}, BuildOptions)
 
     def _build(self, root: Path) -> Judgment:
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above

@@ -18,6 +18,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
+from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
 from prjury.report.wording import counted
 from prjury.rulepacks.find import provided_packs
@@ -36,7 +37,7 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
             why="A new baseline is written of everything that is found",
             remedy="Leave one of them out",
         )
-    choices = PatternsOptions.model_validate(options)
+    choices = read_options(options, PatternsOptions)
     packs = [*provided_packs(choices.packs), *own_packs(choices.paths)]
     return DirectoryPatterns(choices, PackSelection.of(choices.packs, packs), write_baseline)
 

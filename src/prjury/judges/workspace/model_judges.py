@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from msgspec import structs
-from pydantic import ValidationError
 
 from prjury.deadline import Deadline
 from prjury.git.directory import open_directory
@@ -25,6 +24,7 @@ from prjury.jury.judge import FunctionJudge, JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
+from prjury.policy.load import read_options
 from prjury.policy.models import ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.policy.tiers import QualityOptions, QuestionOptions
@@ -111,10 +111,7 @@ def _judge_answer(
 
 
 def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOptions:
-    try:
-        options = QualityOptions.model_validate({**asking, **own})
-    except ValidationError as error:
-        raise ValueError(error.errors()[0]["msg"].removeprefix("Value error, ")) from None
+    options = read_options({**asking, **own}, QualityOptions)
     find_criteria(options)  # an unknown criterion is refused before anything is read
     return options
 

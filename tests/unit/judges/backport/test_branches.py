@@ -16,6 +16,7 @@ from prjury.judges.backport.requests.branches import (
     meant,
     release_branches,
 )
+from prjury.policy.load import read_options
 from prjury.policy.schema import BackportConfig
 from prjury.ports.types import BranchTip
 
@@ -29,7 +30,7 @@ def tips(*names: str, age: int = 0) -> list[BranchTip]:
 
 
 def chosen(found: list[BranchTip], default: str = "main", **policy: object) -> Chosen:
-    return release_branches(found, default, BackportConfig.model_validate(policy))
+    return release_branches(found, default, read_options(policy, BackportConfig))
 
 
 @pytest.mark.parametrize(

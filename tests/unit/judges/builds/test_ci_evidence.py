@@ -16,6 +16,7 @@ from prjury.errors import SourceError
 from prjury.judges.builds import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import CheckResult, LeftReports
@@ -64,7 +65,7 @@ class SaidByCi:
     def judge(self, **options: Any) -> Judgment:
         repository = FakeRepository({"merged": FILES, "base": FILES})
         ports = Ports(repository, ScriptedShell(), SilentProgress(), checks=self)
-        judge = make(BuildOptions.model_validate({"from": "checks", **options}), ports)
+        judge = make(read_options({"from": "checks", **options}, BuildOptions), ports)
         return ask(judge, pull_context())
 
 

@@ -12,6 +12,7 @@ from prjury.judges.builds.environment import choose_number, find_remedy, match_m
 from prjury.judges.builds.judge import make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.policy.yaml_reader import read_yaml
 from prjury.ports import Ports
@@ -32,7 +33,7 @@ def judged(
     """Judge a change; the merged tree is built first."""
     shell = ScriptedShell([Scripted(1, log), *more], withheld=withheld)
     ports = Ports(TreeRepository({"merged": FILES, "base": FILES}), shell, SilentProgress())
-    chosen = BuildOptions.model_validate({"command": "tool", "compare": "on_failure", **options})
+    chosen = read_options({"command": "tool", "compare": "on_failure", **options}, BuildOptions)
     return ask(make(chosen, ports), pull_context(changed=changed)), shell
 
 

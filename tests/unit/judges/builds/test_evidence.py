@@ -34,6 +34,7 @@ from prjury.judges.builds.stage import BuiltEvidence, build_evidence
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import MergeTrial, Side
@@ -96,7 +97,7 @@ class Project:
 
     def build(self, *scripts: Scripted) -> BuiltEvidence:
         ports = Ports(self.repository, ScriptedShell(scripts), SilentProgress())
-        options = BuildOptions.model_validate({"from": "evidence", **self.options})
+        options = read_options({"from": "evidence", **self.options}, BuildOptions)
         return build_evidence(options, ports, self.context, "1.2.3")
 
     def judge(self, evidence: object, error: CannotJudgeError | None = None) -> Judgment:
@@ -106,7 +107,7 @@ class Project:
     def ask(self, file: File | None) -> Judgment:
         shell = ScriptedShell()
         ports = Ports(self.repository, shell, SilentProgress(), evidence=file)
-        options = BuildOptions.model_validate({"from": "evidence", **self.options})
+        options = read_options({"from": "evidence", **self.options}, BuildOptions)
         judgment = ask(make(options, ports), self.context)
         assert shell.commands == []
         return judgment

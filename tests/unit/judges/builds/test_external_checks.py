@@ -27,6 +27,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
+from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import CheckResult, LeftReports
@@ -84,7 +85,7 @@ def judged(
         checks=checks,
     )
     options = {"from": "checks", **options}
-    judgment = ask(make(BuildOptions.model_validate(options), ports), context or pull_context())
+    judgment = ask(make(read_options(options, BuildOptions), ports), context or pull_context())
     assert isinstance(ports.shell, ScriptedShell)
     assert ports.shell.commands == []
     return judgment
@@ -278,7 +279,7 @@ class TestNobodyToAsk:
             SilentProgress(),
             checks_missing="there is no token. Set GITHUB_TOKEN",
         )
-        options = BuildOptions.model_validate({"from": "checks"})
+        options = read_options({"from": "checks"}, BuildOptions)
         judgment = ask(make(options, ports), pull_context())
         assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_checks_source")
         assert judgment.reasoning == (
@@ -305,7 +306,7 @@ class TestWaiting:
             SilentProgress(),
             checks=checks,
         )
-        options = BuildOptions.model_validate({"from": "checks", "checks": ["test"]})
+        options = read_options({"from": "checks", "checks": ["test"]}, BuildOptions)
         ask(make(options, ports), pull_context())
         assert (checks.asked, checks.taken) == (["head"], 1)
 

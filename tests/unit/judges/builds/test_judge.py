@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository, pull_context
@@ -18,7 +17,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType, ask, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import is_benign
-from prjury.policy.load import read_policy
+from prjury.policy.load import read_options, read_policy
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.report.findings import select_checks
@@ -42,7 +41,7 @@ def judged(
     repository = TreeRepository({"merged": tree, "base": tree if base is None else base})
     ports = Ports(repository, shell or ScriptedShell(scripts), SilentProgress())
     chosen = {"compare": "on_failure", **options}  # then the merged tree comes first
-    return ask(make(BuildOptions.model_validate(chosen), ports), context or pull_context())
+    return ask(make(read_options(chosen, BuildOptions), ports), context or pull_context())
 
 
 def test_it_is_deterministic_and_called_build() -> None:
@@ -119,7 +118,7 @@ def test_no_build_system_asks_for_a_human(source: str, command: str) -> None:
     assert f"in the tree for {source}" in judgment.reasoning
     assert "--no-build" in judgment.reasoning
     pasted = judgment.reasoning.split("`")[1]
-    assert read_policy(pasted, "x").config.build.command == command
+    assert read_policy(pasted, "x").config.build.options.command == command
 
 
 @pytest.mark.parametrize(
@@ -580,8 +579,8 @@ def test_named_steps_in_their_order() -> None:
     ],
 )
 def test_a_command_that_judges_nothing(command: object, words: str) -> None:
-    with pytest.raises(ValidationError, match=words):
-        BuildOptions.model_validate({"command": command})
+    with pytest.raises(ValueError, match=words):
+        read_options({"command": command}, BuildOptions)
 
 
 def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> None:

@@ -15,6 +15,7 @@ from prjury.judges.builds.judge import make
 from prjury.judges.builds.lent_tools import python_of, read_versions, version_script
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.jury.judge import ask
+from prjury.policy.load import read_options
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 
@@ -117,7 +118,7 @@ def test_nothing_is_asked_where_no_tool_is_known() -> None:
 def test_the_report_names_them(code: int, words: str) -> None:
     shell = ScriptedShell([Scripted(code, "1 passed\n"), Scripted(0)], answer="@ 0\nv20.20.2\n")
     trees = TreeRepository({"merged": {"a.js": ""}, "base": {"a.js": ""}})
-    options = BuildOptions.model_validate({"command": "npm test", "compare": "on_failure"})
+    options = read_options({"command": "npm test", "compare": "on_failure"}, BuildOptions)
     judgment = ask(make(options, Ports(trees, shell, SilentProgress())), pull_context())
     assert judgment.reasoning.startswith(words)
     assert "with Node 20.20.2" in judgment.reasoning

@@ -19,6 +19,7 @@ from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.context import PullRequestContext
 from prjury.judges.findings.judge import make
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import read_options
 from prjury.policy.seats import FindingsOptions
 from prjury.ports import Ports
 
@@ -42,7 +43,7 @@ def judged(
     if report is not None:
         content = report.encode() if isinstance(report, str) else report
         KeptReports.of(context).files["out/report"] = content
-    wanted = FindingsOptions.model_validate({form: "out/*", **options})
+    wanted = read_options({form: "out/*", **options}, FindingsOptions)
     return make(wanted, ports).judge(context)
 
 
@@ -188,5 +189,5 @@ def test_without_a_merged_tree() -> None:
     pull = pull_between(BEFORE, AFTER, tree=None)
     context = PullRequestContext("merge", pull=replace(pull), deadline=Deadline.after(60))
     ports = Ports(FakeRepository({}), ScriptedShell([]), SilentProgress())
-    options = FindingsOptions.model_validate({"sarif": "out/report"})
+    options = read_options({"sarif": "out/report"}, FindingsOptions)
     assert make(options, ports).judge(context).label == "conflicts"

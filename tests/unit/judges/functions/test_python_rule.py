@@ -12,6 +12,7 @@ from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions.judge import PythonRule, make
 from prjury.jury.judgment import Judgment, Status
+from prjury.policy.load import read_options
 from prjury.policy.seats import FunctionOptions
 from prjury.ports import Ports, SilentProgress
 from prjury.sandbox.contained import ContainedShell
@@ -26,7 +27,7 @@ GONE = pull_between(BEFORE, {"a.py": "x = 1\n"})
 
 def rule(text: str, function: str = "changelog", timeout: float = 30.0) -> PythonRule:
     values = {"file": RULES, "function": function, "timeout": timeout}
-    options = FunctionOptions.model_validate(values, context={"commit": BASE})
+    options = read_options(values, FunctionOptions).at(BASE)
     repository = FakeRepository({BASE: {RULES: text}})
     return make(options, Ports(repository, ContainedShell(os.environ), SilentProgress()))
 
@@ -128,9 +129,7 @@ def test_it_holds_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_file_has_to_be_in_the_base() -> None:
-    options = FunctionOptions.model_validate(
-        {"file": RULES, "function": "f"}, context={"commit": BASE}
-    )
+    options = read_options({"file": RULES, "function": "f"}, FunctionOptions).at(BASE)
     ports = Ports(FakeRepository({BASE: {}}), ContainedShell(os.environ), SilentProgress())
     with pytest.raises(ConfigError, match=r"there is no file \.prjury/rules\.py in the base"):
         make(options, ports)

@@ -15,6 +15,7 @@ from prjury.errors import SourceError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.judge import NAME, decide, make
 from prjury.jury.judgment import Judgment, Location, Status
+from prjury.policy.load import read_options
 from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports, SilentProgress
 from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way
@@ -276,7 +277,7 @@ def judged(
     repository: Landing, pull: PullRequest = PULL, *, strategy: str = "auto", seconds: float = 60
 ) -> Judgment:
     ports = Ports(repository, ScriptedShell(), SilentProgress())
-    options = MergeOptions.model_validate({"strategy": strategy})
+    options = read_options({"strategy": strategy}, MergeOptions)
     context = PullRequestContext("merge", pull=pull, deadline=Deadline.after(seconds))
     judgment = make(options, ports).judge(context)
     assert isinstance(judgment, Judgment)

@@ -13,6 +13,7 @@ from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.merged_tree.coverage import make
 from prjury.judges.merged_tree.tree import read_merged_lines
 from prjury.jury.judgment import Judgment, Location, Status
+from prjury.policy.load import read_options
 from prjury.policy.seats import CoverageOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, MergeTrial
@@ -41,7 +42,7 @@ def judged(
     kept.files.update({REPORT: merged} if isinstance(merged, bytes) else merged)
     if base:
         kept.base[REPORT] = base
-    options = CoverageOptions.model_validate({"report": REPORT, **asked})
+    options = read_options({"report": REPORT, **asked}, CoverageOptions)
     return make(options, PORTS).judge(around)
 
 

@@ -14,6 +14,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.jury.judgment import Judgment
+from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions, RuleSelection
 from prjury.ports import Ports
 from prjury.snapshot.model import PullRequest
@@ -67,7 +68,7 @@ def bench(
     store = repository or FakeRepository({BASE: before, HEAD: after})
     ports = Ports(store, ScriptedShell(), Quiet())
     rules = RuleSelection(suppressions)
-    judge = make(PatternsOptions.model_validate(options or {}).with_rules(rules), ports)
+    judge = make(read_options(options or {}, PatternsOptions).with_rules(rules), ports)
     return replace(judge, parser=parser or InProcessParser())
 
 

@@ -54,7 +54,7 @@ from prjury.judges.quality.prompts import Prompts
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import Verdict
 from prjury.models.connect import ScriptedModel
-from prjury.policy.schema import Config
+from prjury.policy.load import make_config
 from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
@@ -356,7 +356,7 @@ def test_an_objection_that_a_claim_deprives_of_its_evidence_is_no_approval(
 
 
 def cascade(tiers: Sequence[Mapping[str, Any]], model: ChatModel, what: Change) -> Verdict:
-    config = Config.model_validate({"tiers": tiers})
+    config = make_config({"tiers": tiers})
     return seat(config, behind(model, what.repository), Unwanted({})).cascade.vote(what.context)
 
 

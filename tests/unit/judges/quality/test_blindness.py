@@ -14,6 +14,7 @@ from fakes.llm import BASE, SMALL, alone, always, changed, context, ports
 from fakes.repository import FakeRepository
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
+from prjury.policy.load import read_options
 from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
@@ -32,12 +33,12 @@ BLIND: dict[str, Making] = {
     "quality": lambda at: quality.make(QualityOptions(), at),
     "tests": lambda at: testing.make(QuestionOptions(), at),
     "suitability": lambda at: suitability.make(SuitabilityOptions(), at),
-    "prompt": lambda at: prompt.make(PromptOptions.model_validate(OWN), at),
+    "prompt": lambda at: prompt.make(read_options(OWN, PromptOptions), at),
 }
 SEEING: dict[str, Making] = {
     "description": lambda at: description.make(QuestionOptions(), at),
     "prompt": lambda at: prompt.make(
-        PromptOptions.model_validate({**OWN, "sees_description": True}), at
+        read_options({**OWN, "sees_description": True}, PromptOptions), at
     ),
 }
 

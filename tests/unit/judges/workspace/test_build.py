@@ -117,7 +117,7 @@ def test_its_own_time_is_a_failure_and_that_of_the_vote_is_not(tmp_path: Path) -
         (" ", {}, "a command is needed"),
         ("make", {"timeout": 0}, "above 0 seconds"),
         ("make", {"system": "maven"}, "not both"),
-        ("auto", {"system": "ant"}, "systems: Input should be"),
+        ("auto", {"system": "ant"}, "'task' or 'bazel' is expected here, not \"ant\""),
         ("auto", {"system": "go", "goals": ("test",)}, "for Maven and Gradle"),
     ],
 )

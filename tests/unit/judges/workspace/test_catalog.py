@@ -63,7 +63,7 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
     ("name", "options", "told"),
     [
         ("file-exist", {}, "there is no judge called 'file-exist'. Did you mean file-exists?"),
-        ("build", {"system": "ant"}, "build: systems: Input should be 'maven', 'gradle', "),
+        ("build", {"system": "ant"}, "build: systems[0]: 'maven', 'gradle', "),
         ("file-exists", {}, "file-exists needs the option path. Options are path: --option NAME="),
         ("file-exists", {"path": "a", "pth": "b"}, "file-exists has no option pth. Options are"),
         ("file-content", {"path": "a"}, "file-content: name exactly one of exact, contains and"),

@@ -18,6 +18,7 @@ from prjury.judges.backport.checks.asked_for import (
     requests_for,
 )
 from prjury.jury.judgment import Check
+from prjury.policy.load import read_options
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
@@ -38,7 +39,7 @@ def read(
     policy: dict[str, Any] | None = None,
     **said: Any,
 ) -> RequestSources:
-    config = BackportConfig.model_validate(policy or {})
+    config = read_options(policy or {}, BackportConfig)
     return find_requests(pull(**said), config, messages, own)
 
 

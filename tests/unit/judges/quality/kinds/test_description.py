@@ -24,7 +24,7 @@ from prjury.app.registry import Unwanted, seat
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds.description import CRITERIA, NAME, make
 from prjury.jury.judgment import Status
-from prjury.policy.schema import Config
+from prjury.policy.load import make_config
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import ChatModel
 
@@ -150,7 +150,7 @@ def test_documentation_is_not_its_business() -> None:
 
 def tier(quality: str, story: str, voting: Any) -> Status:
     """What a tier of both comes to, as the registry seats them."""
-    config = Config.model_validate(
+    config = make_config(
         {
             "tiers": [
                 {

@@ -20,6 +20,7 @@ from prjury.errors import ConfigError
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds.prompt import make
 from prjury.jury.judgment import Status
+from prjury.policy.load import read_options
 from prjury.policy.tiers import PromptOptions
 from prjury.ports import ChatModel
 
@@ -30,7 +31,7 @@ SAYS = {"text": "Units matter. {{ criteria }}"}
 
 def options(commit: str | None = None, **more: Any) -> PromptOptions:
     given = {"name": "units", "criteria": ASKED, **(more or SAYS)}
-    return PromptOptions.model_validate(given, context={"commit": commit})
+    return read_options(given, PromptOptions).at(commit)
 
 
 def own_judge(
