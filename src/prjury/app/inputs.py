@@ -85,5 +85,5 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
                 remedy=f"Use one of: {', '.join(allowed)}",
             )
         if text:
-            values[name.replace("-", "_")] = text == "true" if name == "build" else text
+            values[name.replace("-", "_")] = text == "true" if "true" in (allowed or ()) else text
     return Inputs(**values, is_job_token=environ.get("PRJURY_JOB_TOKEN") == "true")
