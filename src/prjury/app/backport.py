@@ -161,7 +161,7 @@ class _PickMaker(Struct, frozen=True):
     def _squash(self, tree: str) -> PickedCommit:
         pull = self._pull
         after = self.releases.pick(pull.merge_base, pull.head.sha, tree).tree or tree
-        message, author = self.releases.written(pull.head.sha)
+        message, author = self.releases.read_commit(pull.head.sha)
         if pull.ahead > 1:
             number = f" (#{pull.number})" if pull.number else ""
             message = f"{' '.join(pull.title.split())}{number}\n"
@@ -172,9 +172,9 @@ class _PickMaker(Struct, frozen=True):
     def _author(self) -> Author | None:
         commits = self.releases.messages(self._pull.merge_base, self._pull.head.sha)
         own = next((one.sha for one in commits if len(one.parents) == 1), None)
-        return self.releases.written(own)[1] if own else None
+        return self.releases.read_commit(own)[1] if own else None
 
     def _commit(self, sha: str, tree: str) -> PickedCommit:
         after = self.releases.pick(self.releases.parent(sha), sha, tree).tree or tree
-        message, author = self.releases.written(sha)
+        message, author = self.releases.read_commit(sha)
         return PickedCommit(after, self.releases.differing(tree, after), message, author, (sha,))

@@ -68,7 +68,7 @@ class Releases:
         date, _, tree = output.partition("\t")
         return BranchTip(name, sha, _read_date(date), tree)
 
-    def parted(self, one: str, other: str) -> str | None:
+    def find_fork(self, one: str, other: str) -> str | None:
         """Return the nearest common commit; None if there is none, or it is not known."""
         bases = merge_bases(self.git, one, other)
         return bases[0] if bases and not is_cut_short(self.git, one, other, bases) else None
@@ -86,7 +86,7 @@ class Releases:
             self.picks[key] = try_merge(self.git, target, head, _BRANCH_AND_CHANGE)
         return self.picks[key]
 
-    def picked_tree(self, base: str, head: str, onto: str) -> str | None:
+    def pick_tree(self, base: str, head: str, onto: str) -> str | None:
         """Return the tree of such a pick; None if it conflicts, without saying how."""
         key = base, head, onto
         if key not in self.trees:
@@ -103,7 +103,7 @@ class Releases:
         """Try the commits of the change one after the other."""
         return pick_each(self.git, base, head, onto, deadline)
 
-    def picked(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
+    def open_pick(self, pull: PullRequest, tip: BranchTip, tree: str) -> PullRequest:
         """Return the picked change as a pull request onto the branch."""
         head = self._commit(tree, tip.sha)
         return take_snapshot(self.store, Side(tip.name, tip.sha), Side(pull.head.ref, head))
@@ -111,7 +111,7 @@ class Releases:
     def _commit(self, tree: str, parent: str) -> str:
         return self.git.text("commit-tree", tree, "-p", parent, "-m", "trial pick")
 
-    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+    def find_moves(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
         """Return where these files of one commit are in another, as git detects renames."""
         args = ("-r", "-z", "-M", "--diff-filter=R", "--name-status", since, until)
         output = self.git("diff-tree", *args, timeout=_PATIENCE)
@@ -137,7 +137,7 @@ class Releases:
         entries = log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
         return [entry.commit for entry in entries]
 
-    def blamed(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
+    def blame_lines(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
         """Return the units since then that lines of a file, as it is at ``until``, come from."""
         ranges = [f"-L{span.first},{span.last}" for span in lines if span.count]
         if not ranges:
@@ -156,7 +156,7 @@ class Releases:
         """List the messages of all commits of a range, newest first."""
         return self._read_messages(f"{since}..{until}")
 
-    def brought(self, since: str, until: str, most: int) -> Sequence[CommitMessage]:
+    def list_brought(self, since: str, until: str, most: int) -> Sequence[CommitMessage]:
         """List the messages of the units that were brought to a branch, newest first."""
         return self._read_messages("--first-parent", f"--max-count={most}", f"{since}..{until}")
 
@@ -236,7 +236,7 @@ class Releases:
         """Return the commit before, along first parents."""
         return self.git.text("rev-parse", "--verify", f"{commit}^1")
 
-    def written(self, commit: str) -> tuple[str, Author]:
+    def read_commit(self, commit: str) -> tuple[str, Author]:
         """Return a commit's message and author."""
         form = "--format=%an%x00%ae%x00%aI%x00%B"
         args = ("log", "-1", "--no-show-signature", "--encoding=UTF-8", form, commit)

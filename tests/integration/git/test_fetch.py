@@ -132,7 +132,7 @@ def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: Hi
         trial = releases.pick(pull.merge_base, pull.head.sha, branch.sha)
         assert trial.clean
         assert trial.tree != branch.tree
-        assert releases.parted(tip, pull.merge_base) == origin.sha("main~2")
+        assert releases.find_fork(tip, pull.merge_base) == origin.sha("main~2")
         assert [one.sha for one in releases.messages(origin.sha("main~2"), tip)] == [tip]
         assert {one.name: one.sha for one in taken.store.operator.branches()}["1.x"] == tip
         with pytest.raises(SourceError, match=r"find remote ref refs/heads/2\.x"):

@@ -92,7 +92,7 @@ def trial(history: History, onto: str = "1.x", head: str = "change") -> Tried:
         releases = Releases(store)
         tip = releases.tip(onto)
         merge = releases.pick(base, history.sha(head), tip.sha)
-        assert releases.picked_tree(base, history.sha(head), tip.sha) == merge.tree
+        assert releases.pick_tree(base, history.sha(head), tip.sha) == merge.tree
         return Tried(merge, tip)
 
 

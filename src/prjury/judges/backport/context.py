@@ -264,7 +264,7 @@ class BranchContext:
     @cached_property
     def pick(self) -> PullRequest:
         """The pick as a pull request onto the branch; there has to be a final tree."""
-        return self.tools.releases.picked(self.pull, self.tip, self.final_tree or "")
+        return self.tools.releases.open_pick(self.pull, self.tip, self.final_tree or "")
 
     @property
     def reached(self) -> int:

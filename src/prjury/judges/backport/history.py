@@ -65,11 +65,11 @@ class History(Struct, frozen=True):
 def read_history(pull: PullRequest, tip: BranchTip, releases: Releases) -> History:
     """Read the history of a branch; an unreadable one is no error, as the trial needs none."""
     try:
-        fork_point = releases.parted(tip.sha, pull.merge_base)
+        fork_point = releases.find_fork(tip.sha, pull.merge_base)
         if fork_point is None:
             return History(unchecked="no commit that it shares with the base is known here")
         messages = tuple(releases.messages(fork_point, tip.sha))
-        changes = releases.brought(fork_point, pull.merge_base, MOST_UNITS)
+        changes = releases.list_brought(fork_point, pull.merge_base, MOST_UNITS)
     except SourceError as error:
         return History(unchecked=str(error))
     return History(fork_point, messages, earlier_changes(changes, messages))

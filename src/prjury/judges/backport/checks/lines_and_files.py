@@ -60,7 +60,7 @@ class LineOverlap(Struct, frozen=True):
 class Renames(Protocol):
     """Finds files under other paths."""
 
-    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+    def find_moves(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
         """Return where these files of one commit are in another."""
         ...
 
@@ -73,7 +73,7 @@ def compare_lines(
     entries = {entry.path: entry.blob for entry in repository.files(tip)}
     blobs = {path: entries[path] for path in touched if path in entries}
     missing = tuple(path for path in touched if path not in blobs)
-    moved = releases.moved(pull.merge_base, tip, missing) if missing else {}
+    moved = releases.find_moves(pull.merge_base, tip, missing) if missing else {}
     blobs |= {path: entries[other] for path, other in moved.items() if other in entries}
     has = tuple(path for path in touched if path in blobs)
     others = [blobs[path] for path in has if touched[path].old_blob != blobs[path]]

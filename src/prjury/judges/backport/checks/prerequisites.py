@@ -154,7 +154,7 @@ class Search(Struct, frozen=True):
     def _sort_commits(self, commits: Sequence[StyleCommit]) -> list[StyleCommit]:
         """Return each commit once, in the order in which they came to the base, oldest first."""
         by_sha = {commit.sha: commit for commit in commits if commit.parents}
-        messages = self.releases.brought(self.fork_point, self.pull.merge_base, MOST_UNITS)
+        messages = self.releases.list_brought(self.fork_point, self.pull.merge_base, MOST_UNITS)
         places = {message.sha: -place for place, message in enumerate(messages)}
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
@@ -185,7 +185,7 @@ class Search(Struct, frozen=True):
         for commit in commits:
             if not self.deadline.remaining:
                 return None
-            picked = self.releases.picked_tree(commit.parents[0], commit.sha, tree)
+            picked = self.releases.pick_tree(commit.parents[0], commit.sha, tree)
             if picked is None or picked == tree:
                 return None
             tree = picked
@@ -207,7 +207,7 @@ class Search(Struct, frozen=True):
             spans = [LineSpan(max(hunk.old_start, 1), hunk.old_lines) for hunk in file.hunks]
             if file.old_blob and spans and self.deadline.remaining:
                 old = file.old_path or file.path
-                blamed |= self.releases.blamed(old, spans, self.fork_point, base)
+                blamed |= self.releases.blame_lines(old, spans, self.fork_point, base)
         return commits, sorted(commits, key=lambda commit: commit.sha not in blamed)
 
 

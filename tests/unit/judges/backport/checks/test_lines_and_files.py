@@ -19,7 +19,7 @@ BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"
 class NoRenames:
     """Branches on which no file has another path."""
 
-    def moved(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
+    def find_moves(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
         return {}
 
 
