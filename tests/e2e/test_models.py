@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -20,12 +19,10 @@ from typing import Any
 
 import pytest
 
-from fakes.aimock import Aimock, aimock, fails, needs
+from fakes.aimock import Aimock, aimock, needs
 from fakes.aimock import says as aimock_says
 from fakes.chat_server import (
-    SERVER_SECRET,
     ChatServer,
-    drips,
     floods,
     hangs,
     raw,
@@ -117,36 +114,6 @@ def test_the_second_run_on_the_same_change_costs_nothing(server: Aimock, shop: S
     assert second.judgment["checks"] == first.judgment["checks"]
 
 
-@pytest.mark.nightly
-def test_a_server_that_fails_for_ever_closes_no_advisory_tier(server: Aimock, shop: Shop) -> None:
-    shop.at(anthropic=server.anthropic)
-    server.script(fails(500, SERVER_SECRET))
-    said = reviewed(shop, policy(advisory=True), "--model", CLAUDE)
-    assert (said.code, said.status, said.reason) == (0, "pass", "provider_error")
-    assert said.first_line == f"{READY[:-1]}; quality gave no answer: provider error)"
-    assert {request.status for request in server.requests} == {500}
-
-
-def test_two_models_side_by_side_one_of_which_fails(server: Aimock, shop: Shop) -> None:
-    shop.at(openai=server.openai, anthropic=server.anthropic)
-    good = {**aimock_says(reply()), "match": {"model": "a"}}
-    server.script(good, fails(401, SERVER_SECRET))
-    said = reviewed(shop, BLOCKING, "--model", f"openai:a,{CLAUDE}")
-    assert (said.code, said.status, said.reason) == (3, "abstain", "unauthorized")
-    assert said.first_line == "## ⚠️ Needs a human: quality (unauthorized)"
-    assert said.err.splitlines()[-1].startswith("prjury: ⚠️ Needs a human: quality (unauthorized)")
-    assert sorted(request.status for request in server.requests) == [200, 401]
-
-
-@pytest.mark.nightly
-def test_the_clock_on_the_wall_counts(shop: Shop) -> None:
-    with serving(drips) as dripping:
-        shop.at(openai=dripping.url)
-        said = reviewed(shop, BLOCKING, "--model", "openai:local", "--timeout", "8")
-    assert (said.code, said.reason, len(dripping.requests)) == (3, "timeout", 1)
-    assert said.report["elapsed_ms"] < 30_000  # the server would never end
-
-
 def seats(**servers: ChatServer) -> Policy:
     """A panel of one model for each server."""
     panel: list[dict[str, Any]] = [
@@ -168,15 +135,6 @@ def test_no_server_can_fill_the_memory(shop: Shop) -> None:
     assert hostile.memory < normal.memory + _MORE_MEMORY
 
 
-def test_a_key_with_a_line_break_is_told_in_one_line(shop: Shop) -> None:
-    with serving(says(reply())) as server:
-        shop.at(openai=server.url).environ["OPENAI_API_KEY"] = f"{OPENAI_KEY}\nX-More: yes"
-        said = reviewed(shop, BLOCKING)
-    assert (said.code, said.out, server.requests) == (2, "", [])
-    (line,) = said.err.splitlines()
-    assert line.startswith("prjury: OPENAI_API_KEY holds characters that no key has")
-
-
 def test_ctrl_c_ends_a_run_whose_server_hangs(shop: Shop) -> None:
     with serving(hangs) as server:
         args = shop.at(openai=server.url).command(BLOCKING, "--model", "openai:local")
@@ -190,24 +148,3 @@ def test_ctrl_c_ends_a_run_whose_server_hangs(shop: Shop) -> None:
     assert (said.code, said.out) == (130, "")
     assert said.err.splitlines()[-1] == "prjury: interrupted; nothing was published"
     assert took < 25  # the server would go on for 30 s
-
-
-def test_without_a_key_the_gate_opens_and_it_is_said(shop: Shop) -> None:
-    said = reviewed(shop.without_keys(), BLOCKING)
-    assert (said.code, said.judgment["label"]) == (0, "not_configured")
-    assert re.match(r"## ✅ Nothing found against it \(.*no model asked", said.first_line)
-    assert said.cost["llm_calls"] == 0
-
-
-def test_a_judge_of_a_directory(server: Aimock, shop: Shop) -> None:
-    work = shop.place / "work"
-    work.mkdir()
-    for name in ("known.txt", "said.txt"):
-        (work / name).write_text("It adds.\n")
-    shop.at(anthropic=server.anthropic)
-    server.script(aimock_says(reply(("statement-1",))))
-    options = [f"model={CLAUDE}", "context=known.txt", "answer=said.txt"]
-    words = [word for option in options for word in ("--option", option)]
-    args = ["judge", "faithfulness", "--workspace", str(work), "--format", "json", *words]
-    said = ended(shop, started(shop, args)).said
-    assert (said.code, said.report["status"], len(server.requests)) == (0, "pass", 1)
