@@ -91,37 +91,33 @@ def _is_forbidden(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> boo
 
 Provider: TypeAlias = Literal["openai", "anthropic", "google", "command", "scripted"]
 
-#: The environment variable of each provider's key, in the order in which `auto` looks at them.
-KEYS: Mapping[Provider, str] = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "google": "GEMINI_API_KEY",
+
+class Wiring(Struct, frozen=True):
+    """How a provider is reached: the variables of its key and address, and its usual model.
+
+    The model is neither the smallest nor the most expensive one.
+    """
+
+    key: str
+    address: str | None
+    model: str
+
+
+#: The providers with a server of their own, in the order in which `auto` looks for their keys.
+HOSTED: Mapping[Provider, Wiring] = {
+    "openai": Wiring("OPENAI_API_KEY", "OPENAI_BASE_URL", "gpt-6.1-terra"),
+    "anthropic": Wiring("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "claude-sonnet-5-5"),
+    "google": Wiring("GEMINI_API_KEY", None, "gemini-3.8-flash"),
 }
-
-#: The environment variable of a provider's address, where one is looked at.
-ADDRESSES: Mapping[Provider, str] = {
-    "openai": "OPENAI_BASE_URL",
-    "anthropic": "ANTHROPIC_BASE_URL",
-}
-
-#: The model of each provider where none is named: neither its smallest nor its most expensive one.
-DEFAULT_NAMES: Mapping[Provider, str] = {
-    "openai": "gpt-6.1-terra",
-    "anthropic": "claude-sonnet-5-5",
-    "google": "gemini-3.8-flash",
-}
-
-AUTO = "auto"
-OFFLINE = "no model is asked with --offline"
-
 _PROVIDERS: Mapping[str, Provider] = {
-    "openai": "openai",
-    "anthropic": "anthropic",
-    "google": "google",
+    **{name: name for name in HOSTED},
     "gemini": "google",
     "command": "command",
     "scripted": "scripted",
 }
+
+AUTO = "auto"
+OFFLINE = "no model is asked with --offline"
 
 
 @dataclass(frozen=True)
@@ -199,12 +195,14 @@ def choose_model(
     if offline:
         return MissingModel(f"{provider or AUTO}:{config.name or AUTO}", OFFLINE)
     if provider is None:
-        return MissingModel(AUTO, f"no model key is set ({', '.join(KEYS.values())})")
+        return MissingModel(
+            AUTO, f"no model key is set ({', '.join(it.key for it in HOSTED.values())})"
+        )
     if provider == "command":
         program = (config.command or [""])[0].rpartition("/")[2]
         return _choice(config, provider, config.name or program, None, None)
-    name = config.name or DEFAULT_NAMES[provider]
-    variable = config.key_env or KEYS[provider]
+    name = config.name or HOSTED[provider].model
+    variable = config.key_env or HOSTED[provider].key
     base_url = _base_url(wanted, provider, models, environ)
     key = _key(environ, variable)
     if not key and (config.key_env or base_url is None):
@@ -229,7 +227,7 @@ def _provider(
     if name == AUTO:
         if wanted.config.base_url or models.base_url:
             return "openai"
-        return next((it for it, variable in KEYS.items() if _key(environ, variable)), None)
+        return next((it for it, wiring in HOSTED.items() if _key(environ, wiring.key)), None)
     provider = _PROVIDERS.get(name)
     if provider is None or (provider == "scripted" and not wanted.script):
         names = [it for it in (AUTO, *_PROVIDERS) if it != "scripted"]
@@ -254,7 +252,7 @@ def _base_url(
             why="It is the address of OpenAI-compatible models and would be passed over silently",
             remedy="Name the address as models.default.base_url, or the provider openai",
         )
-    variable = ADDRESSES.get(provider, "")
+    variable = HOSTED[provider].address or ""
     address = environ.get(variable, "").strip()
     return check_address(address, variable) if address else None
 

@@ -16,7 +16,7 @@ from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.models.choose import (
     AUTO,
-    KEYS,
+    HOSTED,
     MissingModel,
     ModelChoice,
     Provider,
@@ -229,7 +229,8 @@ class ModelPanel:
         """One digest of the keys of all models that could be asked, which only this user knows."""
         config = self._config
         configs = (config.default, *config.fallback, *config.panel, *filter(None, [config.chair]))
-        names = sorted({*KEYS.values(), *(one.key_env for one in configs if one.key_env)})
+        own = {model.key_env for model in configs if model.key_env}
+        names = sorted(own | {wiring.key for wiring in HOSTED.values()})
         keys = [self._environ.get(name, "").strip() for name in names]
         return hashlib.sha256("\n".join(keys).encode()).digest() if any(keys) else b""
 
@@ -259,7 +260,7 @@ class ModelPanel:
     def warm(self) -> None:
         """Begin to load the clients of the seated models, which takes seconds; return at once."""
         with self._lock:
-            providers = sorted({choice.provider for choice in self._models} & set(KEYS))
+            providers = sorted({choice.provider for choice in self._models} & set(HOSTED))
         if providers:
             self._loading = threading.Thread(
                 target=_load, args=(providers,), name="models", daemon=True

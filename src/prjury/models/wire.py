@@ -46,7 +46,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from prjury.deadline import Deadline
-from prjury.models.choose import DEFAULT_NAMES, ModelChoice, Provider
+from prjury.models.choose import HOSTED, ModelChoice, Provider
 from prjury.models.providers import connect, http_client
 from prjury.models.wrappers import (
     BusyError,
@@ -244,7 +244,7 @@ def load(providers: Iterable[Provider]) -> None:
     """
     asyncio.run(anyio.lowlevel.checkpoint())
     for provider in providers:
-        choice = ModelChoice(provider, DEFAULT_NAMES[provider])
+        choice = ModelChoice(provider, HOSTED[provider].model)
         with suppress(ModelError):  # the first question reports which library is missing
             connect(choice, http_client(1.0))
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.models.choose import DEFAULT_NAMES, MissingModel, ModelChoice, WantedModel, choose_model
+from prjury.models.choose import HOSTED, MissingModel, ModelChoice, WantedModel, choose_model
 from prjury.policy.models import ModelConfig, ModelsConfig
 
 OPENAI = {"OPENAI_API_KEY": "sk-1"}
@@ -48,7 +48,7 @@ def test_auto_takes_the_first_key_that_has_a_value(
 ) -> None:
     choice = found(environ)
     assert (choice.provider, choice.key, choice.base_url) == (provider, key, None)
-    assert choice.name == DEFAULT_NAMES[choice.provider]
+    assert choice.name == HOSTED[choice.provider].model
 
 
 def test_without_a_key_there_is_a_sentence() -> None:
