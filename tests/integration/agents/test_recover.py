@@ -144,7 +144,8 @@ def test_a_key_that_is_missing_is_told(tmp_path: Path) -> None:
 
 
 def test_a_build_that_names_no_failure_is_not_repaired(tmp_path: Path) -> None:
-    judges = ["merge", {"build": {"command": "test ! -e shop/price.py || ! grep sum_of shop/*"}}]
+    hangs = "grep -q sum_of shop/price.py && exec sleep 60 || true"
+    judges = ["merge", {"build": {"command": hangs, "timeout": "1s"}}]
     tier = {"name": "build", "policy": "final_tier", "judges": judges}
     wanted = {"tiers": [tier], "fix": {"enabled": True, "command": "true"}}
     recovery = recovery_of(review(repository(tmp_path), wanted))
