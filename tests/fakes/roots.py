@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakes.trees import TreeRepository
+from prjury.judges.builds.detect import detect_builds
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
@@ -15,7 +16,9 @@ from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 def root_of(files: Mapping[str, str], executable: str = "") -> SourceTree:
     repository = TreeRepository({"t": files}, frozenset(executable.split()))
     texts = {entry.blob: files[entry.path] for entry in repository.files("t")}
-    return SourceTree(repository.files("t"), lambda entry: texts[entry.blob])
+    return SourceTree(
+        repository.files("t"), lambda entries: {one.blob: texts[one.blob] for one in entries}
+    )
 
 
 def touching(*paths: str) -> Changes:
@@ -32,6 +35,13 @@ def package(name: str = "", *needs: str, **more: Any) -> str:
 
 def failing(name: str | None, path: str | None = None, suite: str | None = None) -> Failure:
     return Failure("test", "it failed", path=path, name=name, suite=suite)
+
+
+def plans_of(
+    system: str, root: SourceTree, changes: Changes | None = None
+) -> tuple[BuildPlan, ...]:
+    """The builds of one system that a change affects."""
+    return detect_builds(root, changes, [system]).plans
 
 
 def texts(plans: Sequence[BuildPlan]) -> list[str]:

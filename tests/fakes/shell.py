@@ -73,13 +73,9 @@ class ScriptedShell:
     withheld: Sequence[str] = ()
     gaps: Sequence[str] = ()
     lent: Sequence[str] = ()
-    answer: str = ""
 
     def copy_caches(self, programs: Collection[str], home: Path) -> None:
         """There are none."""
-
-    def ask(self, command: ShellCommand, deadline: Deadline) -> str:
-        return self.answer
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         script = self.scripts[min(len(self.commands), len(self.scripts) - 1)]

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from prjury.app.composition import builds, model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
-from prjury.judges.builds.own_recipes import recipe_at
+from prjury.judges.builds.systems.recipes import recipe_at
 from prjury.judges.merged_tree.files import file_content
 from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
 from prjury.policy.patterns import PatternsOptions

@@ -169,9 +169,6 @@ class Shell(Protocol):
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         """Runs to the end or to a limit, after which no process of it is left."""
 
-    def ask(self, command: ShellCommand, deadline: Deadline) -> str:
-        """The last lines that a short program prints; empty where it cannot be run."""
-
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
         """The environment that untrusted programs get: an allow-list and the named extras."""
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.ports import Progress, SilentProgress
+from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.caches import copy_caches, find_lent
 from prjury.sandbox.environment import (
@@ -126,11 +126,6 @@ class ContainedShell:
             CannotJudgeError: when the program does not exist or cannot be started, or when the
                 required level is not to be had.
         """
-        return self._run_contained(command, deadline, progress, layered=True)
-
-    def _run_contained(
-        self, command: ShellCommand, deadline: Deadline, progress: Progress, *, layered: bool
-    ) -> Completed:
         self._require_level()
         command = replace(command, directory=command.directory.absolute())
         argv = self._argv(command)
@@ -147,7 +142,7 @@ class ContainedShell:
                 "env": {**env, **self._find_moved_places(env)},
                 "limit": command.output_limit,
                 "network": self._network,
-                "walls": stack.enter_context(self._walls(command, env, layered=layered)),
+                "walls": stack.enter_context(self._walls(command, env)),
             }
             run = ProcessRun(
                 request,
@@ -159,9 +154,7 @@ class ContainedShell:
             return run.complete(deadline, progress, self._meanwhile)
 
     @contextlib.contextmanager
-    def _walls(
-        self, command: ShellCommand, env: Mapping[str, str], *, layered: bool
-    ) -> Iterator[Walls | None]:
+    def _walls(self, command: ShellCommand, env: Mapping[str, str]) -> Iterator[Walls | None]:
         """Yield the walls of one program; a scratch directory's layers are for one at a time."""
         if self.level != "L2":
             yield None
@@ -175,7 +168,7 @@ class ContainedShell:
         if home is None or not self._powers.mounts:
             yield {**walls, "mounts": False}
             return
-        layered = layered and home.layers.acquire(blocking=False)
+        layered = home.layers.acquire(blocking=False)
         try:
             yield self._reach.with_private(walls, home.sides, layered=layered)
         finally:
@@ -223,19 +216,6 @@ class ContainedShell:
             if path == str(place) or path.startswith(f"{place}/"):
                 return scratch_place
         return None
-
-    def ask(self, command: ShellCommand, deadline: Deadline) -> str:
-        """Return the last lines that a short program prints; empty where it cannot be run."""
-        try:
-            done = self._run_contained(command, deadline, SilentProgress(), layered=False)
-        except CannotJudgeError:
-            return ""
-        try:
-            return done.tail()
-        finally:
-            done.log.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                done.log.parent.rmdir()
 
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
         """Return the environment of programs, without HOME and TMPDIR, which `run` makes."""

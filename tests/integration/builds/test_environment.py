@@ -149,7 +149,7 @@ DOWNLOADS = [
 ]  # fmt: skip
 
 TOOLS = [
-    Fault("rustc", "wants Rust 1.999; here is 1.", tree=CARGO, needs=("cargo",)),
+    Fault("rustc", "wants Rust 1.999", tree=CARGO, needs=("cargo",)),
     Fault("go", "wants Go 1.999; here is 1.", "auto", GO, ("go",), {"GOTOOLCHAIN": "local"}),
     Fault(
         "go-toolchain", "install that Go", "go build ./...", GO, ("go",),
@@ -171,7 +171,7 @@ TOOLS = [
         NEW_PYTHON, ("uv",),
     ),
     Fault(
-        "uv-pip-python", "wants Python >=3.99; here is 3.", "uv pip install --target there .",
+        "uv-pip-python", "wants Python >=3.99", "uv pip install --target there .",
         NEW_PYTHON,
         ("uv",),
     ),
@@ -236,7 +236,7 @@ SLOW = [
         ("mvn",),
     ),
     Fault(
-        "maven-version", "wants Maven [99,); here is", "mvn -q -B verify",
+        "maven-version", "wants Maven [99,)", "mvn -q -B verify",
         enforced("<requireMavenVersion><version>[99,)</version></requireMavenVersion>"), ("mvn",),
     ),
     Fault(

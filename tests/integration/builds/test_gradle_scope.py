@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from fakes.roots import root_of, touching
+from fakes.roots import plans_of, root_of, touching
 from integration.builds.court import Court
 from integration.builds.toolbox import Toolbox
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.gradle import plans
 
 pytestmark = pytest.mark.nightly
 
@@ -49,7 +48,7 @@ class Checkout:
         for path, text in files.items():
             (self.place / path).parent.mkdir(parents=True, exist_ok=True)
             (self.place / path).write_text(text)
-        (plan,) = plans(root_of(files), touching(*paths) if paths else None)
+        (plan,) = plans_of("gradle", root_of(files), touching(*paths) if paths else None)
         return plan
 
     def run(self, command: Sequence[str] | str) -> tuple[int, set[str]]:

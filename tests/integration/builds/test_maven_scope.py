@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project, without
-from fakes.roots import root_of, touching
+from fakes.roots import plans_of, root_of, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.affected import narrow_to_affected
-from prjury.judges.builds.systems.maven import plans
+from prjury.judges.builds.systems.jvm import narrow_to_affected
 
 pytestmark = [
     pytest.mark.nightly,
@@ -55,7 +54,7 @@ class Checkout:
         for path, text in files.items():
             (self.place / path).parent.mkdir(parents=True, exist_ok=True)
             (self.place / path).write_text(text)
-        (plan,) = plans(root_of(files), touching(*paths) if paths else None)
+        (plan,) = plans_of("maven", root_of(files), touching(*paths) if paths else None)
         return narrow_to_affected(plan)
 
     def run(self, plan: BuildPlan, command: Sequence[str] | str = ()) -> Ran:
@@ -107,7 +106,7 @@ def test_affected_modules_and_what_they_need(
 def test_why_maven_is_asked_for_the_dependents_first(checkout: Checkout) -> None:
     checkout.plan(SHOP)
     for flags in (("-amd",), ("-am", "-amd")):
-        (plan,) = plans(root_of(SHOP), None)
+        (plan,) = plans_of("maven", root_of(SHOP))
         ran = checkout.run(plan, ["mvn", "-B", "-ntp", "-pl", "mid", *flags, "validate"])
         assert "leaf" in ran.built
         assert "tools" not in ran.built
@@ -179,7 +178,7 @@ def test_a_flat_layout(checkout: Checkout) -> None:
     plan = checkout.plan(files, "mid/src/A.java")
     assert (plan.directory, plan.text) == (
         "main",
-        "cd main && mvn -q -B -ntp --fail-at-end verify",
+        "cd main && mvn -q -B --fail-at-end verify",
     )
     assert plan.scope.because == "mid changes, on which it depends"
     ran = checkout.run(plan)

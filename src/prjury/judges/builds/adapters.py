@@ -1,7 +1,7 @@
-"""Ways to tell each test runner to name its tests and to write a report; its command stays.
+"""Ways to tell each test runner to name its tests and to write a report; its command stays. Pure.
 
-A variable is the best way: it reaches a runner behind any script. Else options are written behind
-the runner's own words, or at the end of the package manager's command that starts it.
+A variable reaches a runner behind any script; else options are written behind its own words, or at
+the end of the package manager's command that starts it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from prjury.judges.builds.calls import (
     WORDS,
     Call,
     find_last_call,
-    list_lines,
     name_program,
     name_script,
     read_calls,
-    split_commands,
     stops_early,
 )
 from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
@@ -125,26 +123,22 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
         at = _find_call(words, call, at)
         if at < 0:
             break
-        adapter = ADAPTERS.get(call.runner)
+        adapter = ADAPTERS.get(call.runner, Adapter())
         counts[call.runner] += 1
         count = counts[call.runner]
-        by_manager = call.program in WORDS["managers"] and call.words[:2] != ("bun", "test")
-        # what reads its output in a pipe reads text; `-v` comes by the variable
-        as_it_is = call.runner == "go" and ("|" in script or "-json" in call.words)
-        options = adapter.again if adapter and count > 1 and adapter.again else ""
-        options = options or (adapter.options if adapter and not as_it_is else "")
-        end = at + len(call.words)
-        if options and by_manager:
+        options = adapter.again if count > 1 and adapter.again else adapter.options
+        if call.runner == "go" and ("|" in script or "-json" in call.words):
+            options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
+        place, added = at + 1, [options] if options else []
+        if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
             alone = len(step.calls) == 1 and "|" not in script and _reaches_runner(call, step, root)
             sign = ["--"] if call.program == "npm" and "--" not in call.words else []
             place, added = len(words), [*sign, options] if alone else []
-        else:
-            after = adapter.after if adapter else ""
-            place = at + 1 + (call.words.index(after) if after in call.words[1:] else 0)
-            added = [options] if options else []
+        elif adapter.after in call.words[1:]:
+            place += call.words.index(adapter.after)
         name = f"{number}-{count}" if count > 1 else str(number)
         words[place:place] = [word.format(step=name) for word in added]
-        at = end + len(added)
+        at += len(call.words) + len(added)
     return " ".join(words).replace(" \n ", "\n")
 
 
@@ -167,10 +161,9 @@ def _reaches_runner(call: Call, step: CiStep, root: SourceTree) -> bool:
 
 def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:
     """The exit code by which a step of one runner says that all tests ran and some failed."""
-    commands = [words for line in list_lines(step.script) for words in split_commands(line)]
-    if len(commands) != 1 or len(step.calls) != 1 or stops_early(step.calls[0]):
+    call = step.calls[0] if len(step.calls) == 1 else None
+    if call is None or len(read_calls(step.script)) != 1 or stops_early(call):
         return None
-    call = step.calls[0]
     adapter = ADAPTERS.get(call.runner, Adapter())
     if call.program in WORDS["managers"]:
         after = replace(call, words=(call.words[0], f"post{name_script(call)}"))
@@ -185,10 +178,9 @@ def with_adapters(plan: BuildPlan, root: SourceTree) -> BuildPlan:
     steps = []
     for step in plan.steps:
         if step.name == "test" and plan.system in WORDS["managers"]:
-            calls = (resolve_call(one, root, plan.directory) for one in read_calls(step.text))
+            calls = (resolve_call(call, root, plan.directory) for call in read_calls(step.text))
             same = CiStep("test", step.text, directory=plan.directory, calls=tuple(calls))
             script, env, all_ran = adapt(same, 1, root)
-            steps.append(replace(step, command=script, env=env, all_ran=all_ran))
-        else:
-            steps.append(step)
+            step = replace(step, command=script, env=env, all_ran=all_ran)  # noqa: PLW2901
+        steps.append(step)
     return replace(plan, steps=tuple(steps))

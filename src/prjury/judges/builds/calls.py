@@ -140,13 +140,9 @@ def name_program(word: str) -> str:
 
 
 _ALIASES = {
-    "cross": "cargo",
-    "mvnw": "mvn",
-    "mvnd": "mvn",
-    "gradlew": "gradle",
-    "pip3": "pip",
+    "cross": "cargo", "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "pip3": "pip",
     "py": "python",
-}
+}  # fmt: skip
 
 
 def name_script(call: Call) -> str:
@@ -161,9 +157,8 @@ def _read_call(words: Sequence[str]) -> Call:
     through = name_program(before) if words[0] != before else ""
     program, rest = name_program(words[0]), words[1:]
     family, runner = _find_runner(program, rest, words[0])
-    if family:
-        return Call(tuple(words), "test", family, runner, through)
-    return Call(tuple(words), _purpose(program, rest, words[0]), through=through)
+    purpose = "test" if family else _find_purpose(program, rest, words[0])
+    return Call(tuple(words), purpose, family, runner, through)
 
 
 def _unwrap(words: list[str]) -> list[str]:
@@ -234,17 +229,15 @@ def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, st
         return ("", "") if lists or _names_beside(program, words) else (_RUNNERS[program], program)
     if program in _CALLED:
         family, *tests = _CALLED[program]
-        return (family, program) if _calls_test(frozenset(tests), plain) else ("", "")
+        return (family, program) if _calls_test(tests, plain) else ("", "")
     if program in _TESTERS:
         family, calls_test = _TESTERS[program]
         return (family, program) if calls_test(words) else ("", "")
     return _find_script(program, words, path)
 
 
-def _calls_test(tests: frozenset[str], plain: Sequence[str]) -> bool:
-    if not plain:
-        return "-" in tests
-    first, *rest = plain
+def _calls_test(tests: Sequence[str], plain: Sequence[str]) -> bool:
+    first, *rest = plain or ("-",)
     if first in WORDS["going_through"] and "*" in tests:
         return any(map(says_test, rest[:3]))
     if first == "hack":
@@ -255,26 +248,25 @@ def _calls_test(tests: frozenset[str], plain: Sequence[str]) -> bool:
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
     """True if a goal of the words tests; the default goal does, where none is listed."""
-    valued = {
-        after for word, after in pairwise(words) if word in {"-D", "-P", "-f", "--file", "-pl"}
-    }
-    goals = [word for word in words if word[:1] not in {"", "-"} and word not in valued]
-    texts = [word.lower().removeprefix("-d") for word in words]
-    skips = any(
-        text.startswith(("skiptests", "maven.test.skip")) and text[-5:] != "false" for text in texts
-    )
-    listed = [goal for goal in goals if "$" not in goal]
-    return not skips and (not listed or not WORDS["maven_goals"].isdisjoint(listed))
+    goals = []
+    for before, word in pairwise(["", *words]):
+        text = word.lower().removeprefix("-d")
+        if text.startswith(("skiptests", "maven.test.skip")) and not text.endswith("false"):
+            return False
+        valued = before in {"-D", "-P", "-f", "--file", "-pl"}
+        if not valued and word[:1] not in {"", "-"} and "$" not in word:
+            goals.append(word)
+    return not goals or not WORDS["maven_goals"].isdisjoint(goals)
 
 
 def _calls_make_test(words: Sequence[str]) -> bool:
     places = [after for word, after in pairwise(words) if word == "-C"]
-    targets = [
-        word
-        for word in words
-        if word[:1] not in {"", "-"} and "=" not in word and word not in places
-    ]
-    return any(map(says_test, targets)) or any(one.strip("./").startswith("test") for one in places)
+    for word in words:
+        if word in places and word.strip("./").startswith("test"):
+            return True
+        if word not in places and word[:1] not in {"", "-"} and "=" not in word and says_test(word):
+            return True
+    return False
 
 
 def _calls_gradle_test(words: Sequence[str]) -> bool:
@@ -343,7 +335,7 @@ def _names_beside(program: str, words: Sequence[str]) -> bool:
     return bool(names) and not any(WORDS["beside"].isdisjoint(split_name(name)) for name in names)
 
 
-def _purpose(program: str, words: Sequence[str], path: str) -> Purpose:
+def _find_purpose(program: str, words: Sequence[str], path: str) -> Purpose:
     plain = [word for word in words if not word.startswith("-")]
     first = plain[0] if plain else ""
     pieces = split_name(" ".join(plain[: 2 if first in WORDS["going_through"] else 1]))

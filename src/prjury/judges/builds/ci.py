@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any, TypeAlias
 
 import msgspec
@@ -21,14 +21,12 @@ from prjury.judges.builds.ci_steps import (
     StepReader,
     fill_variables,
     has_part,
-    join_background,
 )
 from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.systems.source_tree import SourceTree, parent_of
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
 from prjury.manifests.workflow import (
-    CompositeAction,
     Workflow,
     WorkflowJob,
     WorkflowStep,
@@ -46,19 +44,13 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     """A job that tests pull requests, in the row of its matrix that fits this machine.
 
     Attributes:
-        path: of the workflow.
-        row: the row of its matrix.
         versions: what its actions set up, by tool.
         version_files: the files from which its actions take versions, by tool.
-        env: the variables of all its steps.
         steps: what it runs here, in order, up to the last test.
-        services: what runs beside it, such as a database.
-        left_out: what is not run, and why.
         linters: what it checks besides the tests.
         other_rows: the lines by which rows that are not run test something else.
-        needs_artifacts: whether it works on what another job has made.
         lacks: the programs that run its tests and are not here.
-        actions: the actions that it uses up to the last test, with their inputs.
+        actions: those that it uses up to the last test, with their inputs.
         machine: the labels of the machine that it wants.
     """
 
@@ -96,16 +88,12 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def places(self) -> frozenset[Place]:
         """The kinds of code that it tests, each with its place."""
-        families = {
-            (call.family, step.directory)
-            for step in self.tests
-            for call in step.calls
-            if call.family
-        }
+        calls = ((call, step.directory) for step in self.tests for call in step.calls)
+        families = frozenset((call.family, place) for call, place in calls if call.family)
         if any(call.program == "cmake" and "--build" not in call.words for call in self.calls):
             places = ("" if "build" in place.lower() else place for _, place in families)
-            families = {("cmake", place) for place in places}
-        return frozenset(families)
+            return frozenset(("cmake", place) for place in places)
+        return families
 
     @property
     def kinds(self) -> frozenset[Place]:
@@ -119,11 +107,9 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
 
 
 class BaseCi(msgspec.Struct, frozen=True):
-    """The CI of the base.
+    """The CI of the base: the jobs that a build here stands for, the main one first, and others.
 
     Attributes:
-        jobs: those that a build here stands for, the main one first.
-        others: the remaining ones that run tests.
         external: the workflows of other repositories that it calls.
         left_out: tests that cannot run here, of jobs in which nothing else tests.
     """
@@ -140,27 +126,21 @@ class BaseCi(msgspec.Struct, frozen=True):
 
 
 def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
-    """The CI that tests pull requests; None if no job in the tree's workflows does.
-
-    Args:
-        root: the base's tree; what the change makes of it is not asked.
-    """
+    """The CI of the base that tests pull requests; None if no job in its workflows does."""
     reader = _Reader(root, here)
     ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], "gradle" in one[1].programs))
     external = tuple(dict.fromkeys(reader.external))
     nothing = BaseCi(external=external, left_out=tuple(dict.fromkeys(reader.left_out)))
-    if not ranked:
-        return nothing if external or nothing.left_out else None
-    (first, main), *rest = ranked
-    if first.aside and (reader.external or reader.left_out):
-        return nothing
+    unread = bool(reader.external or reader.left_out)
+    if not ranked or (ranked[0][0].aside and unread):
+        return nothing if unread else None
+    (_, main), *rest = ranked
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
-        plain = not any(family in WRAPPING for family, _ in job.kinds)
         inside = {family for family, place in covered if not place} & RECIPE_FAMILIES
-        new = not any(family in inside for family, _ in job.kinds) and covered.isdisjoint(job.kinds)
+        plain = not any(family in WRAPPING | inside for family, _ in job.kinds)
         present = all(place in root.directories for _, place in job.places)
-        if plain and new and present and rank.stands_alone:
+        if plain and covered.isdisjoint(job.kinds) and present and rank.stands_alone:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
@@ -201,6 +181,22 @@ class _Called(msgspec.Struct, frozen=True):
     caller: str = ""
     depth: int = 0
 
+    def make_context(
+        self, row: Mapping[str, Any], job: WorkflowJob | None = None
+    ) -> ExpressionContext:
+        """The values that expressions have in a row of a job."""
+        unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
+        values = {
+            "github": {
+                "event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)
+            },
+            "runner": {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"},
+            "steps": UNKNOWN, "matrix": row, "inputs": self.inputs, "env": self.workflow.env,
+        }  # fmt: skip
+        variables = {**self.workflow.env, **(job.env if job else {})}
+        env = dict(fill_variables(ExpressionContext(values), variables))
+        return ExpressionContext({**values, "env": env})
+
 
 class _Reader:
     """Reads the workflows and local actions of one tree."""
@@ -209,7 +205,6 @@ class _Reader:
         self.root, self.here = root, here
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
-        self.composites: dict[str, CompositeAction | None] = {}
         self.workflows = {one.path: one for one in self._read_workflows()}
 
     def _read_workflows(self) -> Iterator[Workflow]:
@@ -219,7 +214,7 @@ class _Reader:
             try:
                 yield read_workflow(text, path)
             except (ConfigError, CannotJudgeError):
-                continue  # GitHub does not run it either, or a partial clone lacks it
+                continue  # GitHub does not run it either
 
     def list_jobs(self) -> Iterator[tuple[_Rank, CiJob]]:
         """The jobs that run tests, each in its best row."""
@@ -228,34 +223,33 @@ class _Reader:
                 yield from self._list_jobs(_Called(workflow, frozenset(workflow.triggers)))
 
     def _list_jobs(self, called: _Called) -> Iterator[tuple[_Rank, CiJob]]:
-        context = _context(called, {})
+        context = called.make_context({})
         for job in called.workflow.jobs:
             name = f"{called.caller}{job.id}"
             if context.holds(job.condition) is False:
                 continue
-            if job.uses:
-                workflow = self.workflows.get(job.uses.removeprefix("./"))
-                if workflow is None or called.depth == _DEEPEST:
-                    self.external += [] if job.uses.startswith("./") else [job.uses]
-                    continue
-                trigger = workflow.triggers.get("workflow_call")
-                inputs = dict(trigger.inputs) if trigger else {}
-                inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
-                depth = called.depth + 1
-                inner = _Called(workflow, called.events, inputs, f"{name} / ", depth)
-                yield from self._list_jobs(inner)
-            elif ranked := self._choose_row(called, job, name):
-                yield ranked
+            if not job.uses:
+                yield from self._choose_row(called, job, name)
+                continue
+            workflow = self.workflows.get(job.uses.removeprefix("./"))
+            if workflow is None or called.depth == _DEEPEST:
+                self.external += [] if job.uses.startswith("./") else [job.uses]
+                continue
+            trigger = workflow.triggers.get("workflow_call")
+            inputs = dict(trigger.inputs) if trigger else {}
+            inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
+            caller, depth = f"{name} / ", called.depth + 1
+            yield from self._list_jobs(_Called(workflow, called.events, inputs, caller, depth))
 
     def _choose_row(
         self, called: _Called, job: WorkflowJob, name: str
-    ) -> tuple[_Rank, CiJob] | None:
+    ) -> Iterator[tuple[_Rank, CiJob]]:
         if any("prjury" in step.action or "pr-jury" in step.action for step in job.steps):
-            return None
-        outer = _context(called, {})
+            return
+        outer = called.make_context({})
         matrix = job.strategy.get("matrix")
         axes = outer.value(matrix.strip("${} ")) if isinstance(matrix, str) else matrix
-        values = [*matrix_rows(axes, outer)][:_MOST_ROWS]
+        values = islice(matrix_rows(axes, outer), _MOST_ROWS)
         rows = [_Row(self, called, job, row, name) for row in values]
         rows = [row for row in rows if row.context.holds(job.condition) is not False]
         ranked = [(row.rank(one := row.read()), one) for row in rows]
@@ -266,31 +260,17 @@ class _Reader:
             for rank, one in ranked
             if one.tests and not (rank.not_on_pull_requests and (rank.aside or not on_push))
         ]
-        if not tested:
-            for rank, one in ranked:
-                if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
-                    self.left_out += (step for step in one.left_out if step.tests)
-            return None
-        best_rank, best = min(tested, key=lambda one: one[0])
-        usual = (one for rank, one in tested if not rank.other_machine)
-        lines = dict.fromkeys(step.script for one in usual for step in one.tests)
-        own = {step.script for step in best.tests}
-        more = tuple(line for line in lines if line not in own)
-        return best_rank, msgspec.structs.replace(best, other_rows=more)
-
-
-def _context(
-    called: _Called, row: Mapping[str, Any], job: WorkflowJob | None = None
-) -> ExpressionContext:
-    unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
-    github = {"event_name": "pull_request", "workspace": ".", **dict.fromkeys(unknown, UNKNOWN)}
-    runner = {"os": "Linux", "arch": "X64", "temp": "$RUNNER_TEMP"}
-    values = {"github": github, "runner": runner, "steps": UNKNOWN, "matrix": row}
-    values |= {"inputs": called.inputs}
-    env = called.workflow.env
-    variables = {**env, **(job.env if job else {})}
-    first = ExpressionContext({**values, "env": env})
-    return ExpressionContext({**values, "env": dict(fill_variables(first, variables))})
+        if tested:
+            best_rank, best = min(tested, key=lambda one: one[0])
+            usual = (one for rank, one in tested if not rank.other_machine)
+            lines = dict.fromkeys(step.script for one in usual for step in one.tests)
+            own = {step.script for step in best.tests}
+            more = tuple(line for line in lines if line not in own)
+            yield best_rank, msgspec.structs.replace(best, other_rows=more)
+            return
+        for rank, one in ranked:
+            if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
+                self.left_out += (step for step in one.left_out if step.tests)
 
 
 class _Row(msgspec.Struct, frozen=True, dict=True):
@@ -304,7 +284,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def context(self) -> ExpressionContext:
-        return _context(self.called, self.values, self.job)
+        return self.called.make_context(self.values, self.job)
 
     def rank(self, job: CiJob) -> _Rank:
         """The row's place among those that a build here can stand for."""
@@ -350,40 +330,34 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
 
     def read(self) -> CiJob:
         """The job as it runs in this row."""
-        reader, path = self.reader, self.called.workflow.path
-        reading = StepReader(reader.root, reader.here, self.context, path, reader.composites)
-        reading.defaults = {**self.called.workflow.defaults, **self.job.defaults}
-        reading.take(self.job.steps)
-        kinds = [step.kind for step in reading.steps]
-        last = len(kinds) - kinds[::-1].index("test") if "test" in kinds else 0
-        plain = {
-            key: str(value)
-            for key, value in self.values.items()
-            if isinstance(value, str | int | float)
-        }
+        job, path = self.job, self.called.workflow.path
+        defaults = {**self.called.workflow.defaults, **job.defaults}
+        reader = StepReader(self.reader.root, self.reader.here, self.context, path, defaults)
+        reader.read(job.steps)
+        texts = self.values.items()
+        row = {key: str(text) for key, text in texts if isinstance(text, str | int | float)}
         why = "services are not started here"
-        left_out = [
-            LeftOutStep(f"services: {one}", why, "services", path) for one in self.job.services
-        ]
-        if image := f"container: {self.job.container}" if self.job.container else "":
-            left_out.append(LeftOutStep(image, "its image is not used here", "elsewhere", path))
-        job = CiJob(
+        left_out = [LeftOutStep(f"services: {one}", why, "services", path) for one in job.services]
+        if job.container:
+            image, why = f"container: {job.container}", "its image is not used here"
+            left_out.append(LeftOutStep(image, why, "elsewhere", path))
+        read = CiJob(
             path,
             self.name,
-            plain,
-            reading.versions,
-            reading.version_files,
+            row,
+            reader.versions,
+            reader.version_files,
             self.context.values["env"],
-            tuple(join_background(reading.steps[:last])),
-            self.job.services,
-            tuple(dict.fromkeys([*left_out, *reading.left_out[: reading.left_at_test or None]])),
-            tuple(dict.fromkeys(reading.linters)),
-            needs_artifacts=reading.needs_artifacts,
-            actions=tuple(reading.actions[: reading.actions_at_test]),
-            machine=" ".join(self.context.fill(label) or "" for label in self.job.runs_on),
+            tuple(reader.steps),
+            job.services,
+            tuple(dict.fromkeys([*left_out, *reader.left_out])),
+            tuple(dict.fromkeys(reader.linters)),
+            needs_artifacts=reader.needs_artifacts,
+            actions=tuple(reader.actions),
+            machine=" ".join(self.context.fill(label) or "" for label in job.runs_on),
         )
-        tests = (call for step in job.tests for call in step.calls)
-        return msgspec.structs.replace(job, lacks=tuple(self._list_missing(job, tests)))
+        tests = (call for step in read.tests for call in step.calls)
+        return msgspec.structs.replace(read, lacks=tuple(self._list_missing(read, tests)))
 
 
 def measure_breadth(steps: Iterable[CiStep]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from string import Template
 
-import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.adapters import adapt
@@ -25,16 +25,14 @@ from prjury.sandbox.environment import is_refused
 
 #: Wrappers that start a program where it is; the others have environments of their own.
 _BARE = frozenset({"", "coverage", "python", "xvfb-run", "timeout"})
-_VENV = 'python3 -m venv "$HOME/venv"'
+_VENV = BuildStep("setup", 'python3 -m venv "$HOME/venv"')
 #: Where the tools go that a job installs for itself.
 _OWN_PLACES = "venv/bin .local/bin npm/bin bin gems/bin cargo/bin composer/vendor/bin".split()
-_OWN = {
+#: Those places, and what GitHub's runner says of itself.
+_RUNNER = {
     "npm_config_prefix": "{home}/npm", "GEM_HOME": "{home}/gems", "GOBIN": "{home}/bin",
     "CARGO_INSTALL_ROOT": "{home}/cargo", "COMPOSER_HOME": "{home}/composer",
     "PNPM_HOME": "{home}/npm/bin", "PIP_REQUIRE_VIRTUALENV": "1",
-}  # fmt: skip
-#: What GitHub's runner says of itself.
-_RUNNER = {
     "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "{tree}", "GITHUB_EVENT_NAME": "pull_request",
     "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_TEMP": "{home}/.github-files/temp",
     **{name: f"{{home}}/.github-files/{name}" for name in FILES},
@@ -43,8 +41,6 @@ _RUNNER = {
 _NOT_TAKEN = frozenset("PATH HOME TMPDIR SHELL UV_SYSTEM_PYTHON CI".split())
 #: Signs of a line that only bash reads.
 _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")
-#: Signs of a line of several commands, of which plain sh shows the last one's end only.
-_SEVERAL = (";", "|")
 #: The names of plans by the program that runs the tests, else by the kind of code.
 _SYSTEMS = {
     **{name: name for name in (
@@ -60,19 +56,21 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
     steps = [*_list_steps([_fit_tox(step, here) for step in job.steps], root)]
     if any(map(_wants_venv, job.calls)):
-        steps.insert(0, BuildStep("setup", _VENV))
+        steps.insert(0, _VENV)
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
-    tox = _choose_tox_environment(job, root)
-    only = [
-        f"of tox's environments, `{name}` is run, with the Python that is here"
-        for name in tox.values()
-    ]
+    notes, tox = [], _choose_tox_environment(job, root)
+    if job.linters:
+        notes.append(f"not run here, since it tests nothing: {join_scripts(job.linters)}")
+    if job.other_rows:
+        notes.append(f"other rows of its matrix test: {join_scripts(job.other_rows)}")
+    one = "of tox's environments, `{}` is run, with the Python that is here"
+    notes += map(one.format, tox.values())
     return BuildPlan(
         _name_system(job),
         tuple(steps),
         (job.name, *([f"its row {row}"] if row else [])),
-        (*_notes_of(job), *only),
-        env={**_RUNNER, **_OWN, **_npm_settings(here), **tox, **_collect_variables(job, here)},
+        tuple(notes),
+        env={**_RUNNER, **tox, **_collect_variables(job, here)},
         source="ci",
         left_out=job.left_out,
     )
@@ -98,7 +96,7 @@ def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
         version = f"{number[:1]}.{number[1:]}" if number.isdigit() else number
         if word == "-e" and len(number) > 1 and here.distance("python", version) > 0:
             script = script.replace(name, f"py{dash}{rest}")
-    return msgspec.structs.replace(step, script=script)
+    return replace(step, script=script)
 
 
 def _wants_venv(call: Call) -> bool:
@@ -112,10 +110,9 @@ def _list_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep
         number += step.kind == "test"
         script, env, code = adapt(step, number, root)
         own = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
-        command = _command(script, step.directory, tests=step.kind == "test")
         yield BuildStep(
             step.kind,
-            command,
+            _make_command(script, step.directory, tests=step.kind == "test"),
             env={**own, **env},
             origin=step.origin,
             may_fail=step.may_fail,
@@ -123,10 +120,10 @@ def _list_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep
         )
 
 
-def _command(script: str, directory: str, *, tests: bool) -> str | tuple[str, ...]:
+def _make_command(script: str, directory: str, *, tests: bool) -> str | tuple[str, ...]:
     """A plain line as it is, else bash, which ends at the first error as GitHub's does."""
     place = f"cd {shlex.quote(directory)}" if directory else ""
-    if not any(sign in script for sign in (*_BASH, *(_SEVERAL if tests else ()))):
+    if not any(sign in script for sign in (*_BASH, *((";", "|") if tests else ()))):
         return f"{place} && {script}" if place else script
     return ("bash", "-e", "-o", "pipefail", "-c", f"{place}\n{script}".strip())
 
@@ -141,31 +138,17 @@ def _name_system(job: CiJob) -> str:
 
 
 def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
-    variables = {
-        name: escape_braces(text)
-        for name, text in job.env.items()
-        if name not in _NOT_TAKEN
-        and not is_refused(name)
-        and not (name in {"CC", "CXX"} and not here.has(text))
-    }
+    variables = dict[str, str]()
+    for name, text in job.env.items():
+        is_compiler = name in {"CC", "CXX"} and not here.has(text)
+        if name not in _NOT_TAKEN and not is_refused(name) and not is_compiler:
+            variables[name] = escape_braces(text)
+    for node in here.of("node")[:1]:
+        if (node.home / "etc/npmrc").is_file():
+            settings = escape_braces(str(node.home / "etc/npmrc"))
+            variables = {"npm_config_globalconfig": settings, **variables}
     places = [f"{{home}}/{place}" for place in _OWN_PLACES]
     return {**variables, "PATH": os.pathsep.join([*places, escape_braces(here.path)])}
-
-
-def _npm_settings(here: Toolchains) -> Mapping[str, str]:
-    node = next(iter(here.of("node")), None)
-    settings = node.home / "etc/npmrc" if node else None
-    exists = settings is not None and settings.is_file()
-    return {"npm_config_globalconfig": escape_braces(str(settings))} if exists else {}
-
-
-def _notes_of(job: CiJob) -> tuple[str, ...]:
-    notes = []
-    if job.linters:
-        notes.append(f"not run here, since it tests nothing: {join_scripts(job.linters)}")
-    if job.other_rows:
-        notes.append(f"other rows of its matrix test: {join_scripts(job.other_rows)}")
-    return tuple(notes)
 
 
 def join_scripts(texts: Sequence[str]) -> str:
@@ -173,11 +156,10 @@ def join_scripts(texts: Sequence[str]) -> str:
     return join_names([f"`{text.partition(chr(10))[0]}`" for text in texts], 3)
 
 
-class Options(msgspec.Struct, frozen=True):
+class Options(Struct, frozen=True):
     """The words of a tool that a recipe takes over from the CI.
 
     Attributes:
-        flags: single words.
         valued: words with a value, behind a blank or a sign of equality.
         prefixes: starts of words that hold their value.
         goals: words that name what is done; the CI's stand in the place of the recipe's.
@@ -185,30 +167,35 @@ class Options(msgspec.Struct, frozen=True):
         refused: starts of words that leave tests out, or name what this machine has otherwise.
     """
 
+    programs: frozenset[str]
     flags: frozenset[str] = frozenset()
     valued: frozenset[str] = frozenset()
-    prefixes: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ("\0",)
     goals: frozenset[str] = frozenset()
     at: int = 0
-    refused: tuple[str, ...] = ()
+    refused: tuple[str, ...] = ("\0",)
 
 
 _SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test= -dgroups=".split())
 #: The tools whose recipe is run with the CI's words, by family.
 RECIPE_FIRST: Mapping[str, Options] = {
     "cargo": Options(
+        frozenset({"cargo"}),
         frozenset("--all-features --no-default-features --locked --release --all-targets".split()),
         frozenset("--features -F --exclude --profile".split()), at=2,
     ),
     "maven": Options(
+        frozenset({"mvn"}),
         valued=frozenset({"-P", "--activate-profiles", "-D", "--define"}), prefixes=("-P", "-D"),
         goals=frozenset({"test", "package"}), refused=_SKIPS,
     ),
     "gradle": Options(
+        frozenset({"gradle"}),
         valued=frozenset({"-x", "--exclude-task", "-P", "-D"}), prefixes=("-P", "-D"),
         goals=frozenset({"*"}), refused=_SKIPS,
     ),
     "cmake": Options(
+        frozenset({"cmake", "ctest", "make", "ninja"}),
         valued=frozenset({"-D"}), prefixes=("-D",),
         refused=tuple(
             f"-dcmake_{name}" for name in ("install_", "toolchain", "c_compiler", "cxx_compiler")
@@ -223,18 +210,11 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     calls = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
     if not calls:
         return plan
-    step, call = max(calls, key=lambda one: _breadth(one[0], one[1]))
-    env = {**job.env, **step.env}
-    words = [Template(word).safe_substitute(env) for word in call.words]
-    words = [
-        part
-        for word in words
-        for part in (_split_words(word) if " " in word and word.startswith("-") else [word])
-    ]
-    taken = [*_hack_features(words), *_take_words(words, table)]
-    tasks = _list_goals(words, table)
+    step, call = max(calls, key=lambda one: measure_breadth([replace(one[0], calls=(one[1],))]))
+    words = _fill_words(call, {**job.env, **step.env})
+    options, goals = _take_options(words, table), _list_goals(words, table)
     steps = tuple(
-        step.change(lambda form: _with_words(form, taken, tasks, table)) for step in plan.steps
+        step.change(lambda form: _with_words(form, options, goals, table)) for step in plan.steps
     )
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
     tests = [one for one in job.tests if one is not step and family != "cmake"]
@@ -242,18 +222,8 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     others = list(dict.fromkeys([*lines, *job.other_rows]))
     notes = (f"its CI also runs, not run here: {join_scripts(others)}",) if others else ()
     return replace(
-        plan,
-        steps=steps,
-        reasons=(*plan.reasons, *because),
-        notes=(*plan.notes, *notes),
+        plan, steps=steps, reasons=(*plan.reasons, *because), notes=(*plan.notes, *notes)
     )
-
-
-def _split_words(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return [text]
 
 
 def _is_of(call: Call, family: str) -> bool:
@@ -261,44 +231,47 @@ def _is_of(call: Call, family: str) -> bool:
     return configures if family == "cmake" else call.family == family
 
 
-def _breadth(step: CiStep, call: Call) -> float:
-    return measure_breadth([msgspec.structs.replace(step, calls=(call,))])
+def _fill_words(call: Call, env: Mapping[str, str]) -> list[str]:
+    """The words of a call with their variables; a variable may hold several options."""
+    words: list[str] = []
+    for word in call.words:
+        text = Template(word).safe_substitute(env)
+        try:
+            words += shlex.split(text) if " " in text and text.startswith("-") else [text]
+        except ValueError:  # a quotation without an end
+            words.append(text)
+    return words
 
 
-def _take_words(words: Sequence[str], table: Options) -> list[str]:
+def _take_options(words: Sequence[str], table: Options) -> list[str]:
+    names = {word.partition("=")[0] for word in words}
+    each = {"--feature-powerset", "--each-feature"} & names
+    every = "hack" in words and each and not {"--exclude-features", "--skip"} & names
+    options = ["--all-features"] if every else []
     before = words[: words.index("--")] if "--" in words else words
-    taken: list[str] = []
     for word, after in pairwise([*before, ""]):
         pair: list[str] = []
         if word in table.valued:
             pair = [word + after] if word in table.prefixes else [word, after]
         elif word.partition("=")[0] in table.flags | table.valued or word.startswith(
-            table.prefixes or "\0"
+            table.prefixes
         ):
             pair = [word]
-        if all(pair) and pair and _is_usable(pair, table):
-            taken += pair
-    return list(dict.fromkeys(taken)) if table.prefixes else taken
+        if pair and all(pair) and _is_usable(" ".join(pair), table):
+            options += pair
+    return options if table.at else list(dict.fromkeys(options))
 
 
-def _is_usable(words: Sequence[str], table: Options) -> bool:
+def _is_usable(text: str, table: Options) -> bool:
     """True if words mean the same here: they name no other compiler, and skip no tests."""
-    text = " ".join(words)
-    strict = any(sign in text.lower() for sign in ("werror", "warnings_as_errors"))
-    return not (
-        strict
-        or "$" in text
-        or text.endswith("=")
-        or text.lower().startswith(table.refused or "\0")
-    )
+    lower = text.lower()
+    strict = "werror" in lower or "warnings_as_errors" in lower
+    return not (strict or "$" in text or text.endswith("=") or lower.startswith(table.refused))
 
 
 def _list_goals(words: Sequence[str], table: Options) -> list[str]:
-    plain = [
-        word
-        for before, word in pairwise(words)
-        if not word.startswith("-") and before not in table.valued
-    ]
+    pairs = pairwise(words)
+    plain = [word for before, word in pairs if word[:1] != "-" and before not in table.valued]
     if "*" in table.goals:
         return [word for word in plain if word != "clean" and "$" not in word]
     goals = [word for word in plain if word in table.goals or word in {"verify", "install"}]
@@ -306,13 +279,14 @@ def _list_goals(words: Sequence[str], table: Options) -> list[str]:
 
 
 def _with_words(
-    step: BuildStep, taken: Sequence[str], goals: Sequence[str], table: Options
+    step: BuildStep, options: Sequence[str], goals: Sequence[str], table: Options
 ) -> BuildStep:
     if isinstance(step.command, str):
-        configures = step.command.startswith("cmake -S") and taken
-        return replace(step, command=f"{step.command} {shlex.join(taken)}") if configures else step
+        configures = step.command.startswith("cmake -S") and options
+        line = f"{step.command} {shlex.join(options)}"
+        return replace(step, command=line) if configures else step
     words = list(step.command)
-    new = [word for word in taken if word not in words or not word.startswith("-")]
+    new = [word for word in options if word not in words or not word.startswith("-")]
     if goals:
         last = "build" if "*" in table.goals else "verify"
         words = [part for word in words for part in (goals if word == last else [word])]
@@ -320,26 +294,14 @@ def _with_words(
     return replace(step, command=(*words[:at], *new, *words[at:]))
 
 
-def _hack_features(words: Sequence[str]) -> list[str]:
-    names = {word.partition("=")[0] for word in words}
-    each = {"--feature-powerset", "--each-feature"} & names
-    skips = {"--exclude-features", "--skip"} & names
-    return ["--all-features"] if "hack" in words and each and not skips else []
-
-
 def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
     """The steps of a job beside those of the recipe's tool, if any of them tests."""
+    programs = RECIPE_FIRST[family].programs
     steps = [
-        step for step in job.steps if not any(_calls_tool(call, family) for call in step.calls)
+        step
+        for step in job.steps
+        if not any(call.family == family or call.program in programs for call in step.calls)
     ]
     families = {call.family for step in steps for call in step.calls}
     tests = not families.isdisjoint("python node go ruby php deno".split())
     return [*_list_steps(steps, root)] if tests else []
-
-
-def _calls_tool(call: Call, family: str) -> bool:
-    return call.family == family or call.program in {
-        "cargo": ("cargo",),
-        "maven": ("mvn",),
-        "gradle": ("gradle",),
-    }.get(family, ("cmake", "ctest", "make", "ninja"))

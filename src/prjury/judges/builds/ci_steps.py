@@ -33,7 +33,6 @@ from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json
 from prjury.manifests.workflow import CompositeAction, WorkflowStep, read_composite
 
-_DOWNLOADS = "actions/download-artifact"
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE = "${{ github.workspace }}"
 _LARGEST_SCRIPT = 64 * 1024
@@ -45,10 +44,8 @@ class CiStep(Struct, frozen=True):
 
     Attributes:
         script: one line, or a script for bash.
-        origin: the file and the line where it stands.
         directory: where it runs, from the root of the tree.
-        env: the step's own variables.
-        may_fail: whether the job goes on after a failure of it.
+        may_fail: the job goes on after a failure of it.
         calls: the commands in it; those of scripts of the tree are known by what the scripts run.
     """
 
@@ -66,13 +63,9 @@ def fill_variables(
 ) -> Iterator[tuple[str, str]]:
     """The variables whose values are known, without secrets."""
     for name, text in texts.items():
-        value = None if _holds_secret(text) else context.fill(text)
+        value = None if has_part(text, _SECRETS) else context.fill(text)
         if value is not None:
             yield name, value
-
-
-def _holds_secret(text: str) -> bool:
-    return any(mark in text for mark in _SECRETS)
 
 
 def has_part(text: str, parts: Iterable[str]) -> bool:
@@ -81,27 +74,8 @@ def has_part(text: str, parts: Iterable[str]) -> bool:
     return any(part in lower for part in parts)
 
 
-def join_background(steps: Sequence[CiStep]) -> list[CiStep]:
-    """The steps, those that start a program beside the rest as one script with what follows."""
-    merged: list[CiStep] = []
-    for step in steps:
-        before = merged[-1] if merged else None
-        if before and _ends_in_background(before.script) and before.directory == step.directory:
-            env, calls = {**before.env, **step.env}, (*before.calls, *step.calls)
-            script = f"{before.script}\n{step.script}"
-            merged[-1] = replace(step, script=script, env=env, origin=before.origin, calls=calls)
-        else:
-            merged.append(step)
-    return merged
-
-
-def _ends_in_background(script: str) -> bool:
-    line = script.rstrip().rpartition("\n")[2]
-    return line.endswith("&") and not line.endswith("&&")
-
-
 class StepReader:
-    """Goes through the steps of a row."""
+    """Goes through the steps of a row, up to the last that tests."""
 
     def __init__(
         self,
@@ -109,41 +83,43 @@ class StepReader:
         here: Toolchains,
         context: ExpressionContext,
         path: str,
-        composites: dict[str, CompositeAction | None],
+        defaults: Mapping[str, str],
     ) -> None:
         self.root, self.here, self.context = root, here, context
-        self.path = path
-        self.defaults: Mapping[str, str] = {}
+        self.path, self.defaults = path, defaults
         self.steps: list[CiStep] = []
         self.versions: dict[str, str] = {}
         self.version_files: dict[str, str] = {}
         self.left_out: list[LeftOutStep] = []
         self.linters: list[str] = []
-        self.left_at_test = 0
-        self.needs_artifacts = False
-        self.depth = 0
-        self.checkout = ""
-        self.others: list[str] = []  # directories of other repositories
-        self.composites = composites
         self.actions: list[WorkflowStep] = []
-        self.actions_at_test = 0
+        self.needs_artifacts = False
+        self._depth = 0
+        self._checkout = ""
+        self._others: list[str] = []  # directories of other repositories
+        self._last = 0, 0, 0  # steps, left out and actions up to the last test
 
-    def take(self, steps: Sequence[WorkflowStep]) -> None:
-        """Read steps, and those of local actions in their place."""
+    def read(self, steps: Sequence[WorkflowStep]) -> None:
+        """Read all steps; without a test none is left, and all that cannot run is."""
+        self._read_steps(steps)
+        count, left_out, actions = self._last
+        self.steps = _join_background(self.steps[:count])
+        self.left_out = self.left_out[: left_out or None]
+        self.actions = self.actions[:actions]
+
+    def _read_steps(self, steps: Sequence[WorkflowStep]) -> None:
         for step in steps:
             if self.context.holds(step.condition) is False:
                 continue
             if step.run:
-                self._take_run(step, step.run)
+                self._read_run(step, step.run)
             elif step.uses.startswith("./"):
-                self._take_action(step)
+                self._read_local_action(step)
             else:
-                self._take_setup(step)
+                self._read_action(step)
 
-    def _take_action(self, step: WorkflowStep) -> None:
-        if step.uses not in self.composites:
-            self.composites[step.uses] = self._read_action(step.uses)
-        action = self.composites[step.uses] if self.depth < _DEEPEST else None
+    def _read_local_action(self, step: WorkflowStep) -> None:
+        action = self._find_local_action(step.uses) if self._depth < _DEEPEST else None
         if action is None:
             return
         inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
@@ -151,21 +127,19 @@ class StepReader:
         self.context = ExpressionContext(
             {**self.context.values, "inputs": {**action.inputs, **inputs}}
         )
-        self.path, self.defaults, self.depth = action.path, {}, self.depth + 1
-        self.take(action.steps)
-        (self.context, self.path, self.defaults), self.depth = outer, self.depth - 1
+        self.path, self.defaults, self._depth = action.path, {}, self._depth + 1
+        self._read_steps(action.steps)
+        (self.context, self.path, self.defaults), self._depth = outer, self._depth - 1
 
-    def _read_action(self, uses: str) -> CompositeAction | None:
+    def _find_local_action(self, uses: str) -> CompositeAction | None:
         place = uses.removeprefix("./").strip("/")
-        path = self.root.has(
-            *(f"{place}/{name}".lstrip("/") for name in ("action.yml", "action.yaml"))
-        )
+        path = self.root.has(path_in(place, "action.yml"), path_in(place, "action.yaml"))
         try:
             return read_composite(self.root.text(path), path) if path else None
         except (ConfigError, CannotJudgeError):
             return None
 
-    def _take_setup(self, step: WorkflowStep) -> None:
+    def _read_action(self, step: WorkflowStep) -> None:
         inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
         self.actions.append(step.model_copy(update={"inputs": inputs}))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
@@ -177,18 +151,19 @@ class StepReader:
         elif path:
             self.version_files[tool] = path.removeprefix("./")
         if step.action == "actions/checkout" and "repository" not in step.inputs:
-            self.checkout = step.inputs.get("path", "")
+            self._checkout = step.inputs.get("path", "")
         elif step.action == "actions/checkout":
-            self.others.append(inputs.get("path") or "\0")
-        if step.action == _DOWNLOADS and not any(one.kind == "test" for one in self.steps):
+            self._others.append(inputs.get("path") or "\0")
+        tested = any(one.kind == "test" for one in self.steps)
+        if step.action == "actions/download-artifact" and not tested:
             self.needs_artifacts = True
-            self._leave(step.uses, "it brings what another job has made", "elsewhere", 0)
+            self._leave(step.uses, "it brings what another job has made", "elsewhere")
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
-            self._leave(step.uses, "services are not started here", "services", 0)
+            self._leave(step.uses, "services are not started here", "services")
         elif command := _find_command(step):
-            self._take_run(step, command)
+            self._read_run(step, command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
-            self._leave(step.uses, "this action is not run here", "other", 0)
+            self._leave(step.uses, "this action is not run here", "other")
 
     def _choose_version(self, tool: str, text: str) -> str:
         """The version that is nearest to this machine, of those that an action sets up at once."""
@@ -199,23 +174,23 @@ class StepReader:
 
         return min(versions, key=rank, default="")
 
-    def _leave(self, text: str, why: str, kind: LeftOutKind, line: int) -> None:
+    def _leave(self, text: str, why: str, kind: LeftOutKind, line: int = 0) -> None:
         origin = f"{self.path}:{line}" if line else self.path
-        tests = any(map(would_test, list_lines(text)))
+        tests = any(map(_would_test, list_lines(text)))
         self.left_out.append(LeftOutStep(show_first_line(text), why, kind, origin, tests))
 
-    def _take_run(self, step: WorkflowStep, run: str) -> None:
+    def _read_run(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
         without = ExpressionContext({**self.context.values, "steps": {}})
-        script = None if _holds_secret(run) else without.fill(text)
+        secret = has_part(run, _SECRETS)
+        script = None if secret else without.fill(text)
         place = step.directory or self.defaults.get("working-directory", "")
-        place = place.removeprefix(self.checkout) if self.checkout else place
-        directory = self.context.fill(place)
+        directory = self.context.fill(place.removeprefix(self._checkout))
         shell = (self.context.fill(step.shell or self.defaults.get("shell", "")) or "").strip()
-        if script is None or directory is None:
-            secret = _holds_secret(run)
-            why = "it wants a secret" if secret else "it depends on the run itself"
-            self._leave(run, why, "elsewhere" if secret else "other", step.line)
+        if secret:
+            self._leave(run, "it wants a secret", "elsewhere", step.line)
+        elif script is None or directory is None:
+            self._leave(run, "it depends on the run itself", "other", step.line)
         elif shell and not shell.startswith(("bash", "sh")) and shell.split()[0] != "python":
             self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
@@ -229,31 +204,31 @@ class StepReader:
                 if lines:
                     self._add(step, lines, line, below)
 
-    def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
-        for call in read_calls(line):
-            words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
-            path = join_path(directory, words[0]) if words and call.purpose != "test" else None
-            for inner in list_lines(self.root.text(path)) if path else ():
-                if refusal := find_refusal(inner):
-                    return refusal
-        return None
-
     def _drop_refused(self, part: str, line: int, directory: str) -> str:
         """A script without the lines that cannot run here, which are named."""
         lines = part.splitlines()
         for at, text in enumerate(lines):
-            refusal = find_refusal(text) or self._look_into_script(text, directory)
+            refusal = _find_refusal(text) or self._look_into_script(text, directory)
             if refusal:
                 self._leave(text, *refusal, line + at if line else 0)
                 lines[at] = ":" if len(lines) > 1 else ""
         rest = "\n".join(lines)
         return rest if any(call.words != (":",) for call in read_calls(rest)) else ""
 
+    def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
+        for call in read_calls(line):
+            words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
+            path = join_path(directory, words[0]) if words and call.purpose != "test" else None
+            for inner in list_lines(self.root.text(path)) if path else ():
+                if refusal := _find_refusal(inner):
+                    return refusal
+        return None
+
     def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = dict(fill_variables(self.context, step.env))
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
         calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))
-        places = tuple(f"./{place}/" for place in self.others)
+        places = tuple(f"./{place}/" for place in self._others)
         foreign = any(f"./{one.words[0].removeprefix('./')}".startswith(places) for one in calls)
         purpose = "other" if foreign or _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
@@ -266,7 +241,26 @@ class StepReader:
             calls = tuple(replace(call, family="", runner="") for call in calls)
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
         if kind == "test":
-            self.left_at_test, self.actions_at_test = len(self.left_out), len(self.actions)
+            self._last = len(self.steps), len(self.left_out), len(self.actions)
+
+
+def _join_background(steps: Sequence[CiStep]) -> list[CiStep]:
+    """The steps, those that start a program beside the rest as one script with what follows."""
+    joined: list[CiStep] = []
+    for step in steps:
+        before = joined[-1] if joined else None
+        if before and _ends_in_background(before.script) and before.directory == step.directory:
+            env, calls = {**before.env, **step.env}, (*before.calls, *step.calls)
+            script = f"{before.script}\n{step.script}"
+            joined[-1] = replace(step, script=script, env=env, origin=before.origin, calls=calls)
+        else:
+            joined.append(step)
+    return joined
+
+
+def _ends_in_background(script: str) -> bool:
+    line = script.rstrip()
+    return line.endswith("&") and not line.endswith("&&")
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
@@ -294,8 +288,9 @@ def read_script(call: Call, root: SourceTree, directory: str) -> str:
         package = root.readable(path_in(directory, "package.json"), read_package_json)
         return package.scripts.get(name_script(call), "") if package else ""
     plain = [word for word in call.words[1:] if not word.startswith("-")]
-    path = plain[0] if call.program in WORDS["shells"] and plain else call.words[0]
-    place = join_path(directory, path) if "/" in path or call.program in WORDS["shells"] else None
+    by_shell = call.program in WORDS["shells"]
+    path = plain[0] if by_shell and plain else call.words[0]
+    place = join_path(directory, path) if "/" in path or by_shell else None
     if not place or place.endswith((".py", ".js", ".rb", ".pl")):
         return ""
     text = root.text(place)
@@ -329,7 +324,7 @@ def _enter_directory(script: str, directory: str) -> tuple[str, str]:
     return f"{more.lstrip()}{line_end}{rest}", inside
 
 
-def would_test(line: str) -> bool:
+def _would_test(line: str) -> bool:
     """True if a command of a line runs tests, perhaps behind a program that cannot run here."""
     for call in read_calls(line):
         words = call.words[1:] if call.program in {"sudo", "doas"} else call.words
@@ -345,11 +340,11 @@ def would_test(line: str) -> bool:
 def split_script(script: str) -> Iterator[tuple[int, str]]:
     """The lines of a plain script with their offsets; one that is more than a list stays whole."""
     text = script.rstrip()
-    plain = [line.strip() for line in text.splitlines()]
-    if _is_one(plain) or any(map(find_heredoc, plain)):
+    lines = [line.strip() for line in text.splitlines()]
+    if _is_one(lines) or any(map(find_heredoc, lines)):
         yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")
         return
-    yield from ((at, line) for at, line in enumerate(plain) if line and not line.startswith("#"))
+    yield from ((at, line) for at, line in enumerate(lines) if line and not line.startswith("#"))
 
 
 def _join_continued(script: str) -> str:
@@ -365,20 +360,13 @@ def _join_continued(script: str) -> str:
 
 def _is_one(lines: Sequence[str]) -> bool:
     """True if later lines depend on what earlier ones set, or a command goes over several."""
-    several = len([line for line in lines if line and not line.startswith("#")]) > 1
-    for line in lines if several else ():
-        if line.startswith("#"):
-            continue
-        word = line.split()[0] if line else ""
+    commands = [line for line in lines if line and not line.startswith("#")]
+    for line in commands if len(commands) > 1 else ():
+        word = line.split()[0]
         name, sign, _ = word.partition("=")
-        ends = (
-            line.endswith(("{", "(", "&", "||", "|")) or line.count('"') % 2 or line.count("'") % 2
-        )
-        if (
-            word in WORDS["script_words"]
-            or ends
-            or (sign and name.isidentifier() and " " not in line)
-        ):
+        sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
+        goes_on = line.endswith(("{", "(", "&", "||", "|"))
+        if sets or goes_on or line.count('"') % 2 or line.count("'") % 2:
             return True
     return False
 
@@ -391,18 +379,17 @@ _REFUSALS: Sequence[tuple[str, str, LeftOutKind]] = (
 )
 
 
-def find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
+def _find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
     """Tell why a line cannot run here; None if nothing speaks against it."""
     for call in read_calls(line):
         program, words = name_program(call.words[0]), call.words
         uploads = program in {"git", "npm", "cargo", "twine", "gem"}
-        changes = program == "corepack" and "enable" in words
+        beside = {
+            "machine": (program == "corepack" and "enable" in words) or "--system" in words[1:3],
+            "elsewhere": uploads and not WORDS["uploads"].isdisjoint(words[1:2]),
+        }
         for name, why, kind in _REFUSALS:
-            if (
-                program in WORDS[name]
-                or (name == "machine" and (changes or "--system" in words[1:3]))
-                or (name == "elsewhere" and uploads and {*words[1:2]} & WORDS["uploads"])
-            ):
+            if program in WORDS[name] or beside.get(name):
                 return why, kind
     return None
 

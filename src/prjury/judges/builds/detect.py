@@ -14,16 +14,15 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan import BuildPlan, BuildScope
 from prjury.judges.builds.systems import SYSTEMS, node
 from prjury.judges.builds.systems.build_system import BuildSystem
-from prjury.judges.builds.systems.projects import is_below
-from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     find_excluded,
     is_aside,
+    is_below,
     is_within,
     nearest,
     parents_of,
@@ -32,9 +31,11 @@ from prjury.judges.builds.systems.source_tree import (
 from prjury.judges.builds.wording import join_names
 from prjury.snapshot.model import visible
 
-_AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.WHEN != "on_request")
+_AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.when != "on_request")
 _MOST_NAMED = 5
 ALSO_FOUND = "also found and not run"
+_NOT_TOUCHED = "not touched by the change and not built"
+_OUTSIDE = BuildScope(because="it names places outside of it, on which it depends")
 #: The programs by which builds of the JVM are called, the wrapper script last.
 WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 #: Code of others, which is not built here.
@@ -44,17 +45,15 @@ _OF_TESTS = frozenset(
     "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
 )
 #: The systems that are looked for, by name.
-Asked: TypeAlias = Mapping[str, BuildSystem]
+Systems: TypeAlias = Mapping[str, BuildSystem]
 
 
 class DetectedBuilds(Struct, frozen=True):
-    """The builds of a tree.
+    """The builds of a tree: the root's first, then by directory.
 
     Attributes:
-        plans: every build to run: the root's first, then by directory.
-        notes: what was found and is not run, and why; one clause each.
-        skipped: the directories of projects around changed files that are not built, because their
-            names say that they are examples, documentation or the like.
+        notes: what is not run, and why; one clause each.
+        skipped: the directories of projects around changed files that are left out for their names.
     """
 
     plans: tuple[BuildPlan, ...]
@@ -63,106 +62,100 @@ class DetectedBuilds(Struct, frozen=True):
 
 
 class _Build(Struct, frozen=True):
-    """A build, with the name of its system in the policy."""
+    """A build, with its system and the name of that in the policy."""
 
-    system: str
+    name: str
     plan: BuildPlan
-    by: BuildSystem
+    system: BuildSystem
 
     @property
     def place(self) -> tuple[str, str]:
-        return self.system, self.plan.directory
-
-    @property
-    def recipe(self) -> RecipeSystem | None:
-        return self.by if isinstance(self.by, RecipeSystem) else None
+        return self.name, self.plan.directory
 
     @property
     def family(self) -> str | None:
         """The name that builds of the same code have in common."""
-        if self.system in WRAPPED:
+        if self.name in WRAPPED:
             return f"jvm in {self.plan.directory}"
-        return self.recipe.recipe.family if self.recipe else None
+        return self.system.recipe.family if self.system.recipe else None
 
     @property
-    def tools(self) -> tuple[str, ...]:
+    def tools(self) -> Sequence[str]:
         """The programs that a CI calls for such a build."""
-        return tuple(self.recipe.recipe.tools) if self.recipe else WRAPPED.get(self.system, ())
+        recipe = self.system.recipe
+        return recipe.tools if recipe else WRAPPED.get(self.name, ())
 
     @property
     def only_compiles(self) -> bool:
-        return self.by.WHEN == "last_resort_if_untested" and not self.plan.tests
+        return self.system.when == "last_resort_if_untested" and not self.plan.tests
 
     @property
     def is_weak(self) -> bool:
         """It is run only where nothing better is found."""
-        return self.by.WHEN == "last_resort" or self.only_compiles
+        return self.system.when == "last_resort" or self.only_compiles
 
 
 def detect_builds(
     root: SourceTree,
     changes: Changes | None,
     systems: Sequence[str] | None = None,
-    own: Sequence[RecipeSystem] = (),
+    own: Sequence[BuildSystem] = (),
     called: frozenset[str] = frozenset(),
 ) -> DetectedBuilds:
-    """The builds of the tree that the change can affect.
+    """The builds of the tree that the change can affect; all of them, each whole, for None.
 
     Args:
-        changes: what changes; None for every build there is, each of them whole.
-        systems: the build systems that are looked for, by their names in `SYSTEMS`; None for all
-            but those that have to be asked for.
-        own: those of the policy, which are always looked for. Where one is found, nothing else is
-            run.
+        systems: those that are looked for; None for all but those that have to be asked for.
+        own: those of the policy. Where one is found, nothing else is run.
         called: the programs that the CI calls, which decide between builds of the same code.
     """
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
-    by_name |= {one.recipe.name: one for one in own}
+    by_name |= {system.recipe.name: system for system in own if system.recipe}
     root = changed(root, changed=changes) if changes else root
-    every = _find_all(root, None, by_name)
-    chosen = _choose(root, every, called, explicit=bool(systems))
-    skipped = _find_skipped(root, by_name, chosen, explicit=bool(systems))
-    notes = [*_list_notes(root, every, chosen, systems)]
-    places = frozenset(one.plan.directory for one in chosen)
-    if changes is None or not changes.paths:
-        affected = chosen
-    elif outside := [path for path in changes.paths if nearest(path, places) is None]:
-        because = f"{visible(min(outside))} belongs to no project"
-        affected = [
-            replace(one, plan=replace(one.plan, scope=replace(one.plan.scope, because=because)))
-            for one in chosen
-        ]
-    else:
-        chosen_places = {one.place for one in chosen}
-        builds = (one for one in _find_all(root, changes, by_name) if one.place in chosen_places)
-        affected = [one for one in builds if not _is_aside(one, chosen, changes)]
-        built = {one.place for one in affected}
-        notes += _note("not touched by the change and not built", chosen, built)
-    plans = (replace(one.plan, source="convention") if one.is_weak else one.plan
-             for one in sorted(affected, key=lambda one: one.plan.directory))  # fmt: skip
-    return DetectedBuilds(tuple(plans), tuple(notes), skipped)
+    every = _find_all(root, by_name)
+    explicit = bool(systems)
+    chosen = _choose(root, every, called, explicit=explicit)
+    notes = _list_notes(root, every, chosen, systems)
+    places = frozenset(build.plan.directory for build in chosen)
+    paths = changes.paths if changes else frozenset[str]()
+    outside = [path for path in paths if nearest(path, places) is None]
+    builds: list[BuildPlan] = []
+    touched = set[tuple[str, str]]()
+    for build in sorted(chosen, key=lambda build: build.plan.directory):
+        plan, where = build.plan, build.plan.directory
+        if not paths:
+            plan = replace(plan, scope=BuildScope())
+        elif outside:
+            plan = replace(
+                plan, scope=BuildScope(because=f"{visible(min(outside))} belongs to no project")
+            )
+        elif changes and not changes.below(where):
+            if not _may_need_others(root, build) or _is_aside(build, chosen):
+                continue
+            plan = plan if build.system.recipe else replace(plan, scope=_OUTSIDE)
+        touched.add(build.place)
+        builds.append(replace(plan, source="convention") if build.is_weak else plan)
+    notes += _note(_NOT_TOUCHED, chosen, touched)
+    skipped = _find_skipped(root, by_name, places, explicit=explicit)
+    return DetectedBuilds(tuple(builds), tuple(notes), skipped)
 
 
-def _find_all(root: SourceTree, changes: Changes | None, by_name: Asked) -> list[_Build]:
+def _find_all(root: SourceTree, by_name: Systems) -> list[_Build]:
     return [
         _Build(name, plan, system)
         for name, system in by_name.items()
-        for plan in system.plans(root, changes)
+        for plan in system.plans(root)
     ]
 
 
 def _choose(
     root: SourceTree, every: Sequence[_Build], called: frozenset[str], *, explicit: bool
 ) -> list[_Build]:
-    """The builds that are run.
-
-    Args:
-        explicit: the policy names the systems, so that no weak one is left out.
-    """
-    chosen = [one for one in every if not _is_replaced(root, one, every, called)]
+    """The builds that are run; none is left out for being weak where the policy names systems."""
+    chosen = [build for build in every if not _is_replaced(root, build, every, called)]
     if explicit:
         return chosen
-    return [one for one in chosen if not _is_outranked(one, chosen, called)]
+    return [build for build in chosen if not _is_outranked(build, chosen, called)]
 
 
 def _is_replaced(
@@ -173,21 +166,20 @@ def _is_replaced(
     In a family the outermost is better, then the one that runs tests, then the only one that the CI
     calls, then the only one with a wrapper script, then the first.
     """
-    here = build.plan.directory
-    own = [one for one in every if one.recipe and one.recipe.own]
-    if build not in own and any(is_within(here, one.plan.directory) for one in own):
+    where = build.plan.directory
+    around = [other for other in every if is_within(where, other.plan.directory)]
+    if not build.system.own and any(other.system.own for other in around):
         return True
     if not build.family:
         return False
-    kin = [
-        one for one in every if one.family == build.family and is_within(here, one.plan.directory)
-    ]
-    uncalled = [called.isdisjoint(one.tools) for one in kin]
+    kin = [other for other in around if other.family == build.family]
+    one_called = sum(not called.isdisjoint(other.tools) for other in kin) == 1
 
-    def rank(one: _Build) -> tuple[int, bool, bool, bool]:
-        by_ci = uncalled.count(False) == 1 and called.isdisjoint(one.tools)
-        script = path_in(one.plan.directory, WRAPPED.get(one.system, ("",))[-1])
-        return len(one.plan.directory), not one.plan.tests, by_ci, script not in root.files
+    def rank(other: _Build) -> tuple[int, bool, bool, bool]:
+        plan, script = other.plan, WRAPPED.get(other.name, ("",))[-1]
+        by_ci = one_called and called.isdisjoint(other.tools)
+        wrapped = path_in(plan.directory, script) in root.files
+        return len(plan.directory), not plan.tests, by_ci, not wrapped
 
     return build is not min(kin, key=rank)
 
@@ -201,68 +193,75 @@ def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]
     """
     if not build.is_weak:
         return False
-    here = build.plan.directory
-    strong = [one for one in every if not one.is_weak]
-    beside = [one.plan for one in strong if one.plan.directory == here]
+    where = build.plan.directory
+    strong = [other.plan for other in every if not other.is_weak]
+    beside = [plan for plan in strong if plan.directory == where]
     only_tests = build.plan.tests and not any(plan.tests for plan in beside)
-    above = any(is_below(here, one.plan.directory) for one in strong)
-    if above or (beside and not only_tests):
+    if any(is_below(where, plan.directory) for plan in strong) or (beside and not only_tests):
         return True
-    calls = build.system in {"just", "task"} and called.isdisjoint(build.tools)
-    below = any(is_below(one.plan.directory, here) for one in strong)
-    if (calls or build.only_compiles) and below:
+    calls = build.name in {"just", "task"} and called.isdisjoint(build.tools)
+    if (calls or build.only_compiles) and any(is_below(plan.directory, where) for plan in strong):
         return True
-    rivals = [one for one in every if one.is_weak and one.plan.directory == here]
-    return build is not min(rivals, key=lambda one: not one.plan.tests)
+    rivals = [other for other in every if other.is_weak and other.plan.directory == where]
+    return build is not min(rivals, key=lambda other: not other.plan.tests)
 
 
-def _is_aside(build: _Build, chosen: Sequence[_Build], changes: Changes) -> bool:
-    """A recipe's build, a site or benchmarks lie below another build, and nothing changes there.
+def _may_need_others(root: SourceTree, build: _Build) -> bool:
+    """True if a manifest names a place outside of its project; recipes do not say."""
+    where = build.plan.directory
+    part = root.below(where)
+    is_member = build.plan.system == "uv" and not part.has("uv.lock")
+    if build.system.recipe or is_member:
+        return True
+    above = [*parents_of(where)]
+    if build.name == "maven" and any(
+        path_in(place, ".mvn") in root.directories
+        or (path_in(place, "pom.xml") in root.files and "<parent>" in part.text("pom.xml"))
+        for place in above
+    ):
+        return True
+    for name in build.system.manifests:
+        for path in part.named(name):
+            text = part.text(path)
+            if "../" * (path.count("/") + 1) in text or "includeBuild" in text:
+                return True
+    return False
 
-    It is another form of what the outer one builds, or uses it: bindings, packages, CI's files.
-    """
-    here = build.plan.directory
-    return (
-        (build.recipe is not None or is_aside(here))
-        and any(is_below(here, one.plan.directory) and one.plan.tests for one in chosen)
-        and not changes.below(here)
+
+def _is_aside(build: _Build, chosen: Sequence[_Build]) -> bool:
+    """A recipe's build, a site or benchmarks lie below another build, of which they are a form."""
+    where = build.plan.directory
+    around = (other.plan for other in chosen if is_below(where, other.plan.directory))
+    return (build.system.recipe is not None or is_aside(where)) and any(
+        plan.tests for plan in around
     )
 
 
 def _find_skipped(
-    root: SourceTree, by_name: Asked, chosen: Sequence[_Build], *, explicit: bool
+    root: SourceTree, by_name: Systems, built: frozenset[str], *, explicit: bool
 ) -> tuple[str, ...]:
-    """The nearest project around each changed file that is not built because of its name.
-
-    A directory whose manifest belongs to a workspace is built with it, and is none of them.
-    """
-    manifests = root.directories_with(*(name for one in by_name.values() for name in one.MANIFESTS))
-    built = frozenset(one.plan.directory for one in chosen)
-    chains: list[list[str]] = []
-    for path in root.changed.paths if root.changed else ():
-        chain = []
-        for place in filter(manifests.__contains__, parents_of(path)):
-            if find_excluded(place) is None or _is_material(place, built):
-                break  # what lies in it is its own
-            chain.append(place)
-        chains.append(chain)
-    candidates = frozenset(place for chain in chains for place in chain)
-    if not candidates:
+    """The nearest project around each changed file, if it is not built because of its name."""
+    paths = root.changed.paths if root.changed else ()
+    around = {place for path in paths for place in parents_of(path)}
+    excluded = {
+        place for place in around if find_excluded(place) and not _is_material(place, built)
+    }
+    if not excluded:
         return ()
-    allowed = changed(root, allowed=candidates)
-    builds = _choose(allowed, _find_all(allowed, None, by_name), frozenset(), explicit=explicit)
-    projects = candidates & {one.plan.directory for one in builds}
-    first = (next((place for place in chain if place in projects), None) for chain in chains)
-    return tuple(sorted({place for place in first if place is not None}))
+    allowed = changed(root, allowed=frozenset(excluded))
+    builds = _choose(allowed, _find_all(allowed, by_name), frozenset(), explicit=explicit)
+    places = frozenset(build.plan.directory for build in builds)
+    projects = {nearest(path, places) for path in paths}
+    return tuple(sorted(place for place in projects if place in excluded and place is not None))
 
 
 def _is_material(place: str, built: frozenset[str]) -> bool:
+    """True for code of others, and for tests and their data below a project that is built."""
     parts = place.lower().split("/")
     of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
-    if of_tests is None:
-        return not _VENDORED.isdisjoint(parts)
     above = "/".join([*place.split("/")[:of_tests], "x"])
-    return not _VENDORED.isdisjoint(parts) or nearest(above, built) is not None
+    tested = of_tests is not None and nearest(above, built) is not None
+    return tested or not _VENDORED.isdisjoint(parts)
 
 
 def _list_notes(
@@ -272,21 +271,21 @@ def _list_notes(
     systems: Sequence[str] | None,
 ) -> list[str]:
     """The builds that are not run, systems that are not there, packages that are unreadable."""
-    notes = _note(ALSO_FOUND, every, {one.place for one in chosen})
+    notes = _note(ALSO_FOUND, every, {build.place for build in chosen})
     for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
-        if marker := root.has(*SYSTEMS[name].MANIFESTS):
+        if marker := root.has(*SYSTEMS[name].manifests):
             only = f"but {name.capitalize()} runs only if `systems` names it"
             notes.append(f"{marker} is there, {only}")
-    missing = dict.fromkeys(systems or ()).keys() - {one.system for one in every}
+    missing = {*(systems or ())} - {build.name for build in every}
     notes += [f"`systems` names {visible(name)}, which was not found" for name in sorted(missing)]
     if systems is None or "node" in systems:
-        built = frozenset(one.plan.directory for one in chosen if one.system == "node")
+        built = frozenset(build.plan.directory for build in chosen if build.name == "node")
         unreadable = node.list_unreadable(root).items()
         reasons = [why for place, why in unreadable if nearest(path_in(place, "x"), built) is None]
-        notes += reasons[:_MOST_NAMED]
+        notes += reasons[:3]
     return notes
 
 
 def _note(label: str, builds: Sequence[_Build], built: set[tuple[str, str]]) -> list[str]:
-    labels = [one.plan.label for one in builds if one.place not in built]
+    labels = [build.plan.label for build in builds if build.place not in built]
     return [f"{label}: {join_names(labels, _MOST_NAMED)}"] if labels else []

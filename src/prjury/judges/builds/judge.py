@@ -26,16 +26,16 @@ from prjury.judges.builds.evidence import Run
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.missing_files import object_missing
-from prjury.judges.builds.own_recipes import read_own_recipes
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide
-from prjury.judges.builds.systems.recipes import RecipeSystem
+from prjury.judges.builds.systems.build_system import BuildSystem
+from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.judges.builds.test_settings import find_changed_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import find_source, find_unbuilt, usual_command
-from prjury.judges.builds.workplace import Builder
+from prjury.judges.builds.workplace import Builder, paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -62,7 +62,7 @@ class TreeBuildJudge:
 
     options: BuildOptions
     ports: Ports
-    own: tuple[RecipeSystem, ...] = ()
+    own: tuple[BuildSystem, ...] = ()
     keep: KeepRun = forget_run
     name: str = "build"
     description: str = "builds and tests the merged tree"
@@ -113,7 +113,9 @@ class TreeBuildJudge:
         from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
         pull = context.pull
-        source = EvidenceBuild(self.options, pull, _paths(merged), KeptReports.of(context))
+        source = EvidenceBuild(
+            self.options, pull, paths_of(merged.entries), KeptReports.of(context)
+        )
         evidence = source.read(self.ports.evidence)
         notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
         if judged := source.judge_reports(evidence):
@@ -175,7 +177,9 @@ class TreeBuildJudge:
                 continue
             KeptReports.of(context).take(run, self.options)
             self.keep(plan, run)
-            judgments.append(decide(compare(plan, run, _paths(merged), self.options, changed)))
+            judgments.append(
+                decide(compare(plan, run, paths_of(merged.entries), self.options, changed))
+            )
         logs = (log for judgment in judgments for log in RunFacts.of(judgment).logs)
         builder.forget_logs(but=frozenset(logs))
         return judgments
@@ -224,24 +228,20 @@ class TreeBuildJudge:
         return planner.plans(self._root(side, changes), changes)
 
     def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
-        return SourceTree(side.entries, self._text, read_many=self._texts, changed=changes)
-
-    def _text(self, entry: TreeEntry) -> str:
-        """A file that says how to build."""
-        content = self.ports.repository.read([entry.blob]).get(entry.blob)
-        if content is None:
-            raise object_missing(f"{visible(entry.path)} cannot be read, which says how to build")
-        return content.decode("utf-8", "replace")
+        return SourceTree(side.entries, self._texts, changed=changes)
 
     def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
-        blobs = self.ports.repository.read([entry.blob for entry in entries])
-        return {
-            blob: (content or b"").decode("utf-8", "replace") for blob, content in blobs.items()
-        }
+        """The texts of files that say how to build.
 
-
-def _paths(side: BuildSide) -> frozenset[str]:
-    return frozenset(entry.path for entry in side.entries)
+        Raises:
+            CannotJudgeError: when a partial clone lacks the content of one.
+        """
+        contents = self.ports.repository.read([entry.blob for entry in entries])
+        for entry in entries:
+            if contents.get(entry.blob) is None:
+                what = f"{visible(entry.path)} cannot be read, which says how to build"
+                raise object_missing(what)
+        return {blob: (data or b"").decode("utf-8", "replace") for blob, data in contents.items()}
 
 
 def judge_plan(

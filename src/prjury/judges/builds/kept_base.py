@@ -10,7 +10,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import msgspec
 from msgspec import Struct
@@ -34,13 +33,7 @@ class Failing(Struct, frozen=True):
 
 
 class Recollection(Struct, frozen=True):
-    """The kept outcomes of a plan.
-
-    Attributes:
-        base: the outcome of the base; None where it is not known.
-        earlier: the newest known outcome of an earlier commit, and which that is.
-        history: the tests that failed on bases.
-    """
+    """The kept outcomes of a plan: of the base, of an earlier commit, and failures on bases."""
 
     base: TreeRun | None = None
     earlier: TreeRun | None = None
@@ -57,14 +50,8 @@ class Recollection(Struct, frozen=True):
         return counts
 
 
-@dataclass(frozen=True)
-class KeptBase:
-    """Keeps outcomes in the operator's memory of earlier runs.
-
-    Attributes:
-        redact: takes secrets out; an outcome whose tests have other names then is not kept.
-        environ: the environment of builds, which says where their tools come from.
-    """
+class KeptBase(Struct, frozen=True):
+    """Keeps outcomes in the operator's memory; none whose tests have other names once redacted."""
 
     memory: Memory
     redact: Redact
@@ -73,7 +60,7 @@ class KeptBase:
     def recall(
         self, plan: BuildPlan, tree: Sequence[TreeEntry], commits: Sequence[str]
     ) -> Recollection:
-        """Recall the outcomes of a plan."""
+        """Recall the outcomes of a plan for the base's tree and its commits, the newest first."""
         base = self._read(plan, self._key(plan, tree))
         earlier, commit = None, ""
         for commit in commits:
@@ -87,7 +74,7 @@ class KeptBase:
     def keep(
         self, plan: BuildPlan, tree: Sequence[TreeEntry], run: TreeRun, commit: str = ""
     ) -> None:
-        """Keep an outcome that passed, and note which tests failed."""
+        """Keep an outcome that passed, and note which tests failed on a commit of the base."""
         if commit and run.tested:
             self._note(plan, commit, run)
         if run.failed or not run.ended:

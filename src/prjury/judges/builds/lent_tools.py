@@ -11,36 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
-
-import msgspec
-from msgspec import Struct
 
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.python_environment import LENT
-
-
-class VersionQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """A way to learn the version of one tool: a row of ``version_queries.yml``."""
-
-    tool: str
-    programs: str
-    command: str
-    brought: bool = False
-
-
-_QUERIES = Path(__file__).with_name("version_queries.yml").read_bytes()
-
-
-@cache
-def read_queries() -> tuple[VersionQuery, ...]:
-    """The table."""
-    return msgspec.yaml.decode(_QUERIES, type=tuple[VersionQuery, ...])
-
-
-_NUMBER = re.compile(r"\d+(?:\.\d+)*[\w.+-]*")
 
 
 def words_of(plan: BuildPlan) -> frozenset[str]:
@@ -49,44 +24,6 @@ def words_of(plan: BuildPlan) -> frozenset[str]:
     for mark in ";&|()":
         text = text.replace(mark, " ")
     return frozenset(word.rpartition("/")[2] for word in text.split())
-
-
-def version_script(plan: BuildPlan, *, brought: bool = False) -> str:
-    """A shell script that prints the versions of the tools in a plan; empty if none is known."""
-    queries = enumerate(_select_queries(plan, brought=brought))
-    return "\n".join(f"echo '@ {n}'; ({query.command}) 2>/dev/null" for n, query in queries)
-
-
-def read_versions(plan: BuildPlan, printed: str, *, brought: bool = False) -> Mapping[str, str]:
-    """The versions by the names of the tools, from what the script printed."""
-    answers = printed.split("@ ")[1:]
-    versions: dict[str, str] = {}
-    for query, answer in zip(_select_queries(plan, brought=brought), answers, strict=False):
-        if number := _NUMBER.search(answer.partition("\n")[2]):
-            versions.setdefault(query.tool, number[0])
-    return versions
-
-
-def _select_queries(plan: BuildPlan, *, brought: bool) -> Iterator[VersionQuery]:
-    words = words_of(plan)
-    for query in read_queries():
-        if query.brought == brought and not words.isdisjoint(query.programs.split()):
-            yield query
-
-
-def python_of(directory: Path) -> Mapping[str, str]:
-    """The version of the Python in the environment that the build has made, if it has."""
-    try:
-        with (directory / ".venv" / "pyvenv.cfg").open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(4096).splitlines()
-    except OSError:
-        return {}
-    for line in lines:
-        key, _, value = line.partition("=")
-        if key.strip() in {"version", "version_info"}:
-            numbers = value.strip().split(".")[:3]
-            return {"Python": ".".join(filter(str.isdigit, numbers))}
-    return {}
 
 
 #: uv, and venv and pip in its place for all that an environment needs.
@@ -119,34 +56,33 @@ _LENDERS = {"pnpm": ("npx corepack", "@10"), "yarn": ("npx corepack", ""), "bun"
 
 
 def lend_tools(
-    words: frozenset[str],
-    place: Path,
-    env: Mapping[str, str],
-    versions: Mapping[str, str] | None = None,
+    words: frozenset[str], place: Path, env: Mapping[str, str], versions: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """The variables with the tools among the words at the end of PATH."""
-    first, last = dict[str, str](), dict[str, str]()
+    """The variables with the tools among the words of commands at the end of PATH.
+
+    Yarn comes first where the project names a modern one, which Yarn 1 refuses to be.
+    """
+    scripts = dict[Path, str]()
+    path = env.get("PATH", os.defpath)
     for name in _LENDERS.keys() & words:
         lenders, usual = _LENDERS[name]
-        number = (versions or {}).get(name, "")
+        number = versions.get(name, "")
         version = f"@{number}" if number.replace(".", "").isdigit() else usual
         modern = name == "yarn" and version.partition(".")[0] not in {"", "@1"}
         package = f"{'@yarnpkg/cli-dist' if modern else name}{version}"
         script = _MANAGER.format(name=name, lenders=lenders, package=package)
-        (first if modern else last)[name] = script
-    if tools := LENT & words:
-        packages = {name: "" if name == "uvx" else name for name in tools}
-        last |= {name: _TOOL.format(name=name, tool=tool) for name, tool in packages.items()}
-        last["uv"] = _UV
-    if not (first or last):
-        return env
-    for directory, scripts in ((place / "first", first), (place, last)):
-        for name, text in scripts.items():
-            directory.mkdir(parents=True, exist_ok=True)
-            (directory / name).write_text(text, "utf-8")
-            (directory / name).chmod(0o755)
-    path = f"{env.get('PATH', os.defpath)}{os.pathsep}{place}"
-    return {**env, "PATH": f"{place / 'first'}{os.pathsep}{path}" if first else path}
+        scripts[place / ("first" if modern else "") / name] = script
+        path = f"{place / 'first'}{os.pathsep}{path}" if modern else path
+    tools = LENT & words
+    for name in tools:
+        scripts[place / name] = _TOOL.format(name=name, tool="" if name == "uvx" else name)
+    if tools:
+        scripts[place / "uv"] = _UV
+    for file, text in scripts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        file.chmod(0o755)
+    return {**env, "PATH": f"{path}{os.pathsep}{place}"} if scripts else env
 
 
 _VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-._]?\d+)?)$")

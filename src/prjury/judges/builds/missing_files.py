@@ -26,7 +26,13 @@ def object_missing(what: str) -> CannotJudgeError:
 def refuse_needed(
     absent: Sequence[str], entries: Sequence[TreeEntry], others: Sequence[TreeEntry]
 ) -> None:
-    """Refuse absent files that the change touches, or that may be code or text."""
+    """Raise unless the build means the same without the absent files.
+
+    That is where the other side has them too, and they are binary data or documentation.
+
+    Raises:
+        CannotJudgeError: when one of the files may be needed.
+    """
     if not absent:
         return
     missing, others_entries = frozenset(absent), frozenset(others)

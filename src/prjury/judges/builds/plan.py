@@ -16,29 +16,24 @@ from prjury.snapshot.model import visible
 CUSTOM = "command"
 #: The name of plans that stand for what another CI ran, of which there are only reports.
 REPORTED = "reports"
+_PYTEST_OPTIONS = "PYTEST_ADDOPTS"
+#: Options that pytest gets after the tree's own, so that they win: to write a report with files and
+#: lines (only the older family has them), and to continue after failures.
+PYTEST_ENV = {_PYTEST_OPTIONS: "--junitxml={reports}/pytest.xml -o junit_family=xunit1 --maxfail=0"}
 #: pytest runs what failed just before, and nothing where it remembers nothing.
-_PYTEST_OPTIONS, _LAST_FAILED = "PYTEST_ADDOPTS", "--last-failed --last-failed-no-failures=none"
+_LAST_FAILED = "--last-failed --last-failed-no-failures=none"
 
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
-#: Where a plan comes from: the policy's commands; a build system's files; the base's own CI, where
-#: those do not say enough; or what is usual.
+#: Where a plan comes from: the policy's commands; a build system's files; the base's own CI; or
+#: what is usual.
 PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
-
-
 #: What a step needs that is not here: a database or a container, packages of the system, what only
 #: the CI itself has, such as secrets and artifacts of other jobs, or all else.
 LeftOutKind: TypeAlias = Literal["services", "packages", "elsewhere", "other"]
 
 
 class LeftOutStep(Struct, frozen=True):
-    """A step of the base's CI that is not run here.
-
-    Attributes:
-        text: its command or action.
-        why: a clause.
-        origin: the file and the line where it stands.
-        tests: it would run tests.
-    """
+    """A step of the base's CI that is not run here: its command, a clause, its file and line."""
 
     text: str
     why: str
@@ -48,17 +43,14 @@ class LeftOutStep(Struct, frozen=True):
 
 
 class BuildStep(Struct, frozen=True):
-    """One command of a build.
+    """One command of a build: program and arguments, or one line for ``/bin/sh``.
 
     Attributes:
-        command: program and arguments, or one line for ``/bin/sh``.
-        parts: the parts of the tree that the command names; empty if it names none.
-        form: the command without those parts; empty if it names none.
+        parts: the parts of the tree that it runs in, where it does not name them.
         env: variables besides those of the plan, in which the same words in braces are filled in.
         origin: the file and the line where the base's CI has it; empty for all else.
-        may_fail: whether the steps after it run all the same if it fails.
-        all_ran: the exit code that means that every test ran and some failed; None for a tool that
-            may stop at a failure.
+        may_fail: the steps after it run all the same if it fails.
+        all_ran: the exit code that means that every test ran and some failed; None if it may stop.
         keep_going: the step with options to continue after failures, so that an old failure hides
             no new one; None if it continues by itself, or cannot.
         rerun: the step with options to repeat what is up to date; None if it does so anyway.
@@ -67,7 +59,6 @@ class BuildStep(Struct, frozen=True):
     name: StepName
     command: tuple[str, ...] | str
     parts: tuple[str, ...] = ()
-    form: str = ""
     env: Mapping[str, str] = {}
     origin: str = ""
     may_fail: bool = False
@@ -89,28 +80,22 @@ class BuildStep(Struct, frozen=True):
     def change(self, edit: Callable[[BuildStep], BuildStep]) -> BuildStep:
         """The step with an edit of it and of its other forms."""
         keep_going, rerun = self.keep_going, self.rerun
-        return replace(
-            edit(self),
-            keep_going=keep_going and edit(keep_going),
-            rerun=rerun and edit(rerun),
-        )
+        forms = {"keep_going": keep_going and edit(keep_going), "rerun": rerun and edit(rerun)}
+        return replace(edit(self), **forms)
 
     def covers(self, other: BuildStep) -> bool:
-        """Tell whether it runs all that the other runs, perhaps in more parts of the tree."""
-        if not self.form:
+        """Tell whether it runs all that the other runs, perhaps in more places of the tree."""
+        if isinstance(self.command, str) or isinstance(other.command, str):
             return (self.name, self.command) == (other.name, other.command)
-        alike = (self.name, self.form) == (other.name, other.form)
-        return alike and set(self.parts) >= set(other.parts)
+        words = {*other.command}
+        more = {*self.command} - words
+        options = any(word.startswith("-") for word in more)
+        wider = words <= {*self.command} and {*other.parts} <= {*self.parts}
+        return self.name == other.name and wider and not options
 
 
 class BuildScope(Struct, frozen=True):
-    """What part of a project is built.
-
-    Attributes:
-        modules: the affected modules that are built, as the build system names them; empty if
-            everything is built.
-        because: why everything is built, or how the modules were found; one clause.
-    """
+    """The part of a project that is built, as modules; none for everything. One clause says why."""
 
     modules: tuple[str, ...] = ()
     because: str = ""
@@ -120,22 +105,18 @@ class BuildPlan(Struct, frozen=True):
     """The steps of one build, in order.
 
     Attributes:
-        system: ``maven``, ``pytest``, … or ``command`` if the policy names the steps.
-        directory: where the steps run, below the root of the tree; empty for the root.
-        scope: which part of the project is built.
         reasons: the files that led to this plan, and what they decided.
         notes: what a reader should know, such as a second build system that is not run.
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
             test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root,
             ``{version}`` for the version in the nearest tag.
-        reported: whether the steps write a test report, so that a missing one is an error.
+        reported: the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
-        programs: what has to be on the machine, as far as that is known.
+        directory: where the steps run, below the root of the tree; empty for the root.
         tools: the versions that the steps use, and what asks for them; one line each.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         older: why its tools here may be too old, and what to do; it is run all the same.
-        left_out: the steps of the base's CI that are not run here.
         otherwise: another plan for the same code, for a base on which this one tests nothing.
         otherwise_if: words in the output for which the other one is taken; empty for any output.
     """
@@ -152,6 +133,7 @@ class BuildPlan(Struct, frozen=True):
     scope: BuildScope = BuildScope()
     source: PlanSource = "recipe"
     tools: tuple[str, ...] = ()
+    versions: Mapping[str, str] = {}
     wants: tuple[WantedVersion, ...] = ()
     missing: str = ""
     older: str = ""
@@ -177,11 +159,16 @@ class BuildPlan(Struct, frozen=True):
         proving = tuple(step for step in self.steps if step.name != "setup")
         return replace(self, steps=proving or self.steps).text
 
+    @property
+    def tests(self) -> bool:
+        """Tell whether it runs tests, as far as the steps show."""
+        return self.system == CUSTOM or any(step.name == "test" for step in self.steps)
+
     def covers(self, other: BuildPlan) -> bool:
         """Tell whether it runs all that the other runs, perhaps more; setup steps do not count."""
         same_place = (self.system, self.directory) == (other.system, other.directory)
-        wanted = [step for step in other.steps if step.name != "setup"]
-        return same_place and all(any(own.covers(step) for own in self.steps) for step in wanted)
+        steps = [step for step in other.steps if step.name != "setup"]
+        return same_place and all(any(own.covers(step) for own in self.steps) for step in steps)
 
     def with_env(self, more: Mapping[str, str]) -> BuildPlan:
         """The plan with more variables."""
@@ -202,9 +189,8 @@ class BuildPlan(Struct, frozen=True):
     @property
     def once_more(self) -> BuildPlan:
         """The plan for a second run in the same tree."""
-        return replace(
-            self, steps=tuple(step.keep_going or step.rerun or step for step in self.steps)
-        )
+        steps = tuple(step.keep_going or step.rerun or step for step in self.steps)
+        return replace(self, steps=steps)
 
     @property
     def last_failed(self) -> BuildPlan | None:
@@ -221,11 +207,6 @@ class BuildPlan(Struct, frozen=True):
     def choose_other(self, output: str) -> BuildPlan | None:
         """The other plan, where this one has tested nothing and printed such an output."""
         return self.otherwise if self.otherwise_if in output else None
-
-    @property
-    def tests(self) -> bool:
-        """Tell whether it runs tests, as far as the steps show."""
-        return self.system == CUSTOM or any(step.name == "test" for step in self.steps)
 
 
 def escape_braces(text: str) -> str:

@@ -18,15 +18,20 @@ from prjury.judges.builds.ci_plan import (
     with_ci_options,
 )
 from prjury.judges.builds.detect import ALSO_FOUND, DetectedBuilds, detect_builds
-from prjury.judges.builds.git_version import MISSING, with_repository
-from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, StepName, escape_braces
+from prjury.judges.builds.plan import (
+    CUSTOM,
+    PYTEST_ENV,
+    BuildPlan,
+    BuildStep,
+    StepName,
+    escape_braces,
+)
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.affected import narrow_to_affected
-from prjury.judges.builds.systems.pytest import PYTEST_ENV
+from prjury.judges.builds.systems.build_system import BuildSystem
+from prjury.judges.builds.systems.jvm import narrow_to_affected
 from prjury.judges.builds.systems.python_environment import with_environment
-from prjury.judges.builds.systems.recipes import RecipeSystem
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, path_in
-from prjury.judges.builds.toolchains import Toolchains
+from prjury.judges.builds.toolchains import Toolchains, name_tool
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, list_wanted_versions
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions, Steps
@@ -38,34 +43,35 @@ _STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")
 #: Where code without a build of its own, such as a header, may have one of its tests.
 _TESTS_ALONE = frozenset({"test", "tests"})
 #: The family of build systems by the name of a plan.
-_FAMILIES = {name: family for family, system in SYSTEMS.items() for name in system.COVERS}
+_FAMILIES = {name: family for family, system in SYSTEMS.items() for name in system.covers}
 #: The kind of code, as calls of tests name it, by the family of build systems.
 _KINDS = {"bundler": "ruby", "composer": "php", "autotools": "make", "mix": "elixir"}
 #: Variables that say how strict or how loud a tool is, or where this machine has its own word.
 _NOT_TAKEN = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".split())
 _NOT_TAKEN_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
 
+#: Words of git outside of a repository.
+_NO_REPOSITORY = "not a git repository"
+_TAG = "PRJURY_TAG"
+#: A repository of one commit, as an exported tree has no history and a checkout of a CI has one.
+#: Nothing of it stops the build, which may do without; a checkout stays as it is.
+_REPOSITORY = (
+    "[ -e .git ] || { git init -q && git add -A -f && "
+    "git -c user.name=prjury -c user.email=prjury@localhost commit -q -m tree && "
+    f'{{ [ -z "${_TAG}" ] || git tag "${_TAG}"; }}; }} || true'
+)
+
 
 class BuildPlanner(Struct, frozen=True):
-    """Finds the builds of trees: by the policy, the base's CI, recipes, or what is usual.
-
-    Attributes:
-        ci: how the base's own CI tests it.
-        here: the tools of this machine.
-        own: the policy's own recipes.
-    """
+    """Finds the builds of trees: by the policy, the base's CI, recipes, or what is usual."""
 
     options: BuildOptions
     here: Toolchains
     ci: BaseCi | None = None
-    own: tuple[RecipeSystem, ...] = ()
+    own: tuple[BuildSystem, ...] = ()
 
     def plans(self, root: SourceTree, changes: Changes | None) -> DetectedBuilds:
-        """The builds of a tree.
-
-        Args:
-            changes: what changes, to find the parts that it affects; None for everything.
-        """
+        """The builds of a tree that the change affects; all of them for None."""
         if self.options.command != "auto":
             plan = make_policy_plan(self.options.command, self.options.junit)
             return DetectedBuilds((self._equip(root, plan, None),))
@@ -73,7 +79,7 @@ class BuildPlanner(Struct, frozen=True):
         part = changes if self.options.affected else None
         programs = self.ci.programs if self.ci else frozenset[str]()
         builds = detect_builds(root, part, systems, self.own, programs)
-        own = any(plan.system == one.recipe.name for one in self.own for plan in builds.plans)
+        own = any(plan.system in system.covers for system in self.own for plan in builds.plans)
         if systems is None and not own and self.ci and self.ci.jobs:
             builds = self._follow_ci(root, self.ci, builds, part)
         else:
@@ -86,18 +92,14 @@ class BuildPlanner(Struct, frozen=True):
             elsewhere = "its CI calls {}, which lies in another repository"
             notes = (elsewhere.format(visible(one)) for one in external)
             builds = replace(builds, plans=equipped, notes=(*builds.notes, *notes))
-        junit = self.options.junit
-        plans = (replace(plan, reports=(*plan.reports, *junit)) for plan in builds.plans)
+        more = self.options.junit
+        plans = (replace(plan, reports=(*plan.reports, *more)) for plan in builds.plans)
         return replace(builds, plans=tuple(plans))
 
     def _follow_ci(
         self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
     ) -> DetectedBuilds:
-        """The builds of the CI's jobs, and no more.
-
-        Args:
-            affected: the builds of recipes that the change affects.
-        """
+        """The builds of the CI's jobs, and no more, beside those of recipes that are affected."""
         every = detect_builds(root, None, None, (), ci.programs).plans
         plans, notes = list[BuildPlan](), list[str]()
         for job in ci.jobs:
@@ -126,20 +128,14 @@ class BuildPlanner(Struct, frozen=True):
         every: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
         """The recipes for which the job's options are meant, else its own lines."""
-        families = {(family, place) for family, place in job.places}
-        fitting = [
-            plan
-            for plan in every
-            if (kind_of(plan), plan.directory) in families
-            or any((family, plan.directory) in families for family in WRAPPING)
-        ]
-        recipes = [
-            (plan.system, plan.directory)
-            for plan in fitting
-            if kind_of(plan) in RECIPE_FIRST
-            and (kind_of(plan), plan.directory) in families
-            and plan.tests
-        ]
+        fitting, recipes = [], []
+        for plan in every:
+            kind = kind_of(plan)
+            exact = (kind, plan.directory) in job.places
+            if exact or any((family, plan.directory) in job.places for family in WRAPPING):
+                fitting.append(plan)
+            if exact and kind in RECIPE_FIRST and plan.tests:
+                recipes.append((plan.system, plan.directory))
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         needs = needs or "".join(f"`{name}`, which is not here" for name in lacking[:1])
@@ -167,10 +163,10 @@ class BuildPlanner(Struct, frozen=True):
         equipped = replace(
             plan,
             tools=tuple(one.text for one in chosen if one.text),
-            wants=tuple(version for one in chosen for version in one.wanted),
+            wants=tuple(wish for one in chosen for wish in one.wishes),
             missing="" if plan.source == "policy" else missing,
             older="; ".join(one.older for one in chosen if one.older),
-            notes=(*plan.notes, *(one.note for one in chosen if one.note)),
+            versions=self._list_versions(plan, chosen),
         ).with_env(self._path_of(plan, chosen))
         if plan.source == "policy":
             return equipped
@@ -181,7 +177,18 @@ class BuildPlanner(Struct, frozen=True):
         prepared = with_environment(equipped, root.below(plan.directory), path, ci)
         prepared = narrow_to_affected(with_adapters(prepared, root))
         other = with_repository(prepared)
-        return other if job else replace(prepared, otherwise=other, otherwise_if=MISSING)
+        return other if job else replace(prepared, otherwise=other, otherwise_if=_NO_REPOSITORY)
+
+    def _list_versions(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
+        """The versions of the chosen tools, and of those that its lines call."""
+        versions = {name_tool(one.tool): one.version for one in chosen if one.version}
+        calls = (call for step in plan.steps for call in read_calls(step.text))
+        for tool in dict.fromkeys(TOOLS_OF.get(call.family, ("",))[0] for call in calls):
+            current = next((one for one in self.here.of(tool) if one.current), None)
+            choice = ToolChoice(tool, (), current)
+            if current and name_tool(tool) not in versions:
+                versions[name_tool(tool)] = choice.version
+        return versions
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""
@@ -194,6 +201,12 @@ class BuildPlanner(Struct, frozen=True):
         if "PATH" in env and own:
             env["PATH"] = own.removesuffix(path) + env["PATH"]
         return env
+
+
+def with_repository(plan: BuildPlan) -> BuildPlan:
+    """The plan with a repository around the tree, with the nearest tag on its only commit."""
+    steps = (BuildStep("setup", _REPOSITORY), *plan.steps)
+    return replace(plan, steps=steps).with_env({_TAG: "{tag}"})
 
 
 def kind_of(plan: BuildPlan) -> str:
@@ -242,11 +255,7 @@ def is_extra(name: str) -> bool:
 
 
 def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:
-    """The plan of the commands that the policy names: one, or steps in their order.
-
-    Args:
-        junit: globs of the reports that they have to leave, if any.
-    """
+    """The plan of the commands that the policy names, and of the reports that they leave."""
     if isinstance(command, Steps):
         lines = ((name, getattr(command, name)) for name in _STEP_NAMES)
         steps = tuple(BuildStep(name, line) for name, line in lines if line)

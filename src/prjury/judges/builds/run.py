@@ -7,9 +7,9 @@ earlier runs is recalled before anything is built.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.deadline import Deadline
@@ -22,7 +22,7 @@ from prjury.judges.builds.kept_reports import watch_reports
 from prjury.judges.builds.missing_files import note_files, refuse_needed
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.source_tree import is_within
-from prjury.judges.builds.workplace import Builder, Workplace
+from prjury.judges.builds.workplace import Builder, Workplace, paths_of
 from prjury.policy.tiers import BuildOptions
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
@@ -34,8 +34,7 @@ _MOST_AGAIN = 20
 _MOST_EARLIER = 40
 
 
-@dataclass(frozen=True)
-class BuildSide:
+class BuildSide(Struct, frozen=True):
     """A tree to be built: its object name and its files."""
 
     tree: str
@@ -47,12 +46,10 @@ class BuildSide:
         return sum(kind_of(path) is FileKind.TEST for path in paths)
 
 
-@dataclass(frozen=True)
-class BaseRun:
+class BaseRun(Struct, frozen=True):
     """The base, as far as it is known before the merged tree is built.
 
     Attributes:
-        plan: what ran on it, and is to run on the merged tree.
         run: None where it was not built, or proves nothing.
         going_on: it ran the form of the plan that goes on after failures.
         kept: an earlier review has built it.
@@ -65,18 +62,11 @@ class BaseRun:
     going_on: bool = False
     kept: bool = False
     unknown: str = ""
-    reports: Mapping[str, bytes | None] = field(default_factory=dict)
+    reports: Mapping[str, bytes | None] = {}
 
 
-@dataclass(frozen=True)
-class BothSides:
-    """Runs plans on the base and on the merged tree.
-
-    Attributes:
-        merged: what the change makes of the base.
-        base: the base without it.
-        memory: what is kept of earlier runs.
-    """
+class BothSides(Struct, frozen=True, dict=True):
+    """Runs plans on the base and on the merged tree, which is what the change makes of it."""
 
     builder: Builder
     merged: BuildSide
@@ -140,7 +130,7 @@ class BothSides:
             return BaseRun(plan, unknown=str(error))
         if not run.ended:
             return BaseRun(plan, unknown=wording.say_base_stopped(run.last.stopped))
-        paths = frozenset(entry.path for entry in self.base.entries)
+        paths = paths_of(self.base.entries)
         fault = None if run.tested else find_fault(run, frozenset(), paths)
         if fault:
             return BaseRun(plan, unknown=wording.say_base_unbuildable(fault.line))
@@ -150,7 +140,11 @@ class BothSides:
     def run_head(
         self, base: BaseRun, recollection: Recollection, deadline: Deadline
     ) -> tuple[BuildPlan, Run]:
-        """Run the plan on the merged tree beside what is known of the base."""
+        """Run the plan on the merged tree beside what is known of the base.
+
+        Raises:
+            CannotJudgeError: when a tool, the sandbox or files that may be needed are missing.
+        """
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
             refuse_needed(place.absent, self.merged.entries, self.base.entries)
             plan = note_files(base.plan, place.absent)
@@ -175,7 +169,7 @@ class BothSides:
     ) -> Run:
         """The run beside that of the base, which is built where it is needed and was not yet.
 
-        A kept outcome excuses nothing: it passed.
+        A kept outcome excuses nothing, also where the base fails once it is built after the change.
         """
         head, options = run.head, self.options
         fault = find_fault(head, self.builder.changed, place.paths)
@@ -207,7 +201,7 @@ class BothSides:
         )
 
     def _with_retry(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
-        """The run with a second one of what failed newly, where nothing but tests did."""
+        """The run with a second one of what failed newly, by the runner's option or as a whole."""
         suspects = find_suspects(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run

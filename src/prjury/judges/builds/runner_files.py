@@ -14,11 +14,7 @@ _OURS = frozenset({"HOME", "TMPDIR", "NODE_OPTIONS", "PYTEST_ADDOPTS", "TOX_OVER
 
 
 def step_environment(env: Mapping[str, str]) -> Mapping[str, str]:
-    """The variables of the next step: those of the job, and what earlier steps have written.
-
-    Args:
-        env: names the files, which are made where they are missing.
-    """
+    """The variables of the next step, with what earlier steps have written into the files."""
     for name in FILES:
         if path := env.get(name):
             Path(path).parent.mkdir(parents=True, exist_ok=True)

@@ -14,32 +14,34 @@ from msgspec import Struct
 from prjury.manifests.spans import Numbers, VersionSpan, read_span, release
 from prjury.snapshot.model import visible
 
-#: What a tool's directories are called in the caches of setup actions, and its program.
+#: The directories of a tool in the caches of setup actions, its program, its name in a sentence.
 _TOOLS = {
-    "java": ("Java_*", "java"),
-    "node": ("node", "node"),
-    "python": ("Python", "python3"),
-    "go": ("go", "go"),
-    "ruby": ("Ruby", "ruby"),
-    "php": ("php", "php"),
+    "java": ("Java_*", "java", "JDK"),
+    "node": ("node", "node", "Node"),
+    "python": ("Python", "python3", "Python"),
+    "go": ("go", "go", "Go"),
+    "ruby": ("Ruby", "ruby", "Ruby"),
+    "php": ("php", "php", "PHP"),
 }
-
-
-_SHOWN = {"java": "JDK", "node": "Node", "python": "Python", "go": "Go", "rust": "Rust",
-          "ruby": "Ruby", "php": "PHP", "dotnet": ".NET"}  # fmt: skip
+#: Who brings versions besides: his variable, the tool if it is one, and where they lie.
+_BRINGERS = (
+    ("mise", "MISE_DATA_DIR", "", "installs/{}/*"),
+    ("pyenv", "PYENV_ROOT", "python", "versions/*"),
+    ("uv", "UV_PYTHON_INSTALL_DIR", "python", "cpython-*"),
+    ("nvm", "NVM_DIR", "node", "versions/node/*"),
+    ("SDKMAN", "SDKMAN_DIR", "java", "candidates/java/*"),
+)
 
 
 def name_tool(tool: str) -> str:
     """The name of a tool in a sentence."""
-    return _SHOWN.get(tool, tool)
+    return _TOOLS[tool][2] if tool in _TOOLS else {"rust": "Rust", "dotnet": ".NET"}.get(tool, tool)
 
 
 class WantedVersion(Struct, frozen=True):
-    """A version that a file asks for.
+    """A version that a file, or a job of the base's CI, asks for.
 
     Attributes:
-        version: as written.
-        origin: the file, or the job of the base's CI.
         kind: a pin for version managers, what the CI sets up, or the range that a manifest needs.
     """
 
@@ -50,10 +52,7 @@ class WantedVersion(Struct, frozen=True):
 
     @property
     def span(self) -> VersionSpan | None:
-        """The versions that a manifest allows, without an upper end where a newer one may do.
-
-        A JDK compiles for older releases as well, and npm only warns.
-        """
+        """The versions that a manifest allows; newer JDKs compile for older, and npm only warns."""
         span = read_span(self.version, "runtime", self.tool)
         return VersionSpan(span.low) if span and self.tool in {"java", "node"} else span
 
@@ -64,12 +63,11 @@ class WantedVersion(Struct, frozen=True):
 
 
 class Toolchain(Struct, frozen=True):
-    """One version of a tool.
+    """One version of a tool, and who brought it.
 
     Attributes:
         home: its directory, with ``bin`` below it.
-        source: who brought it; a few words.
-        current: whether it is the one that PATH finds anyway.
+        current: it is the one that PATH finds anyway.
     """
 
     tool: str
@@ -79,30 +77,27 @@ class Toolchain(Struct, frozen=True):
     current: bool = False
 
     def environment(self, home: str, path: str) -> Mapping[str, str]:
-        """The variables by which steps find it.
-
-        Args:
-            home: its directory, as it is written in them.
-            path: where programs are looked for besides.
-        """
+        """The variables by which steps find it; both places as they are written in them."""
         env = {"PATH": f"{home}/bin{os.pathsep}{path}"}
         return {**env, "JAVA_HOME": home} if self.tool == "java" else env
 
+    def fits(self, wanted: Numbers) -> bool:
+        """Tell whether it is that release; patch levels differ, of Java and Node minors too."""
+        deep = 1 if self.tool in {"java", "node"} else 2
+        if self.tool == "java" and wanted[:1] == (1,):
+            wanted = wanted[1:]
+        return self.version[: min(deep, len(wanted))] == wanted[:deep]
+
 
 class Toolchains(Struct, frozen=True, dict=True):
-    """What is installed.
-
-    Attributes:
-        environ: the environment of steps.
-        root: of the file system.
-    """
+    """The tools that steps with this environment find below a root of the file system."""
 
     environ: Mapping[str, str]
     root: Path = Path("/")
 
     @property
     def path(self) -> str:
-        """Tell where steps look for programs."""
+        """The places where steps look for programs."""
         return self.environ.get("PATH", os.defpath)
 
     def has(self, program: str) -> bool:
@@ -114,43 +109,41 @@ class Toolchains(Struct, frozen=True, dict=True):
         return self._by_tool.get(tool, ())
 
     def distance(self, tool: str, wanted: str) -> float:
-        """Tell how far a wanted version is: 0 for the current one, little for another that is here.
-
-        Else the releases between it and the nearest one that is here.
-        """
+        """The releases between a version and the nearest here; 0 for the current one."""
         numbers, toolchains = release(wanted), self.of(tool)
         if numbers is None or not toolchains:
             return 1.0 if wanted.startswith("old") else 0.0
-        fitting = [one for one in toolchains if fits(one, numbers)]
-        if fitting:
-            return 0.0 if fitting[0].current else 0.1
-        return 1 + min(_releases_between(numbers, one.version) for one in toolchains)
+        for toolchain in toolchains:
+            if toolchain.fits(numbers):
+                return 0.0 if toolchain.current else 0.1
+        return 1 + min(_count_releases(numbers, one.version) for one in toolchains)
 
     @cached_property
     def _by_tool(self) -> Mapping[str, tuple[Toolchain, ...]]:
-        return {tool: tuple(self._list(tool)) for tool in _TOOLS}
+        return {tool: tuple(self._list_toolchains(tool)) for tool in _TOOLS}
 
-    def _list(self, tool: str) -> Iterator[Toolchain]:
-        seen = set[Path]()
-        current = self._find_current(tool)
-        homes = ((source, home, _version_of(tool, home)) for source, home in self._homes(tool))
-        others = [Toolchain(tool, version, home, source) for source, home, version in homes
-                  if version and home.is_dir()]  # fmt: skip
+    def _list_toolchains(self, tool: str) -> Iterator[Toolchain]:
+        current, others = self._find_current(tool), []
+        for source, home in self._list_homes(tool):
+            version = _read_version(tool, home)
+            if version and home.is_dir():
+                others.append(Toolchain(tool, version, home, source))
         others.sort(key=lambda one: one.version, reverse=True)
+        homes = set[Path]()
         for one in [current, *others] if current else others:
-            if one.home.resolve() not in seen:
-                seen.add(one.home.resolve())
+            if one.home.resolve() not in homes:
+                homes.add(one.home.resolve())
                 yield one
 
     def _find_current(self, tool: str) -> Toolchain | None:
         home = Path(self.environ.get("JAVA_HOME", "")) if tool == "java" else Path()
-        if home.is_absolute() and (version := _version_of(tool, home)):
+        if home.is_absolute() and (version := _read_version(tool, home)):
             return Toolchain(tool, version, home, "JAVA_HOME", current=True)
         program = next(filter(Path.is_file, self._list_programs(tool)), None)
         if program is None:
             return None
         real = program.resolve()
-        version = _version_in(real.name) or _version_of(tool, real.parent.parent)
+        version = _version_in(real.name) or _read_version(tool, real.parent.parent)
         home = (real if tool == "java" else program).parent.parent
         return Toolchain(tool, version, home, "PATH", current=True) if version else None
 
@@ -160,54 +153,43 @@ class Toolchains(Struct, frozen=True, dict=True):
             program = Path(place, _TOOLS[tool][1])
             if program.parent.name == "shims" and tool == "python" and program.is_file():
                 root = Path(self.environ.get("PYENV_ROOT", ""))
-                chosen = self.environ.get("PYENV_VERSION") or _text(root / "version")
+                chosen = self.environ.get("PYENV_VERSION") or _read_start(root / "version")
                 for name in chosen.replace(":", " ").split():
                     yield root / "versions" / name / "bin/python3"
             yield program
 
-    def _homes(self, tool: str) -> Iterator[tuple[str, Path]]:
+    def _list_homes(self, tool: str) -> Iterator[tuple[str, Path]]:
         environ = self.environ
         if tool == "java":
             names = sorted(name for name in environ if name.startswith("JAVA_HOME_"))
             yield from ((name, Path(environ[name])) for name in names)
-        for source, place, pattern in (
-            (f"setup-{tool}", environ.get("RUNNER_TOOL_CACHE", ""), f"{_TOOLS[tool][0]}/*/*"),
-            ("mise", environ.get("MISE_DATA_DIR", ""), f"installs/{tool}/*"),
-            ("pyenv", environ.get("PYENV_ROOT", "") * (tool == "python"), "versions/*"),
-            ("uv", environ.get("UV_PYTHON_INSTALL_DIR", "") * (tool == "python"), "cpython-*"),
-            ("nvm", environ.get("NVM_DIR", "") * (tool == "node"), "versions/node/*"),
-            ("SDKMAN", environ.get("SDKMAN_DIR", "") * (tool == "java"), "candidates/java/*"),
-            ("/usr/lib/jvm", str(self.root / "usr/lib/jvm") * (tool == "java"), "*"),
-        ):
-            if place and Path(place).is_absolute():
-                yield from ((source, home) for home in sorted(Path(place).glob(pattern)))
+        cache = (f"setup-{tool}", "RUNNER_TOOL_CACHE", "", f"{_TOOLS[tool][0]}/*/*")
+        for source, variable, only, pattern in (cache, *_BRINGERS):
+            place = Path(environ.get(variable, ""))
+            if only in {"", tool} and place.is_absolute():
+                yield from ((source, home) for home in sorted(place.glob(pattern.format(tool))))
+        if tool == "java":
+            homes = sorted((self.root / "usr/lib/jvm").glob("*"))
+            yield from (("/usr/lib/jvm", home) for home in homes)
 
 
-def _releases_between(one: Numbers, other: Numbers) -> float:
+def _count_releases(one: Numbers, other: Numbers) -> float:
     first, second = ((*numbers, 0, 0)[:2] for numbers in (one, other))
     return abs(first[0] - second[0]) * 100 + abs(first[1] - second[1])
 
 
-def fits(toolchain: Toolchain, wanted: Numbers) -> bool:
-    """Tell whether it is the wanted release; patch levels differ, of Java and Node minors too."""
-    deep = 1 if toolchain.tool in {"java", "node"} else 2
-    if toolchain.tool == "java" and wanted[:1] == (1,):
-        wanted = wanted[1:]
-    return toolchain.version[: min(deep, len(wanted))] == wanted[:deep]
-
-
-def _version_of(tool: str, home: Path) -> Numbers | None:
+def _read_version(tool: str, home: Path) -> Numbers | None:
     if tool == "java":
-        for line in _text(home / "release").splitlines():
+        for line in _read_start(home / "release").splitlines():
             if line.startswith("JAVA_VERSION="):
                 return release(line.partition("=")[2].strip('"').removeprefix("1."))
     if tool == "node":
-        header = _text(home / "include/node/node_version.h").splitlines()
+        header = _read_start(home / "include/node/node_version.h").splitlines()
         marks = tuple(f"#define NODE_{part}_VERSION " for part in ("MAJOR", "MINOR", "PATCH"))
         parts = [line.split()[-1] for line in header if line.startswith(marks)]
         if parts and all(map(str.isdigit, parts)):
             return tuple(map(int, parts))
-    if tool == "go" and (text := _text(home / "VERSION")).startswith("go"):
+    if tool == "go" and (text := _read_start(home / "VERSION")).startswith("go"):
         return release(text.removeprefix("go"))
     return _version_in(home.name) or _version_in(home.parent.name)
 
@@ -221,7 +203,7 @@ def _version_in(name: str) -> Numbers | None:
     return None
 
 
-def _text(file: Path) -> str:
+def _read_start(file: Path) -> str:
     try:
         with file.open(encoding="utf-8", errors="replace") as opened:
             return opened.read(8_000)

@@ -23,7 +23,7 @@ from prjury.snapshot.model import FileChange, FileKind, printable, visible
 #: The suffixes of sources that builds compile or test, by the builds' names.
 _COVERS: Mapping[str, frozenset[str]] = {
     CUSTOM: ANY_LANGUAGE,
-    **{name: suffixes for one in SYSTEMS.values() for name, suffixes in one.COVERS.items()},
+    **{name: suffixes for one in SYSTEMS.values() for name, suffixes in one.covers.items()},
 }
 #: Sources of compiled languages without a build system here.
 _NOT_BUILT = frozenset(
@@ -56,8 +56,7 @@ _OTHER_SYSTEMS = frozenset(
 def find_source(paths: Iterable[str], changed: Collection[str]) -> str | None:
     """A source file that something should build or test; None if the tree has none.
 
-    Scripts and samples count only where they change, samples of languages that stand beside
-    others not even then.
+    Scripts and samples count only where they change, beside others not even then.
     """
     sources = []
     for path in paths:
@@ -82,16 +81,10 @@ def find_unbuilt(
     skipped: Collection[str],
     own: Iterable[BuildSystem] = (),
 ) -> list[LeftOut]:
-    """The files that no build looks at.
-
-    Args:
-        plans: those that were run.
-        skipped: the directories of projects that were left out.
-        own: the build systems of the policy.
-    """
+    """The files that no build looked at, of those that ran; skipped are projects' directories."""
     covers = dict(_COVERS)
     for system in own:
-        covers.update(system.COVERS)
+        covers.update(system.covers)
     covered = frozenset[str]()
     for plan in plans:
         covered |= covers.get(plan.system, frozenset())

@@ -8,10 +8,11 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -31,23 +32,20 @@ from prjury.ports.types import Completed, ShellCommand, TreeEntry
 from prjury.sandbox.contained import advice
 from prjury.snapshot.model import visible
 
-_SECONDS_TO_ANSWER = 10.0
 _NOT_FOUND = 127
 
 
-@dataclass(frozen=True)
-class Builder:
+class Builder(Struct, frozen=True, dict=True):
     """Builds trees through the ports that a judge may use.
 
     Attributes:
         changed: the paths that the change touches.
-        logs: what was written so far.
         base: the commit whose history says which version the project is at; empty for none.
     """
 
     ports: Ports
     changed: frozenset[str] = frozenset()
-    logs: list[Path] = field(default_factory=list)
+    logs: list[Path] = []
     base: str = ""
 
     @cached_property
@@ -57,22 +55,24 @@ class Builder:
 
     @contextlib.contextmanager
     def open_tree(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
-        """Export a tree into a scratch directory; nothing is left of it afterwards but the logs."""
-        with self.ports.shell.scratch() as scratch:
-            for name in ("tree", "home", "tmp", "reports"):
-                (scratch / name).mkdir()
+        """Export a tree into a scratch directory, of which only the logs are left afterwards."""
+        with self._open_scratch("tree", "home", "tmp", "reports") as scratch:
             absent = self.ports.repository.export(tree, scratch / "tree")
-            paths = frozenset(entry.path for entry in entries)
-            yield Workplace(self, TemporaryPaths(scratch / "tree", scratch), paths, tuple(absent))
+            places = TemporaryPaths(scratch / "tree", scratch)
+            yield Workplace(self, places, paths_of(entries), tuple(absent))
 
     @contextlib.contextmanager
     def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
         """Open a directory as it lies there; what the steps write into it stays."""
+        with self._open_scratch("home", "tmp", "reports") as scratch:
+            yield Workplace(self, TemporaryPaths(root, scratch), paths_of(entries))
+
+    @contextlib.contextmanager
+    def _open_scratch(self, *names: str) -> Iterator[Path]:
         with self.ports.shell.scratch() as scratch:
-            for name in ("home", "tmp", "reports"):
+            for name in names:
                 (scratch / name).mkdir()
-            paths = frozenset(entry.path for entry in entries)
-            yield Workplace(self, TemporaryPaths(root, scratch), paths)
+            yield scratch
 
     def forget_logs(self, but: frozenset[str]) -> None:
         """Remove all logs but those that the report names."""
@@ -83,14 +83,13 @@ class Builder:
                     log.parent.rmdir()
 
 
-@dataclass(frozen=True)
-class Workplace:
-    """A tree in which plans are run, one after the other.
+def paths_of(entries: Sequence[TreeEntry]) -> frozenset[str]:
+    """The paths of a tree."""
+    return frozenset(entry.path for entry in entries)
 
-    Attributes:
-        paths: those of the tree.
-        absent: those that are not there, because a partial clone lacks their content.
-    """
+
+class Workplace(Struct, frozen=True):
+    """A tree in which plans are run, with its paths, and those that a partial clone lacks."""
 
     builder: Builder
     places: TemporaryPaths
@@ -98,7 +97,15 @@ class Workplace:
     absent: tuple[str, ...] = ()
 
     def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
-        """Run the plan and read what came of it; failed set-up is tried once more."""
+        """Run the plan and read what came of it.
+
+        Where the machine or the network is to blame, and perhaps for a moment only, or where set-up
+        failed, the failed step and those after it are tried once more.
+
+        Raises:
+            CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
+                such directory, or other code was tested than this tree's.
+        """
         attempt = _Attempt(self, plan, deadline)
         steps = attempt.run_steps()
         run = attempt.read(steps)
@@ -109,32 +116,14 @@ class Workplace:
         return attempt.read((*steps[:first], *attempt.run_steps(first)))
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
-        """Run the plan, and keep the reports that other judges read and the versions of tools."""
+        """Run the plan as `run` does, and keep the reports that other judges read."""
         collect_reports = watch_reports(self.places, options.keep)
-        env = self.make_environment(plan)
-        with ThreadPoolExecutor(1) as pool:
-            versions_asked = pool.submit(self._ask_versions, plan, env, deadline)
-            head = self.run(plan, deadline)
-        versions = versions_asked.result()
-        if not head.last.stopped:  # else there is no time to ask for more
-            versions = {**versions, **self._ask_versions(plan, env, deadline, brought=True)}
-        if "Python" in versions:
-            versions = {**versions, **lent_tools.python_of(self.find_directory(plan))}
-        withheld = tuple(self.builder.ports.shell.withheld)
-        return Run(head, versions=dict(versions), kept=dict(collect_reports()), withheld=withheld)
-
-    def _ask_versions(
-        self, plan: BuildPlan, env: Mapping[str, str], deadline: Deadline, *, brought: bool = False
-    ) -> Mapping[str, str]:
-        script = lent_tools.version_script(plan, brought=brought)
-        if not script:
-            return {}
-        command = ShellCommand(script, self.find_directory(plan), env, writable=[self.places.tree])
-        printed = self.builder.ports.shell.ask(command, deadline.within(_SECONDS_TO_ANSWER))
-        return lent_tools.read_versions(plan, printed, brought=brought)
+        head = self.run(plan, deadline)
+        withheld, kept = tuple(self.builder.ports.shell.withheld), dict(collect_reports())
+        return Run(head, versions=dict(plan.versions), kept=kept, withheld=withheld)
 
     def find_directory(self, plan: BuildPlan) -> Path:
-        """The directory in which the plan runs."""
+        """The directory in which the plan runs; CannotJudgeError where the tree has none such."""
         directory = self.places.tree / plan.directory
         if directory.is_symlink() or not directory.is_dir():
             raise CannotJudgeError(
@@ -147,9 +136,8 @@ class Workplace:
     def make_environment(self, plan: BuildPlan) -> Mapping[str, str]:
         """The variables of the plan's steps, with the tools that are lent on PATH."""
         scratch = self.places.around
-        own = self.fill(plan.env)
-        shell = self.builder.ports.shell.environment()
-        env = {**shell, **own, "HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
+        env = {**self.builder.ports.shell.environment(), **self.fill(plan.env)}
+        env |= {"HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
         versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
         return lent_tools.lend_tools(lent_tools.words_of(plan), scratch / "lent", env, versions)
 
@@ -243,21 +231,13 @@ class _Attempt:
         return fault is not None and fault.passes
 
 
-def _describe_step(step: BuildStep, completed: Completed, tail: str) -> StepRun:
-    return StepRun(
-        step.name,
-        step.text,
-        completed.exit_code,
-        completed.stopped,
-        completed.seconds,
-        tail,
-        str(completed.log),
-        step.may_fail,
-    )
+def _describe_step(step: BuildStep, end: Completed, tail: str) -> StepRun:
+    how = end.exit_code, end.stopped, end.seconds, tail, str(end.log)
+    return StepRun(step.name, step.text, *how, step.may_fail)
 
 
 def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
-    """Refuse a step whose tool is not there: that says nothing about the code."""
+    """Raise CannotJudgeError for a tool that is not there: that says nothing about the code."""
     if not completed.exit_code or completed.stopped:
         return
     words, tail = step.text.split(), completed.tail()

@@ -412,11 +412,10 @@ def test_without_a_ci_a_header_alone_is_built_by_its_tests(here: Toolchains) -> 
     assert only(planner.plans(root_of(files), None)).directory == "test"
 
 
-def test_a_version_of_the_ci_alone_is_a_note_where_another_one_is_here(here: Toolchains) -> None:
+def test_a_version_of_the_ci_alone_refuses_nothing(here: Toolchains) -> None:
     java = "{uses: actions/setup-java@v4, with: {java-version: 25}}"
     plan = only(plans(here, job(java, "run: ./mvnw verify"), {"pom.xml": "<project/>"}))
-    assert plan.missing == ""
-    assert any("names JDK 25; 17.0.9 is used" in note for note in plan.notes)
+    assert (plan.missing, plan.versions["JDK"]) == ("", "17.0.9")
 
 
 def test_a_plan_is_read_line_by_line_and_as_json(here: Toolchains) -> None:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
 from prjury.judges.builds.detect import detect_builds
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan import PYTEST_ENV, BuildPlan
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.pytest import PYTEST_ENV
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.ports.types import TreeEntry
 
@@ -71,7 +70,7 @@ def test_not_recognised(files: dict[str, str]) -> None:
 
 
 def test_a_link_is_not_a_build_file() -> None:
-    root = SourceTree([TreeEntry("pom.xml", "120000", "x")], lambda entry: "")
+    root = SourceTree([TreeEntry("pom.xml", "120000", "x")], lambda entries: {})
     assert detect_builds(root, None).plans == ()
 
 

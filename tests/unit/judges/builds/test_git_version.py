@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.git_version import with_repository
 from prjury.judges.builds.plan import BuildPlan, BuildStep
+from prjury.judges.builds.planner import with_repository
 
 PLAN = BuildPlan("make", (BuildStep("test", ("make", "test")),), ())
 

@@ -85,7 +85,7 @@ def test_what_runs_tools_of_python_is_lent_by_uv(
     (tmp_path / "uv").write_text('#!/bin/sh\necho uv "$@"\n')
     (tmp_path / "uv").chmod(0o755)
     words = frozenset(command.split())
-    env = lend_tools(words, tmp_path / "lent", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    env = lend_tools(words, tmp_path / "lent", {"PATH": f"{tmp_path}:/usr/bin:/bin"}, {})
     run = subprocess.run(
         ["/bin/sh", "-c", command], env=env, capture_output=True, text=True, check=True
     )
@@ -94,4 +94,4 @@ def test_what_runs_tools_of_python_is_lent_by_uv(
 
 def test_other_tools_are_not_lent(tmp_path: Path) -> None:
     env = {"PATH": "/usr/bin"}
-    assert lend_tools(frozenset({"npm", "mvn"}), tmp_path / "lent", env) == env
+    assert lend_tools(frozenset({"npm", "mvn"}), tmp_path / "lent", env, {}) == env

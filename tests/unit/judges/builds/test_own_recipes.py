@@ -6,7 +6,7 @@ import pytest
 
 from fakes.trees import TreeRepository
 from prjury.errors import ConfigError
-from prjury.judges.builds.own_recipes import read_own_recipes
+from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.policy.load import read_policy
 from prjury.policy.tiers import BuildOptions
 
@@ -22,7 +22,7 @@ def options(*paths: str) -> BuildOptions:
 def test_the_base_commit_has_them() -> None:
     repository = TreeRepository({"base": {"waf.yml": WAF}})
     (system,) = read_own_recipes(options("waf.yml"), repository)
-    assert (system.recipe.name, system.own, system.experimental) == ("waf", True, False)
+    assert (system.recipe and system.recipe.name, system.own) == ("waf", True)
 
 
 @pytest.mark.parametrize(

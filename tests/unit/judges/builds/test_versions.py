@@ -52,7 +52,7 @@ def test_the_jdk_that_is_used(
 ) -> None:
     choice = chosen(here, "java", files, ci)
     assert choice.toolchain
-    assert (choice.toolchain.version, choice.missing, choice.note) == (version, "", "")
+    assert (choice.toolchain.version, choice.missing) == (version, "")
 
 
 def test_the_jdk_in_a_file_that_the_ci_names(here: Toolchains) -> None:
@@ -77,7 +77,7 @@ def test_a_jdk_that_is_not_here(here: Toolchains) -> None:
 def test_an_older_node_than_the_pinned_one(here: Toolchains) -> None:
     """It is tried all the same: most of what runs with a newer one runs with it."""
     choice = chosen(here, "node", {".nvmrc": "22"})
-    assert (choice.missing, choice.note) == ("", ".nvmrc names Node 22; 20.1.0 is used")
+    assert (choice.missing, choice.version) == ("", "20.1.0")
     assert "wants Node 22 (.nvmrc); here is 20.1.0: add actions/setup-node with " in choice.older
 
 
@@ -95,16 +95,16 @@ def test_the_python_that_is_used(tmp_path: Path) -> None:
     }
     here = Toolchains(environ, tmp_path)
 
-    def used(system: str, requires: str, pin: str = "") -> tuple[str, str, str]:
+    def used(system: str, requires: str, pin: str = "") -> tuple[str, str]:
         project = f'[project]\nname = "a"\nrequires-python = "{requires}"\n'
         files = {"pyproject.toml": project, **({".python-version": pin} if pin else {})}
         wanted = list_wanted_versions(root_of(files), "", None)
         (choice,) = choose_tools(("python",), wanted, here, system)
-        return choice.text.split(":")[0], choice.missing, choice.note
+        return choice.text.split(":")[0], choice.missing
 
-    assert used("pytest", ">=3.9") == ("Python 3.11 (PATH)", "", "")
-    assert used("pytest", ">=3.12") == ("Python 3.13.1 (pyenv)", "", "")
-    assert used("uv", ">=3.12") == ("Python", "", "")
+    assert used("pytest", ">=3.9") == ("Python 3.11 (PATH)", "")
+    assert used("pytest", ">=3.12") == ("Python 3.13.1 (pyenv)", "")
+    assert used("uv", ">=3.12") == ("Python", "")
     missing = used("pytest", ">=3.14")[1]
     assert "wants Python >=3.14 (pyproject.toml); here is 3.11, 3.13.1, 3.12.4: add " in missing
     assert "python-version: 3.14 before" in missing
@@ -114,7 +114,7 @@ def test_the_python_that_is_used(tmp_path: Path) -> None:
 def test_a_manifest_that_allows_it_outweighs_a_pin(here: Toolchains, range_: str) -> None:
     files = {".nvmrc": "22", "package.json": f'{{"engines": {{"node": "{range_}"}}}}'}
     choice = chosen(here, "node", files)
-    assert (choice.missing, choice.note) == ("", ".nvmrc names Node 22; 20.1.0 is used")
+    assert (choice.missing, choice.version) == ("", "20.1.0")
 
 
 def test_a_manifest_that_refuses_what_is_here(here: Toolchains) -> None:
@@ -124,7 +124,7 @@ def test_a_manifest_that_refuses_what_is_here(here: Toolchains) -> None:
 
 def test_a_newer_node_than_the_pinned_one_will_do(here: Toolchains) -> None:
     choice = chosen(here, "node", {".nvmrc": "18"})
-    assert (choice.missing, choice.note) == ("", ".nvmrc names Node 18; 20.1.0 is used")
+    assert (choice.missing, choice.version) == ("", "20.1.0")
 
 
 def test_tools_that_choose_for_themselves_are_only_named(here: Toolchains) -> None:

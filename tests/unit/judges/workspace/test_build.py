@@ -45,13 +45,13 @@ def judged(judge: BuildJudge, context: JudgmentContext, *scripts: Scripted) -> J
         (
             BuildJudge.maven("clean", "test"),
             {"pom.xml": POM},
-            "mvn -q -B -ntp --fail-at-end clean test",
+            "mvn -q -B --fail-at-end clean test",
         ),
-        (BuildJudge.maven(), {"pom.xml": POM}, "mvn -q -B -ntp --fail-at-end verify"),
+        (BuildJudge.maven(), {"pom.xml": POM}, "mvn -q -B --fail-at-end verify"),
         (
             BuildJudge.maven("test"),
             {"pom.xml": POM, "mvnw": "", ".mvn/wrapper/maven-wrapper.properties": ""},
-            "sh mvnw -q -B -ntp --fail-at-end test",
+            "sh mvnw -q -B --fail-at-end test",
         ),
         (
             BuildJudge.gradle("test"),

@@ -1,12 +1,15 @@
-"""The form of a build system's module, and the file suffixes of languages."""
+"""The form of a build system, and the file suffixes of languages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeAlias
+
+from msgspec import Struct
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
+from prjury.judges.builds.recipe import Recipe
+from prjury.judges.builds.systems.source_tree import SourceTree
 
 JVM = frozenset(".java .kt .kts .scala .groovy".split())
 JAVASCRIPT = frozenset(".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte".split())
@@ -21,33 +24,21 @@ ANY_LANGUAGE = frozenset({"*"})
 When: TypeAlias = Literal["always", "last_resort", "last_resort_if_untested", "on_request"]
 
 
-#: What is found, and what is run for it: the rows of a system in the page about recipes.
-DocsRows: TypeAlias = tuple[tuple[str, str], ...]
+class BuildSystem(Struct, frozen=True):
+    """A build system.
 
+    Attributes:
+        manifests: the names of the files that make a directory a project, globs among them.
+        covers: the suffixes of the sources that are compiled or tested, by the names of its builds.
+        docs: its rows in the page about recipes: what is found, and what is run for it.
+        recipe: the data that it is made of, if it is no code.
+        own: it is the policy's, not one of those that travel with the program.
+    """
 
-class BuildSystem(Protocol):
-    """A build system: one of the modules in `SYSTEMS`, or any object of their form."""
-
-    @property
-    def MANIFESTS(self) -> tuple[str, ...]:  # noqa: N802 - a constant of a module
-        """The names of the files that make a directory a project."""
-        ...
-
-    @property
-    def COVERS(self) -> Mapping[str, frozenset[str]]:  # noqa: N802
-        """The suffixes of the sources that are compiled or tested, by the name of the build."""
-        ...
-
-    @property
-    def WHEN(self) -> When:  # noqa: N802
-        """When its builds are run."""
-        ...
-
-    @property
-    def DOCS(self) -> DocsRows:  # noqa: N802
-        """Its rows in the documentation."""
-        ...
-
-    def plans(self, root: SourceTree, changes: Changes | None, /) -> tuple[BuildPlan, ...]:
-        """The builds of the tree that the change affects; all builds for None."""
-        ...
+    manifests: tuple[str, ...]
+    covers: Mapping[str, frozenset[str]]
+    docs: tuple[tuple[str, str], ...]
+    plans: Callable[[SourceTree], tuple[BuildPlan, ...]]
+    when: When = "always"
+    recipe: Recipe | None = None
+    own: bool = False

@@ -3,88 +3,74 @@
 from __future__ import annotations
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.build_system import NATIVE, DocsRows, When
-from prjury.judges.builds.systems.projects import (
-    FoundProject,
-    is_below,
-    match_members,
-    names_outside,
-    select_affected,
-)
+from prjury.judges.builds.systems.build_system import NATIVE, BuildSystem
 from prjury.judges.builds.systems.source_tree import (
-    Changes,
     SourceTree,
+    is_below,
     is_within,
     join_path,
+    match_members,
     nearest,
     outermost_first,
     path_in,
 )
 from prjury.manifests.cargo import CargoToml, read_cargo_toml
 
-MANIFEST = "Cargo.toml"
-MANIFESTS = (MANIFEST,)
-COVERS = {"cargo": NATIVE | {".rs"}}
-WHEN: When = "always"
-DOCS: DocsRows = (
-    (
-        "`Cargo.toml`",
-        "`cargo test --no-run --workspace`, `cargo test --no-fail-fast --workspace`",
-    ),
-)
-
+_MANIFEST = "Cargo.toml"
 #: Cargo's exit code if tests failed. Compiling is a step of its own, so it means nothing else here,
 #: and with ``--no-fail-fast`` every test program runs.
 _TESTS_FAILED = 101
 
 
-def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
-    """The workspaces and packages that the change affects, each of them whole."""
-    projects: dict[str, FoundProject] = {}
+def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+    """The workspaces and packages, each of them whole."""
     manifests: dict[str, CargoToml] = {}
-    for directory in outermost_first(root.directories_with(MANIFEST)):
-        above = [place for place in projects if is_below(directory, place)]
+    for directory in outermost_first(root.directories_with(_MANIFEST)):
+        above = [place for place in manifests if is_below(directory, place)]
         owned = any(_owns(manifests[place], place, directory) for place in above)
-        if owned or not root.may_hold_project(directory):
-            continue
-        part = root.below(directory)
-        manifest = part.readable(MANIFEST, read_cargo_toml) or CargoToml()
-        offered = (join_path(part.place, path) for path in manifest.offered.values())
-        leads_out = any(path and not is_within(path, part.place) for path in offered)
-        places = part.directories_with(MANIFEST)
-        leads_out = leads_out or names_outside(part, places, MANIFEST, read_cargo_toml)
-        manifests[directory] = manifest
-        projects[directory] = FoundProject((_plan(part, manifest),), leads_out)
-    return select_affected(projects, changes)
+        if not owned and root.may_hold_project(directory):
+            manifest = root.readable(path_in(directory, _MANIFEST), read_cargo_toml)
+            manifests[directory] = manifest or CargoToml()
+    return tuple(_plan_package(root, place, manifests[place]) for place in sorted(manifests))
 
 
 def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
-    """Tell whether Cargo takes a package below for a part of the workspace.
-
-    It refuses to build one that the workspace neither has nor excludes.
-    """
+    """Tell whether a package below is the workspace's: Cargo refuses one that is not excluded."""
     excluded = (join_path(place, path) for path in manifest.excluded)
     return manifest.is_workspace and not any(
         path is not None and is_within(directory, path) for path in excluded
     )
 
 
-def _plan(part: SourceTree, manifest: CargoToml) -> BuildPlan:
+def _plan_package(root: SourceTree, place: str, manifest: CargoToml) -> BuildPlan:
     which = ("--workspace",) if manifest.is_workspace and not manifest.default else ()
     steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
-    besides = [word for name in _list_changed(part, manifest) for word in ("-p", name)]
+    besides = [word for name in _list_changed(root.below(place), manifest) for word in ("-p", name)]
     for packages in (which, tuple(besides)) if besides else (which,):
         command = ("cargo", "test", "--no-fail-fast", *packages)
         steps.append(BuildStep("test", command, all_ran=_TESTS_FAILED))
-    return BuildPlan("cargo", tuple(steps), (f"{MANIFEST} is there",))
+    return BuildPlan("cargo", tuple(steps), (f"{_MANIFEST} is there",), directory=place)
 
 
 def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:
     """The packages in which something changes, of those that are not built by default."""
     if not manifest.default or part.changed is None:
         return []
-    places = part.directories_with(MANIFEST)
+    places = part.directories_with(_MANIFEST)
     default = match_members(manifest.default, places)
     homes = {nearest(path, places) for path in part.changed.paths} - default
-    packages = (part.readable(path_in(home, MANIFEST), read_cargo_toml) for home in homes if home)
+    packages = (part.readable(path_in(home, _MANIFEST), read_cargo_toml) for home in homes if home)
     return sorted(package.name for package in packages if package and package.name)
+
+
+CARGO = BuildSystem(
+    (_MANIFEST,),
+    {"cargo": NATIVE | {".rs"}},
+    (
+        (
+            "`Cargo.toml`",
+            "`cargo test --no-run --workspace`, `cargo test --no-fail-fast --workspace`",
+        ),
+    ),
+    _list_plans,
+)

@@ -1,53 +1,80 @@
-"""What Maven and Gradle share: wrapper scripts, and goals. Pure."""
+"""Maven and Gradle: wrapper scripts, reactors, and the modules that a change touches. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.source_tree import EXECUTABLE, SourceTree, parents_of, path_in
+from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
+from prjury.judges.builds.systems.build_system import JVM, BuildSystem
+from prjury.judges.builds.systems.source_tree import (
+    EXECUTABLE,
+    Changes,
+    SourceTree,
+    is_below,
+    is_within,
+    join_path,
+    nearest,
+    outermost_first,
+    parent_of,
+    parents_of,
+    path_in,
+)
+from prjury.manifests.formats import POM
+from prjury.manifests.maven import Pom, read_pom
+from prjury.snapshot.model import visible
+
+#: With this, failing tests are only in the reports, and nothing is left out because of them.
+_GOING_ON = "-Dmaven.test.failure.ignore=true"
+#: With more changed modules than this, everything is built.
+_MOST_MODULES = 200
+#: Options of ``.mvn/maven.config`` that choose modules, or another build file.
+_CHOOSING = frozenset(
+    "-pl --projects -f --file -rf --resume-from -N --non-recursive -am -amd".split()
+)
+_BECAUSE = "modules that the change touches; Maven adds those that depend on them"
+_WHOLE = "Maven has no way to build only what the change touches"
+#: Lists the modules that a run of Maven goes through, as ``group:artifact``, by words of the shell.
+_LIST = "while read -r _ mark module _; do case $mark in *-'<') printf %s, \"$module\";; esac; done"
+#: Runs no plugin, whatever a project binds to other phases.
+_IDLE_PHASE = "pre-clean"
+#: Options that silence the list, or that go on after failures that an idle phase has not.
+_NOT_ASKED = frozenset({"-q", "--quiet", "--fail-at-end", "-fae"})
+_PHASES = frozenset({"test", "package", "verify", "install", "integration-test"})
+_SETTINGS = ("settings.gradle", "settings.gradle.kts")
+_GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
+#: The build files of one run of Maven by their paths, that of the root first.
+Reactor: TypeAlias = Mapping[str, Pom]
 
 
 class Wrapper(Struct, frozen=True):
-    """The way to call a tool that may come with a wrapper script.
-
-    Attributes:
-        settings: the text of the file that names the tool's version; empty for the installed one.
-    """
+    """The way to call a tool that may come with a wrapper script."""
 
     argv: tuple[str, ...]
     reason: str
-    settings: str = ""
 
 
 def find_wrapper(
     tree: SourceTree, directory: str, name: str, tool: str, needed: Sequence[str]
 ) -> Wrapper:
-    """The nearest script, in the directory of a build or above it, else the installed tool.
-
-    Args:
-        name: the script's file.
-        tool: the program that is installed where there is no script.
-        needed: what else must be there for it to work, the file that names the version first.
-    """
+    """The nearest script, in the directory of a build or above it, else the installed tool."""
     installed = f"so the installed `{tool}` is used"
     for count, place in enumerate((directory, *parents_of(directory))):
         path, shown = path_in(place, name), f"{'../' * count}{name}"
         if path not in tree.files:
             continue
-        missing = next((one for one in needed if path_in(place, one) not in tree.files), "")
+        missing = next((file for file in needed if path_in(place, file) not in tree.files), "")
         if missing:
             return Wrapper((tool,), f"{shown} is there without {missing}, {installed}")
         if "\r\n" in tree.text(path):
             return Wrapper((tool,), f"{shown} has Windows line ends, {installed}")
-        settings = tree.text(path_in(place, needed[0]))
         if tree.files[path].mode != EXECUTABLE:
-            reason = f"{shown} is there but not executable, so `sh` runs it"
-            return Wrapper(("sh", shown), reason, settings)
-        return Wrapper((shown if count else f"./{shown}",), f"{shown} is there", settings)
+            return Wrapper(("sh", shown), f"{shown} is there but not executable, so `sh` runs it")
+        return Wrapper((shown if count else f"./{shown}",), f"{shown} is there")
     return Wrapper((tool,), f"no {name}, {installed}")
 
 
@@ -55,3 +82,176 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
     """A plan of Maven or Gradle, whose last word is the goal, with these in its place."""
     step = BuildStep("test", (*plan.steps[-1].command[:-1], *goals))
     return replace(plan, steps=(*plan.steps[:-1], step))
+
+
+def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+    """The reactors and single projects."""
+    reactors = _find_reactors(root)
+    return tuple(_plan_maven(root, place, reactors[place]) for place in sorted(reactors))
+
+
+def _plan_maven(root: SourceTree, directory: str, reactor: Reactor) -> BuildPlan:
+    wrapper = find_wrapper(
+        root, directory, "mvnw", "mvn", (".mvn/wrapper/maven-wrapper.properties",)
+    )
+    command = (*wrapper.argv, "-q", "-B", "--fail-at-end")
+    longer = BuildStep("test", (*command, _GOING_ON, "verify"), all_ran=0)
+    return BuildPlan(
+        "maven",
+        (BuildStep("test", (*command, "verify"), keep_going=longer),),
+        (f"{POM} is there", wrapper.reason),
+        directory=directory,
+        scope=_choose_scope(root, directory, reactor, root.changed),
+    )
+
+
+def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
+    """The builds by directory: what no other build file has as a module."""
+    poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
+    owned = {module for path in [*poms] for module in _list_modules(root, poms, path) - {path}}
+    reactors: dict[str, Reactor] = {}
+    for directory in outermost_first(map(parent_of, poms.keys() - owned)):
+        reactor: dict[str, Pom] = {}
+        waiting = [path_in(directory, POM)]
+        while waiting:
+            path = waiting.pop(0)
+            if path not in reactor:
+                reactor[path] = poms[path]
+                waiting += sorted(_list_modules(root, poms, path))
+        held = any(_holds_build(reactors[place], place, directory, reactor) for place in reactors)
+        if root.may_hold_project(directory) and not held:
+            reactors[directory] = reactor
+    return reactors
+
+
+def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
+    modules = set[str]()
+    for name in (*poms[path].members, *poms[path].profile_modules):
+        place = join_path(parent_of(path), name)
+        module = None if place is None else root.has(place, path_in(place, POM))
+        if module:
+            poms.setdefault(module, root.readable(module, read_pom) or Pom())
+            modules.add(module)
+    return modules
+
+
+def _holds_build(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
+    """Tell whether a build below another one lies in its sources, or needs it to be built first."""
+    if not is_within(directory, place):
+        return False
+    if len(outer) == 1 and outer[path_in(place, POM)].packaging == "pom":
+        return False  # others only inherit from it
+    names = {pom.name for pom in outer.values()}
+    needed = {coordinate.artifact for pom in inner.values() for coordinate in pom.coordinates}
+    own = {pom.name for pom in inner.values()}
+    return "src" in directory.removeprefix(place).split("/") or not names.isdisjoint(needed - own)
+
+
+def _choose_scope(
+    root: SourceTree, directory: str, reactor: Reactor, changes: Changes | None
+) -> BuildScope:
+    """The changed modules, as ``-pl`` takes them, or the reason for building everything."""
+    if changes is None or len(reactor) == 1:
+        return BuildScope()
+    if not _CHOOSING.isdisjoint(root.text(path_in(directory, ".mvn/maven.config")).split()):
+        return BuildScope(because=_WHOLE)
+    homes = {parent_of(path): path for path in reactor}
+    places, modules = frozenset(homes), dict[str, None]()
+    # documentation in a module may be packaged with it
+    docs = {path for path in changes.docs if nearest(path, places - {""}) is not None}
+    for path in sorted(changes.paths | docs):
+        home = nearest(path, places)
+        if path.endswith(POM) or home == directory:
+            return BuildScope(because=f"{visible(path)} belongs to no single module")
+        if home is not None:
+            modules[_select_module(homes[home], directory)] = None
+    if "" in modules or len(modules) > _MOST_MODULES:
+        return BuildScope(because=_WHOLE)
+    return BuildScope(tuple(modules), _BECAUSE) if modules else BuildScope()
+
+
+def _select_module(path: str, directory: str) -> str:
+    """The module as ``-pl`` names it from a directory; empty if it cannot."""
+    module = path.removesuffix(f"/{POM}")
+    if directory and is_within(module, directory):
+        module = module.removeprefix(f"{directory}/")
+    elif directory:
+        module = f"{'../' * len(directory.split('/'))}{module}"
+    begins = module[:1].isalnum() or module.startswith(("../", "_"))
+    plain = begins and module.isprintable() and not {",", ":"} & set(module)
+    return module if plain else ""
+
+
+def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
+    """Build only the modules that change, those that depend on them, and what all of these need.
+
+    Maven leaves out what a dependent needs where ``-am`` and ``-amd`` are given at once, so it is
+    asked for the dependents first. Where it does not answer, everything is built.
+    """
+    if plan.system != "maven" or not plan.scope.modules:
+        return plan
+    modules = plan.scope.modules
+    steps = (step.change(lambda form: _narrow_step(form, modules)) for step in plan.steps)
+    return replace(plan, steps=tuple(steps))
+
+
+def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:
+    if isinstance(step.command, str):
+        return step
+    asking = [word for word in step.command if word not in _NOT_ASKED | _PHASES]
+    question = shlex.join([*asking, "-pl", ",".join(modules), "-amd", _IDLE_PHASE])
+    line = (
+        f'modules=$({question} | {_LIST}); echo "Maven builds: ${{modules:-every module}}"; '
+        f'{step.text} ${{modules:+-pl "${{modules%,}}" -am}}'
+    )
+    return replace(step, command=line)
+
+
+def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+    """The builds, each of them whole; their scripts are programs, which are not run to ask them."""
+    builds: list[str] = []
+    for place in outermost_first(root.directories_with(*_GRADLE_FILES)):
+        above = [build for build in builds if is_below(place, build)]
+        owned = any(_owns(root.below(build), place[len(build) :].strip("/")) for build in above)
+        if not owned and root.may_hold_project(place):
+            builds.append(place)
+    return tuple(_plan_gradle(root, place) for place in sorted(builds))
+
+
+def _owns(build: SourceTree, directory: str) -> bool:
+    settings = build.directories_with(*_SETTINGS)
+    of_sources = directory.split("/", maxsplit=1)[0] == "buildSrc"
+    return of_sources or ("" in settings and directory not in settings)
+
+
+def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
+    """The one build. What is up to date leaves no new report, so a second run does without that."""
+    files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
+    wrapper = find_wrapper(root, directory, "gradlew", "gradle", files)
+    gradle = (*wrapper.argv, "--no-daemon", "-q", "--continue")
+    rerun = BuildStep("test", (*gradle, "--rerun-tasks", "build"))
+    return BuildPlan(
+        "gradle",
+        (BuildStep("test", (*gradle, "build"), rerun=rerun),),
+        (f"{root.below(directory).has(*_GRADLE_FILES)} is there", wrapper.reason),
+        directory=directory,
+    )
+
+
+MAVEN = BuildSystem(
+    (POM,),
+    {"maven": JVM},
+    (("`pom.xml`", "`./mvnw` or `mvn`, `-q -B --fail-at-end verify`"),),
+    _list_maven_plans,
+)
+GRADLE = BuildSystem(
+    _GRADLE_FILES,
+    {"gradle": JVM},
+    (
+        (
+            "`build.gradle`, `settings.gradle` (also `.kts`)",
+            "`./gradlew` or `gradle`, `--no-daemon -q --continue build`",
+        ),
+    ),
+    _list_gradle_plans,
+)

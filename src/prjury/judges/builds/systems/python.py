@@ -1,91 +1,73 @@
-"""Python: uv, tox, nox, pytest, unittest, or only the compiler if there are no tests. Pure."""
+"""Python: uv, tox, nox, pytest, Django, unittest, or only the compiler without tests. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.build_system import NATIVE, PYTHON, DocsRows, When
-from prjury.judges.builds.systems.projects import (
-    FoundProject,
-    is_below,
-    match_members,
-    move_to,
-    names_outside,
-    select_affected,
-)
-from prjury.judges.builds.systems.pytest import (
-    PYTEST_ENV,
-    TESTS_FAILED,
-    find_configuration,
-    find_test_file,
-    find_tests,
-)
+from prjury.judges.builds.plan import PYTEST_ENV, BuildPlan, BuildStep
+from prjury.judges.builds.systems.build_system import NATIVE, BuildSystem
+from prjury.judges.builds.systems.build_system import PYTHON as SUFFIXES
 from prjury.judges.builds.systems.python_environment import find_version_variables
 from prjury.judges.builds.systems.source_tree import (
-    Changes,
     SourceTree,
+    find_excluded,
+    is_below,
+    match_members,
     nearest,
     outermost_first,
+    parent_of,
     path_in,
 )
 from prjury.judges.builds.systems.tox import ToxSettings, plan_tox, tox_settings
-from prjury.judges.builds.systems.unittests import MANAGE, django_places, plan_unittests
 from prjury.manifests.python import PyProject, read_pyproject
+from prjury.snapshot.model import printable
 
-MANIFEST, LOCK, NOXFILE = "pyproject.toml", "uv.lock", "noxfile.py"
+_MANIFEST, _LOCK, _NOXFILE, _MANAGE = "pyproject.toml", "uv.lock", "noxfile.py", "manage.py"
 #: Files that make a directory below the root a project of its own.
-MANIFESTS = (LOCK, "tox.ini", "tox.toml", MANIFEST, "setup.py")
-COVERS = {
-    **dict.fromkeys(("pytest", "unittest", "django", "python"), PYTHON),
-    **dict.fromkeys(("uv", "tox", "nox"), PYTHON | NATIVE),
-}
-WHEN: When = "last_resort_if_untested"
-DOCS: DocsRows = (
-    (
-        "`uv.lock`",
-        "`uv sync --frozen`, `uv run --no-sync pytest -q`, in a workspace for each member",
-    ),
-    ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
-    ("`noxfile.py` with a session `tests` or `test`", "`nox -s tests`"),
-    ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
-    ("`manage.py` of Django with `test*.py` in packages", "`python3 manage.py test`"),
-    ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),
-    ("Python without tests", "`python3 -m compileall -q .`"),
-)
-
+_MANIFESTS = (_LOCK, "tox.ini", "tox.toml", _MANIFEST, "setup.py")
 #: Files that mark Python in the root of a tree.
-_MARKERS = (*MANIFESTS, "setup.cfg", "pytest.ini", "requirements.txt", NOXFILE)
+_MARKERS = (*_MANIFESTS, "setup.cfg", "pytest.ini", "requirements.txt", _NOXFILE, _MANAGE)
 #: Files in the root of projects in other languages, which often have helpers in Python.
 _OTHERS = (
-    "Makefile", "makefile", "GNUmakefile", "CMakeLists.txt", "meson.build", "configure",
-    "configure.ac", "pom.xml", "build.gradle", "build.gradle.kts", "settings.gradle",
-    "settings.gradle.kts", "package.json", "Cargo.toml", "go.mod", "Gemfile", "composer.json",
-    "Makefile.PL", "Build.PL", "dist.ini", "cpanfile", "mix.exs", "Package.swift", "build.sbt",
-)  # fmt: skip
+    "Makefile makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac pom.xml "
+    "build.gradle build.gradle.kts settings.gradle settings.gradle.kts package.json Cargo.toml "
+    "go.mod Gemfile composer.json Makefile.PL Build.PL dist.ini cpanfile mix.exs Package.swift "
+    "build.sbt"
+).split()
+_TABLES = ("[tool.pytest", "[tool:pytest")
+_PYTEST_FILES = ((_MANIFEST, _TABLES), ("setup.cfg", _TABLES), ("tox.ini", ("[pytest]",)))
+#: The exit code of pytest, Django's runner and unittest if all tests ran and some failed.
+_TESTS_FAILED = 1
+#: The most files that are read to find tests.
+_MOST_READ = 2_000
+#: Directories with data, or with code of others.
+_ASIDE = frozenset(
+    "node_modules vendor third_party site-packages testdata test-data fixture fixtures "
+    "__fixtures__".split()
+)
 
 
-def plans(root: SourceTree, changes: Changes | None) -> tuple[BuildPlan, ...]:
-    """The projects that the change affects."""
-    places = root.directories_with(*MANIFESTS)
+def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+    """The builds of all projects."""
+    places = root.directories_with(*_MANIFESTS)
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
-    places |= {place for place in django_places(root) if nearest(f"{place}/x", places) is None}
-    projects: dict[str, FoundProject] = {}
-    opened: dict[str, _PythonProject] = {}
+    places |= {place for place in _find_django(root) if nearest(f"{place}/x", places) is None}
+    projects: dict[str, _PythonProject] = {}
     for place in outermost_first(places):
-        above = [one for one in opened if is_below(place, one)]
-        owned = any(place in opened[one].member_places for one in above)
+        above = (projects[other] for other in projects if is_below(place, other))
+        owned = any(place in project.member_places for project in above)
         project = _PythonProject(root.below(place))
-        if owned or not root.may_hold_project(place) or not project.is_described:
-            continue
-        opened[place] = project
-        homes = ["", *project.members]
-        leads_out = names_outside(project.root, homes, MANIFEST, read_pyproject)
-        projects[place] = FoundProject(tuple(project.plans()), leads_out)
-    return select_affected(projects, changes)
+        if not owned and root.may_hold_project(place) and project.is_described:
+            projects[place] = project
+    return tuple(
+        replace(plan, directory="/".join(filter(None, (place, plan.directory))))
+        for place in sorted(projects)
+        for plan in projects[place].list_plans()
+    )
 
 
 def _has_modules(root: SourceTree) -> bool:
@@ -95,7 +77,7 @@ def _has_modules(root: SourceTree) -> bool:
 def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
     if root.has(*_OTHERS):
         return False
-    return bool(find_tests(root, places) or plan_unittests(root, places))
+    return bool(find_tests(root, places) or _plan_unittests(root, places, ("python3",)))
 
 
 class _PythonProject:
@@ -103,37 +85,36 @@ class _PythonProject:
 
     def __init__(self, root: SourceTree) -> None:
         self.root = root
-        self.manifest = root.readable(MANIFEST, read_pyproject) or PyProject()
-        self.below = root.directories_with(*MANIFESTS) - {""}
-        excluded = (f"!{pattern}" for pattern in self.manifest.excluded)
-        patterns = (*self.manifest.members, *excluded)
-        is_workspace = self.manifest.is_workspace and root.has(LOCK)
+        self.manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
+        self.below = root.directories_with(*_MANIFESTS) - {""}
+        patterns = (*self.manifest.members, *(f"!{one}" for one in self.manifest.excluded))
+        is_workspace = self.manifest.is_workspace and root.has(_LOCK)
         #: The directories of the members of uv's workspace, also from the root of the tree.
         self.members = sorted(match_members(patterns, self.below)) if is_workspace else []
         self.member_places = {path_in(root.place, place) for place in self.members}
         #: False for a directory with settings of tools and nothing else.
         self.is_described = bool(
             not root.place
-            or root.has("setup.py", LOCK, "tox.ini", "tox.toml", MANAGE)
+            or root.has("setup.py", _LOCK, "tox.ini", "tox.toml", _MANAGE)
             or self.manifest.is_described
         )
 
-    def plans(self) -> Iterator[BuildPlan]:
+    def list_plans(self) -> Iterator[BuildPlan]:
         """The one build, or one for each member of a workspace that has tests."""
         root, settings = self.root, tox_settings(self.root)
         tests = find_tests(root, self.below)
         locked = root.has("poetry.lock", "pdm.lock")
-        if root.has(LOCK) and (tests or self.members or not settings):
+        if root.has(_LOCK) and (tests or self.members or not settings):
             yield from (_note_tox(plan, settings) for plan in self._list_uv_plans(tests))
         elif settings and settings.tests and not (locked and tests):
             yield plan_tox(settings)
         elif session := self._find_session():
             command = ("nox", "--no-error-on-missing-interpreters", "-s", session)
-            reasons = (f"{NOXFILE} has a session {session}",)
+            reasons = (f"{_NOXFILE} has a session {session}",)
             step = BuildStep("test", command)
             yield BuildPlan("nox", (step,), reasons, env=PYTEST_ENV, programs=("nox",))
         elif tests:
-            step = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=TESTS_FAILED)
+            step = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=_TESTS_FAILED)
             yield _note_tox(_plan_pytest("pytest", step, (self._name_marker(), tests)), settings)
         else:
             yield self._plan_without_pytest("python3")
@@ -142,37 +123,38 @@ class _PythonProject:
         groups = (*self.manifest.groups, *self.manifest.extras)
         if any(name.startswith(("test", "dev")) for name in groups):
             return ""
-        text = self.root.text(NOXFILE)
+        text = self.root.text(_NOXFILE)
         return next((name for name in ("tests", "test") if f"def {name}(" in text), "")
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
-        has_pytest = 'name = "pytest"' in self.root.text(LOCK)
+        has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
         command = ("uv", "run", "--no-sync", *(() if has_pytest else ("--with", "pytest")))
-        step = BuildStep("test", (*command, "pytest", "-q"), all_ran=TESTS_FAILED)
-        if self.members and not find_configuration(self.root):
+        step = BuildStep("test", (*command, "pytest", "-q"), all_ran=_TESTS_FAILED)
+        if self.members and not _find_configuration(self.root):
             versions = dict.fromkeys(find_version_variables(self.root), "{version}")
             for place in self.members:
-                if test := find_test_file(self.root.below(place), frozenset()):
-                    reasons = (f"{LOCK} is there", f"{place}/{test} is a test")
-                    yield move_to(_plan_pytest("uv", step, reasons).with_env(versions), place)
-            others = (f"--ignore={place}" for place in self.members)
-            step = replace(step, command=(*step.command, *others))
+                if test := _find_test_file(self.root.below(place), frozenset()):
+                    reasons = (f"{_LOCK} is there", f"{place}/{test} is a test")
+                    plan = _plan_pytest("uv", step, reasons).with_env(versions)
+                    yield replace(plan, directory=place)
+            ignored = (f"--ignore={place}" for place in self.members)
+            step = replace(step, command=(*step.command, *ignored))
         if tests:
-            yield _plan_pytest("uv", step, (f"{LOCK} is there", tests))
+            yield _plan_pytest("uv", step, (f"{_LOCK} is there", tests))
         elif not self.members:
             plan = self._plan_without_pytest("uv", "run", "--no-sync", "python")
             yield replace(plan, system="uv")
 
     def _plan_without_pytest(self, *python: str) -> BuildPlan:
-        if plan := plan_unittests(self.root, self.below, python):
+        if plan := _plan_unittests(self.root, self.below, python):
             return replace(plan, reasons=(self._name_marker(), *plan.reasons))
-        own = ("-x", r"/\.venv/") if self.root.has(LOCK) else ()
+        own = ("-x", r"/\.venv/") if self.root.has(_LOCK) else ()
         step = BuildStep("build", ("python3", "-m", "compileall", "-q", *own, "."))
         reasons = (self._name_marker(), "no tests were found, so it is only compiled")
         return BuildPlan("python", (step,), reasons)
 
     def _name_marker(self) -> str:
-        if marker := self.root.has(*_MARKERS, MANAGE):
+        if marker := self.root.has(*_MARKERS):
             return f"{marker} is there"
         in_root = _has_modules(self.root)
         return "there are Python files in the root" if in_root else "there are tests in Python"
@@ -185,3 +167,125 @@ def _note_tox(plan: BuildPlan, settings: ToxSettings | None) -> BuildPlan:
 
 def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:
     return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, reported=True)
+
+
+def find_tests(root: SourceTree, others: frozenset[str]) -> str | None:
+    """A reason to run pytest, or None; the other directories are projects of their own."""
+    if path := _find_configuration(root):
+        return f"{path} configures pytest"
+    test = _find_test_file(root, others)
+    return f"{printable(test)} is a test" if test else None
+
+
+def _find_configuration(root: SourceTree) -> str | None:
+    if root.has("pytest.ini"):
+        return "pytest.ini"
+    for path, sections in _PYTEST_FILES:
+        if any(line.startswith(sections) for line in root.text(path).splitlines()):
+            return path
+    return None
+
+
+def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
+    """The first file with tests for pytest by its name."""
+    for path in root.files:
+        stem = path.rpartition("/")[2].removesuffix(".py")
+        is_test = path.endswith(".py") and (stem.startswith("test_") or stem.endswith("_test"))
+        if is_test and (not others or nearest(path, others | {""}) == ""):
+            return path
+    return None
+
+
+def _plan_unittests(
+    root: SourceTree, others: frozenset[str], python: Sequence[str]
+) -> BuildPlan | None:
+    """Django's runner if there is one, else unittest; None without tests."""
+    homes = others | {""}
+    tests = [path for path in root.files if _may_test(path) and nearest(path, homes) == ""]
+    for place in outermost_first(_find_django(root)):
+        own = (path for path in tests if path.rpartition("/")[2].startswith("test"))
+        test = next((path for path in own if _find_top(path, root) == place), None)
+        if test and nearest(path_in(place, "x"), homes) == "":
+            return BuildPlan(
+                "django",
+                (BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED),),
+                (f"{path_in(place, _MANAGE)} is Django's", f"{printable(test)} may hold tests"),
+                directory=place,
+            )
+    return _plan_discovery(root, tests, python)
+
+
+def _may_test(path: str) -> bool:
+    *parts, name = path.split("/")
+    stem = name.removesuffix(".py")
+    is_test = stem.startswith("test") or stem.endswith(("_test", "_tests"))
+    aside = any(part in _ASIDE or part.startswith(".") for part in parts)
+    return name.endswith(".py") and stem.isidentifier() and is_test and not aside
+
+
+def _find_django(root: SourceTree) -> frozenset[str]:
+    """The directories with the script by which Django manages a project."""
+    places = (place for place in root.directories_with(_MANAGE) if find_excluded(place) is None)
+    return frozenset(
+        place for place in places if "django" in root.text(path_in(place, _MANAGE)).lower()
+    )
+
+
+def _plan_discovery(
+    root: SourceTree, tests: Sequence[str], python: Sequence[str]
+) -> BuildPlan | None:
+    files = [
+        path
+        for path, text in root.texts(tests[:_MOST_READ])
+        if "unittest" in text and "TestCase" in text
+    ]
+    if not files:
+        return None
+    commands = []
+    for top, pattern in sorted({(_find_top(path, root), _find_pattern(path)) for path in files}):
+        place = f"./{top}" if top else "."
+        words = ("-m", "unittest", "discover", "-v", "-s", place, "-t", place, "-p", pattern)
+        commands.append((*python, *words))
+    each = "; ".join(f"{shlex.join(command)} || failed=1" for command in commands)
+    command = commands[0] if len(commands) == 1 else f"(failed=0; {each}; exit $failed)"
+    return BuildPlan(
+        "unittest",
+        (BuildStep("test", command, all_ran=_TESTS_FAILED),),
+        (f"{printable(files[0])} has tests for unittest", "nothing is there for pytest"),
+    )
+
+
+def _find_pattern(path: str) -> str:
+    name = path.rpartition("/")[2]
+    return "test*.py" if name.startswith("test") else f"*_{name.rpartition('_')[2]}"
+
+
+def _find_top(path: str, root: SourceTree) -> str:
+    """The directory from which a file is imported: the nearest one that is no package."""
+    place = parent_of(path)
+    while place and f"{place}/__init__.py" in root.files:
+        place = parent_of(place)
+    return place
+
+
+PYTHON = BuildSystem(
+    _MANIFESTS,
+    {
+        **dict.fromkeys(("pytest", "unittest", "django", "python"), SUFFIXES),
+        **dict.fromkeys(("uv", "tox", "nox"), SUFFIXES | NATIVE),
+    },
+    (
+        (
+            "`uv.lock`",
+            "`uv sync --frozen`, `uv run --no-sync pytest -q`, in a workspace for each member",
+        ),
+        ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
+        ("`noxfile.py` with a session `tests` or `test`", "`nox -s tests`"),
+        ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
+        ("`manage.py` of Django with `test*.py` in packages", "`python3 manage.py test`"),
+        ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),
+        ("Python without tests", "`python3 -m compileall -q .`"),
+    ),
+    _list_plans,
+    "last_resort_if_untested",
+)

@@ -9,9 +9,8 @@ from msgspec.structs import replace
 
 from prjury.judges.builds.calls import read_calls
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.pytest import read_ini
 from prjury.judges.builds.systems.source_tree import SourceTree
-from prjury.judges.builds.systems.tox import VERSION_VARIABLES
+from prjury.judges.builds.systems.tox import VERSION_VARIABLES, read_ini
 from prjury.manifests.python import PyProject, read_pyproject
 from prjury.manifests.syntax import strings, table
 from prjury.snapshot.model import printable
@@ -27,19 +26,13 @@ _SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg", "hatch.toml")
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
 #: A plan may run twice in one tree, so it takes an environment that is there.
 _VENV = 'uv venv --quiet --allow-existing --python "$(command -v python3)" "$HOME/venv"'
-_BIN = "{home}/venv/bin"
+_INSTALL = "uv pip install --quiet"
 _LOCKED = '"$HOME/requirements.txt"'
-_PLAIN = "requirements.txt"
-_REQUIREMENTS = frozenset(
-    form.format(name)
-    for name in _TESTS
-    for form in (
-        *(f"requirements{mark}{{}}.txt" for mark in "-_."),
-        *(f"{{}}{mark}requirements.txt" for mark in "-_"),
-        "requirements/{}.txt",
-        "{}/requirements.txt",
-    )
-) | {_PLAIN}
+_FORMS = (
+    "requirements-{}.txt requirements_{}.txt requirements.{}.txt {}-requirements.txt "
+    "{}_requirements.txt requirements/{}.txt {}/requirements.txt"
+).split()
+_REQUIREMENTS = {"requirements.txt", *(form.format(name) for name in _TESTS for form in _FORMS)}
 #: What backends are called that take a version from git, in the order of the variables that tell it
 #: instead.
 _VERSIONED = (
@@ -57,38 +50,33 @@ def with_environment(
 ) -> BuildPlan:
     """The plan with an environment of its own, where the project says what belongs into it.
 
-    Args:
-        root: where the plan runs.
-        path: where steps look for programs, as it is written in the variables of plans.
-        ci: the commands of the base's own CI.
+    The path is as it is written in the variables of plans; `ci` are the commands of the base's CI.
     """
     versions = find_version_variables(root) if plan.system in _SYSTEMS else ()
     if plan.system == "uv":
         plan = replace(plan, steps=(BuildStep("setup", _sync(root, ci)), *plan.steps))
     if plan.system not in _PREPARED:
         return plan.with_env(dict.fromkeys(versions, "{version}"))
-    environment = PythonEnvironment(root, with_pytest=plan.system == "pytest")
-    command = environment.command
+    command = find_install_command(root, with_pytest=plan.system == "pytest")
     if not command:
         return plan
     # the variables are set for all of the line, but not for the tests
     variables = " ".join(f'{name}="$PRJURY_VERSION"' for name in versions)
     line = f"export {variables} && {command}" if variables else command
+    marker = root.has("poetry.lock", "pdm.lock", "Pipfile", *_SETUP_FILES[:3])
+    marker = marker or printable(min(_REQUIREMENTS & root.files.keys()))
     prepared = replace(
         plan,
         steps=(BuildStep("setup", _VENV), BuildStep("setup", line), *plan.steps),
-        reasons=(*plan.reasons, environment.because),
+        reasons=(*plan.reasons, f"{marker} says what is installed"),
         programs=(*plan.programs, *sorted(LENT & set(command.split()))),
     )
-    more = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{_BIN}:{path}"}
-    return prepared.with_env(more | ({"PRJURY_VERSION": "{version}"} if versions else {}))
+    env = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"}
+    return prepared.with_env(env | ({"PRJURY_VERSION": "{version}"} if versions else {}))
 
 
 def find_version_variables(root: SourceTree) -> tuple[str, ...]:
-    """The variables that give a version to backends that would ask git, which is not there.
-
-    The root of a workspace need not have one, while its members do.
-    """
+    """The variables that give a version to backends of a project or its members that ask git."""
     paths = [path for name in _SETUP_FILES for path in root.named(name)]
     settings = "".join(map(root.text, paths))
     each = zip(VERSION_VARIABLES, _VERSIONED, strict=True)
@@ -100,108 +88,77 @@ def _sync(root: SourceTree, ci: Iterable[str]) -> tuple[str, ...]:
     manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
     for call in (call for script in ci for call in read_calls(script)):
         if call.words[:2] == ("uv", "sync"):
-            words = [one for one in call.words[2:] if one not in {"--frozen", "--locked"}]
-            if all(one.replace("-", "").replace("_", "").isalnum() for one in words):
+            words = [word for word in call.words[2:] if word not in {"--frozen", "--locked"}]
+            if all(word.replace("-", "").replace("_", "").isalnum() for word in words):
                 return ("uv", "sync", "--frozen", *words)
-    every = ("--all-packages",) if manifest.is_workspace or root.place else ()
-    return ("uv", "sync", "--frozen", *every, *_bring_pytest(manifest))
-
-
-def _bring_pytest(manifest: PyProject) -> tuple[str, ...]:
-    options: list[str] = []
+    options = ["--all-packages"] if manifest.is_workspace or root.place else []
     for option, groups in (("--group", manifest.groups), ("--extra", manifest.extras)):
         own = [name for name in groups if name.startswith("test")]
         if not own and "pytest" not in manifest.installed:
-            own = [name for name, wanted in groups.items() if "pytest" in wanted][:1]
+            own = [name for name, packages in groups.items() if "pytest" in packages][:1]
         options += [word for name in own if name.isprintable() for word in (option, name)]
-    return tuple(options)
+    return ("uv", "sync", "--frozen", *options)
 
 
-class PythonEnvironment:
-    """What a project declares for its tests."""
+def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
+    """The line that installs what a project declares for its tests; empty for nothing."""
+    manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
+    settings = root.settings(_MANIFEST)
+    poetry = table(settings, "tool", "poetry")
+    built = bool(table(settings, "build-system")) and poetry.get("package-mode") is not False
+    is_package = root.has("setup.py") is not None or built
+    if export := _export_lock(root, manifest, poetry):
+        own = f" && {_INSTALL} --no-deps -e ." if is_package else ""
+        return f"{export} >{_LOCKED} && {_INSTALL} -r {_LOCKED}{own}"
+    extras = _for_tests(_list_extras(root, manifest))
+    words = []
+    if is_package:
+        words += ["-e", f".[{','.join(extras)}]" if extras else "."]
+    elif manifest.is_project:
+        words += ["-r", _MANIFEST, *(word for name in extras for word in ("--extra", name))]
+    words += _list_hatch(root, is_package=is_package)
+    words += [word for name in _for_tests(manifest.groups) for word in ("--group", name)]
+    words += [word for path in sorted(_REQUIREMENTS & root.files.keys()) for word in ("-r", path)]
+    pytest = ["pytest"] if with_pytest else []
+    return f"{_INSTALL} {shlex.join([*words, *pytest])}" if words else ""
 
-    def __init__(self, root: SourceTree, *, with_pytest: bool) -> None:
-        self.root, self.with_pytest = root, with_pytest
-        self.manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
-        self.settings = root.settings(_MANIFEST)
-        self.poetry = table(self.settings, "tool", "poetry")
-        self.required = sorted(_REQUIREMENTS & root.files.keys())
-        plain = self.poetry.get("package-mode") is False
-        built = bool(table(self.settings, "build-system")) and not plain
-        #: False where nothing says how it is built.
-        self.is_package = root.has("setup.py") is not None or built
 
-    @property
-    def command(self) -> str:
-        """The line that installs it; empty where nothing is declared."""
-        if export := self._export_lock():
-            lines = [f"{export} >{_LOCKED}", f"uv pip install --quiet -r {_LOCKED}"]
-            own = ["uv pip install --quiet --no-deps -e ."] if self.is_package else []
-            return " && ".join([*lines, *own])
-        words = [*self._list_package(), *self._list_hatch()]
-        words += [word for name in _for_tests(self.manifest.groups) for word in ("--group", name)]
-        words += [word for path in self.required for word in ("-r", path)]
-        pytest = ["pytest"] if self.with_pytest else []
-        return shlex.join(["uv", "pip", "install", "--quiet", *words, *pytest]) if words else ""
+def _export_lock(root: SourceTree, manifest: PyProject, poetry: dict[str, object]) -> str:
+    """The manager's line that prints what its lock file holds, which is made if it lacks."""
+    if root.has("poetry.lock") or (poetry and not manifest.is_project):
+        tool, lock = "uv tool run --quiet --with poetry-plugin-export poetry", "poetry.lock"
+        extras = _for_tests([*table(poetry, "extras"), *manifest.extras])
+        words = [word for name in extras for word in ("--extras", name)]
+        export = shlex.join(["export", "--without-hashes", "--all-groups", *words])
+    elif root.has("pdm.lock"):
+        return "uv tool run --quiet pdm export --format requirements --no-hashes"
+    elif root.has("Pipfile"):
+        tool, lock, export = "uv tool run --quiet pipenv", "Pipfile.lock", "requirements --dev"
+    else:
+        return ""
+    make = "" if root.has(lock) else f"{tool} lock --quiet && "
+    return f"{make}{tool} {export}"
 
-    @property
-    def because(self) -> str:
-        """The file that says how it is installed."""
-        marker = self.root.has("poetry.lock", "pdm.lock", "Pipfile", *_SETUP_FILES[:3])
-        return f"{marker or printable(self.required[0])} says what is installed"
 
-    def _export_lock(self) -> str:
-        """The manager's line that prints what its lock file holds, which is made if it lacks."""
-        if self.root.has("poetry.lock") or (self.poetry and not self.manifest.is_project):
-            tool, lock = "uv tool run --quiet --with poetry-plugin-export poetry", "poetry.lock"
-            export = f"export {shlex.join(self._list_poetry_options())}"
-        elif self.root.has("pdm.lock"):
-            return "uv tool run --quiet pdm export --format requirements --no-hashes"
-        elif self.root.has("Pipfile"):
-            tool, lock, export = "uv tool run --quiet pipenv", "Pipfile.lock", "requirements --dev"
-        else:
-            return ""
-        make = "" if self.root.has(lock) else f"{tool} lock --quiet && "
-        return f"{make}{tool} {export}"
+def _list_extras(root: SourceTree, manifest: PyProject) -> list[str]:
+    settings, setup = read_ini(root.text("setup.cfg")), root.text("setup.py")
+    section = "options.extras_require"
+    inside = [*settings[section]] if settings.has_section(section) else []
+    quoted = [name for name in _TESTS if f'"{name}"' in setup or f"'{name}'" in setup]
+    return [*manifest.extras, *inside, *(quoted if "extras_require" in setup else ())]
 
-    def _list_poetry_options(self) -> Iterator[str]:
-        yield "--without-hashes"
-        groups = table(self.poetry, "group")
-        optional = [name for name in groups if table(groups, name).get("optional")]
-        names = [name for name in groups if name not in optional] + _for_tests(optional)
-        old = ["dev"] if "dev-dependencies" in self.poetry else []
-        for name in dict.fromkeys([*names, *old, *_for_tests(self.manifest.groups)]):
-            yield from ("--with", name)
-        for name in _for_tests([*table(self.poetry, "extras"), *self.manifest.extras]):
-            yield from ("--extras", name)
 
-    def _list_package(self) -> Iterator[str]:
-        """The project itself, or, where nothing says how it is built, what it needs."""
-        extras = _for_tests(self._list_extras())
-        if self.is_package:
-            yield from ("-e", f".[{','.join(extras)}]" if extras else ".")
-        elif self.manifest.is_project:
-            yield from ("-r", _MANIFEST)
-            for name in extras:
-                yield from ("--extra", name)
-
-    def _list_extras(self) -> list[str]:
-        settings, setup = read_ini(self.root.text("setup.cfg")), self.root.text("setup.py")
-        section = "options.extras_require"
-        inside = [*settings[section]] if settings.has_section(section) else []
-        quoted = [name for name in _TESTS if f'"{name}"' in setup or f"'{name}'" in setup]
-        return [*self.manifest.extras, *inside, *(quoted if "extras_require" in setup else ())]
-
-    def _list_hatch(self) -> Iterator[str]:
-        own = table(self.root.settings("hatch.toml"), "envs")
-        envs = own or table(self.settings, "tool", "hatch", "envs")
-        name = next((one for one in ("hatch-test", *_TESTS, "default") if one in envs), "")
-        settings = table(envs, name)
-        for key in ("dependencies", "extra-dependencies"):
-            yield from (one for one in strings(settings.get(key)) or () if one[:1].isalnum())
-        features = [one for one in strings(settings.get("features")) or () if one.isalnum()]
-        if self.is_package and features:
-            yield from ("-e", f".[{','.join(features)}]")
+def _list_hatch(root: SourceTree, *, is_package: bool) -> Iterator[str]:
+    own = table(root.settings("hatch.toml"), "envs")
+    envs = own or table(root.settings(_MANIFEST), "tool", "hatch", "envs")
+    settings = table(
+        envs, next((name for name in ("hatch-test", *_TESTS, "default") if name in envs), "")
+    )
+    for key in ("dependencies", "extra-dependencies"):
+        yield from (text for text in strings(settings.get(key)) or () if text[:1].isalnum())
+    features = [name for name in strings(settings.get("features")) or () if name.isalnum()]
+    if is_package and features:
+        yield from ("-e", f".[{','.join(features)}]")
 
 
 def _for_tests(names: Iterable[str]) -> list[str]:

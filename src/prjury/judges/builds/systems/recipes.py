@@ -1,34 +1,30 @@
-"""Build systems that are data: a recipe in YAML becomes one. Pure."""
+"""Build systems that are data: a recipe in YAML becomes one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache, cached_property
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from msgspec.structs import replace
 
+from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName, escape_braces
-from prjury.judges.builds.recipe import (
-    FileTest,
-    Recipe,
-    RecipeVariant,
-    compile_expression,
-    read_recipe,
-)
-from prjury.judges.builds.systems.build_system import DocsRows, When
-from prjury.judges.builds.systems.projects import is_below, move_to
+from prjury.judges.builds.recipe import FileTest, Recipe, compile_expression, read_recipe
+from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.source_tree import (
     EXECUTABLE,
-    Changes,
     SourceTree,
+    is_below,
     outermost_first,
     parent_of,
 )
+from prjury.policy.tiers import BuildOptions
+from prjury.ports import Repository
 from prjury.snapshot.exempt import matches
+from prjury.snapshot.kinds import REGULAR_MODES
 
 _PLACE = Path(__file__).parents[1] / "recipes"
 _STEPS: tuple[StepName, ...] = ("setup", "build", "test")
@@ -37,93 +33,115 @@ _MOST_READ = 200
 EXPERIMENTAL = "this recipe is experimental: it was not tried on a real project"
 
 
-@dataclass(frozen=True)
-class RecipeSystem:
-    """A build system by its recipe.
+def read_shipped(name: str) -> BuildSystem:
+    """The system of a recipe that travels with the program."""
+    file = _PLACE / f"{name}.yml"
+    return make_system(read_recipe(file.read_text("utf-8"), file.name))
 
-    Attributes:
-        own: whether it is the policy's, not one of those that travel with the program.
+
+def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
+    """The build system that a recipe describes."""
+    names = tuple(dict.fromkeys(test.file for test in recipe.detect))
+    files = ", ".join(f"`{name}`" for name in names)
+    asked = ", if the policy names it" if recipe.when == "on_request" else ""
+    tried = f"tried on {recipe.tried}" if recipe.tried else "experimental"
+    return BuildSystem(
+        names,
+        {recipe.name: frozenset(recipe.covers)},
+        ((files + asked, f"{recipe.description} ({tried})"),),
+        partial(_plan_projects, recipe, experimental=not (own or recipe.tried)),
+        recipe.when,
+        recipe,
+        own,
+    )
+
+
+def read_own_recipes(options: BuildOptions, repository: Repository) -> tuple[BuildSystem, ...]:
+    """The systems of the recipes that the policy names; from the base, where the policy is.
+
+    Raises:
+        ConfigError: for one that is not there or not valid, and for two of one name.
     """
+    recipes: dict[str, Recipe] = {}
+    for path in options.recipes:
+        committed = _read_committed(repository, options.commit, path) if options.commit else None
+        recipe = committed or recipe_at(Path(path), path)
+        if recipes.setdefault(recipe.name, recipe) is not recipe:
+            raise ConfigError(f"{path}: another recipe of the policy is called {recipe.name}")
+    return tuple(make_system(recipe, own=True) for recipe in recipes.values())
 
-    recipe: Recipe
-    own: bool = False
 
-    @property
-    def experimental(self) -> bool:
-        """Tell whether it travels with the program and was not tried on a real project."""
-        return not self.own and not self.recipe.tried
+def recipe_at(file: Path, shown: str) -> Recipe:
+    """The recipe in a file of this machine.
 
-    @cached_property
-    def MANIFESTS(self) -> tuple[str, ...]:  # noqa: N802 - as the protocol has it
-        """The names of the files that make a directory a project, globs among them."""
-        return tuple(dict.fromkeys(one.file for one in self.recipe.detect))
+    Raises:
+        ConfigError: if it cannot be read, or is not valid.
+    """
+    try:
+        return read_recipe(file.read_text("utf-8"), shown)
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not UTF-8 text"
+        raise ConfigError(
+            f"the recipe {shown} cannot be read: {why}", remedy="Correct `build: {recipes: …}`"
+        ) from error
 
-    @property
-    def COVERS(self) -> Mapping[str, frozenset[str]]:  # noqa: N802
-        """The suffixes of the sources that are compiled or tested."""
-        return {self.recipe.name: frozenset(self.recipe.covers)}
 
-    @property
-    def WHEN(self) -> When:  # noqa: N802
-        """When its builds are run."""
-        return self.recipe.when
+def _read_committed(repository: Repository, commit: str, path: str) -> Recipe:
+    entries = (entry for entry in repository.files(commit) if entry.mode in REGULAR_MODES)
+    blob = next((entry.blob for entry in entries if entry.path == path), None)
+    if blob is None:
+        raise ConfigError(f"there is no recipe {path} in the base commit {commit[:12]}")
+    content = repository.read([blob]).get(blob)
+    if content is None:
+        why = "this partial clone lacks its content"
+        what = f"the recipe {path} cannot be read"
+        raise CannotJudgeError(what, why=why, reason="object_missing")
+    return read_recipe(content.decode("utf-8", "replace"), path)
 
-    @property
-    def DOCS(self) -> DocsRows:  # noqa: N802
-        """Its rows in the documentation."""
-        files = ", ".join(f"`{name}`" for name in self.MANIFESTS)
-        asked = ", if the policy names it" if self.WHEN == "on_request" else ""
-        tried = f"tried on {self.recipe.tried}" if self.recipe.tried else "experimental"
-        return ((files + asked, f"{self.recipe.description} ({tried})"),)
 
-    def plans(self, root: SourceTree, _changes: Changes | None, /) -> tuple[BuildPlan, ...]:
-        """The outermost projects, whatever changes: no recipe says what a project depends on."""
-        projects: dict[str, BuildPlan] = {}
-        places = {
-            parent_of(path)
-            for path in root.files
-            if any(fnmatchcase(path.rpartition("/")[2], name) for name in self.MANIFESTS)
-        }
-        for directory in outermost_first(filter(root.may_hold_project, places)):
-            if any(is_below(directory, place) for place in projects):
-                continue
-            if plan := self._plan(root.below(directory)):
-                projects[directory] = move_to(plan, directory)
-        return tuple(projects[directory] for directory in sorted(projects))
+def _plan_projects(
+    recipe: Recipe, root: SourceTree, *, experimental: bool
+) -> tuple[BuildPlan, ...]:
+    """The outermost projects: no recipe says what a project depends on."""
+    projects: dict[str, BuildPlan] = {}
+    places = {
+        parent_of(path)
+        for path in root.files
+        if any(fnmatchcase(path.rpartition("/")[2], test.file) for test in recipe.detect)
+    }
+    for directory in outermost_first(filter(root.may_hold_project, places)):
+        if not any(is_below(directory, place) for place in projects):
+            plan = _plan_project(recipe, root.below(directory), experimental=experimental)
+            if plan:
+                projects[directory] = replace(plan, directory=directory)
+    return tuple(projects[directory] for directory in sorted(projects))
 
-    def _plan(self, part: SourceTree) -> BuildPlan | None:
-        marker = _find_first(part, self.recipe.detect)
-        if marker is None or _find_first(part, self.recipe.unless):
-            return None
-        variant, because = self._choose_variant(part)
-        commands = self.recipe.steps_of(variant)
-        steps = tuple(_make_step(name, commands) for name in _STEPS if commands[name])
-        if not {"build", "test"} & {step.name for step in steps}:
-            return None
-        versions = self.recipe.versions.items()
-        pins = ((tool, [FileTest(file=file) for file in files]) for tool, files in versions)
-        pinned = ((tool, _find_first(part, tests)) for tool, tests in pins)
-        texts = self.recipe.env.items()
-        env = {name: escape_braces(x).replace("{{reports}}", "{reports}") for name, x in texts}
-        return BuildPlan(
-            self.recipe.name,
-            steps,
-            (
-                f"{marker} is there",
-                *because,
-                *(f"{file} says which {tool}" for tool, file in pinned if file),
-            ),
-            (*self.recipe.notes, *([EXPERIMENTAL] if self.experimental else ())),
-            env={**env, "PRJURY_REPORTS": "{reports}"},
-            reports=tuple(commands["reports"]),
-            programs=tuple(self.recipe.tools),
-        )
 
-    def _choose_variant(self, part: SourceTree) -> tuple[RecipeVariant | None, Sequence[str]]:
-        for variant in self.recipe.variants:
-            if file := _find_first(part, variant.when):
-                return variant, (f"{file} decides what is run",)
-        return None, ()
+def _plan_project(recipe: Recipe, part: SourceTree, *, experimental: bool) -> BuildPlan | None:
+    marker = _find_first(part, recipe.detect)
+    if marker is None or _find_first(part, recipe.unless):
+        return None
+    fitting = ((one, _find_first(part, one.when)) for one in recipe.variants)
+    variant, file = next((pair for pair in fitting if pair[1]), (None, None))
+    commands = recipe.steps_of(variant)
+    steps = tuple(_make_step(name, commands) for name in _STEPS if commands[name])
+    if not {"build", "test"} & {step.name for step in steps}:
+        return None
+    reasons = [f"{marker} is there", *([f"{file} decides what is run"] if file else [])]
+    for tool, files in recipe.versions.items():
+        if pin := _find_first(part, [FileTest(file=path) for path in files]):
+            reasons.append(f"{pin} says which {tool}")
+    texts = recipe.env.items()
+    env = {name: escape_braces(x).replace("{{reports}}", "{reports}") for name, x in texts}
+    return BuildPlan(
+        recipe.name,
+        steps,
+        tuple(reasons),
+        (*recipe.notes, *([EXPERIMENTAL] if experimental else ())),
+        env={**env, "PRJURY_REPORTS": "{reports}"},
+        reports=tuple(commands["reports"]),
+        programs=tuple(recipe.tools),
+    )
 
 
 def _make_step(name: StepName, commands: Mapping[str, Any]) -> BuildStep:
@@ -155,10 +173,3 @@ def _list_paths(part: SourceTree, glob: str) -> Sequence[str]:
     if "/" not in glob:
         return [path for path in part.files if "/" not in path and fnmatchcase(path, glob)]
     return [path for path in part.files if matches(path, glob)]
-
-
-@cache
-def read_shipped(name: str) -> RecipeSystem:
-    """The system of a recipe that travels with the program."""
-    file = _PLACE / f"{name}.yml"
-    return RecipeSystem(read_recipe(file.read_text("utf-8"), file.name))

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeVar
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.manifests.manifest import Manifest, ManifestError
 from prjury.manifests.syntax import check_size, text_of, toml_of
 from prjury.ports.types import TreeEntry
-from prjury.snapshot.kinds import kind_of
+from prjury.snapshot.kinds import REGULAR_MODES, kind_of
 from prjury.snapshot.model import FileKind, visible
 
 _Read = TypeVar("_Read", bound=Manifest)
 
 EXECUTABLE = "100755"
-_REGULAR = frozenset({"100644", EXECUTABLE})
-
 #: The number of files that are read at a time.
 _BATCH = 500
 #: Projects are looked for this many directories below the root.
@@ -35,6 +35,8 @@ _NOT_BUILT = frozenset(
 _ASIDE = frozenset(
     "bench benches benchmark benchmarks demo demos playground site website www".split()
 )
+#: Patterns with more choices or steps of any depth than this fit nothing.
+_MOST_OPEN = 4
 
 
 @dataclass(frozen=True)
@@ -42,26 +44,26 @@ class SourceTree:
     """A tree, or a part of it as if it were one: paths, modes, and the text of files.
 
     Attributes:
-        read: returns the text of one file.
-        read_many: returns the texts of many files by object name, if that is quicker.
+        read: returns the texts of files by their object names.
         place: the directory of the tree that this part is; empty for the whole tree.
         changed: the changes of the pull request, also if everything is built.
         allowed: directories that may hold a project in spite of their names.
     """
 
     entries: Sequence[TreeEntry] = field(repr=False)
-    read: Callable[[TreeEntry], str] = field(repr=False, compare=False)
-    read_many: Callable[[Sequence[TreeEntry]], Mapping[str, str]] | None = field(
-        default=None, repr=False, compare=False
-    )
+    read: Callable[[Sequence[TreeEntry]], Mapping[str, str]] = field(repr=False, compare=False)
     place: str = ""
     changed: Changes | None = field(default=None, compare=False)
     allowed: frozenset[str] = field(default=frozenset(), compare=False)
+    _texts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _parts: dict[str, SourceTree] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def files(self) -> dict[str, TreeEntry]:
         """The regular files by path; links count as absent."""
-        return {entry.path: entry for entry in self.entries if entry.mode in _REGULAR}
+        return {entry.path: entry for entry in self.entries if entry.mode in REGULAR_MODES}
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
@@ -71,22 +73,17 @@ class SourceTree:
         return by_name
 
     @cached_property
-    def _texts(self) -> dict[str, str]:
-        return {}
-
-    @cached_property
-    def _parts(self) -> dict[str, SourceTree]:
-        return {}
-
-    @cached_property
     def directories(self) -> frozenset[str]:
         """Every directory that holds a file or another directory; the root is ``""``."""
         return frozenset(parent for path in self.files for parent in parents_of(path))
 
     def may_hold_project(self, directory: str) -> bool:
         """Tell whether a project there is built: near the root, or around a change."""
-        inside = self.changed.within(directory) if self.changed else Changes(frozenset())
-        near = directory.count("/") < _DEEPEST or bool(inside.paths | inside.docs)
+        near = directory.count("/") < _DEEPEST
+        if not near and self.changed:
+            near = any(
+                is_within(path, directory) for path in self.changed.paths | self.changed.docs
+            )
         return near and (find_excluded(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
@@ -103,20 +100,21 @@ class SourceTree:
 
     def text(self, path: str) -> str:
         """The file's text without a byte order mark; empty if there is no such file."""
-        entry = self.files.get(path)
-        if entry is None:
-            return ""
-        if path not in self._texts:
-            self._texts[path] = self.read(entry).removeprefix("\ufeff")
-        return self._texts[path]
+        if path in self.files and path not in self._texts:
+            entry = self.files[path]
+            self._texts[path] = self.read([entry])[entry.blob].removeprefix("\ufeff")
+        return self._texts.get(path, "")
+
+    def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+        """The texts of many files; they are not kept, as they may be large."""
+        for start in range(0, len(paths), _BATCH):
+            entries = [self.files[path] for path in paths[start : start + _BATCH]]
+            texts = self.read(entries)
+            yield from ((entry.path, texts[entry.blob]) for entry in entries)
 
     def manifest(self, path: str, reader: Callable[[bytes], _Read]) -> _Read:
-        """A build file, by its reader in `prjury.manifests`.
-
-        Raises:
-            ManifestError: for one that cannot be read.
-        """
-        return reader(check_size(_encode(self.text(path))))
+        """A build file, by its reader in `prjury.manifests`; ManifestError if it cannot be read."""
+        return reader(check_size(self.text(path).encode(errors="surrogateescape")))
 
     def readable(self, path: str, reader: Callable[[bytes], _Read]) -> _Read | None:
         """A build file; None for one that cannot be read."""
@@ -127,17 +125,8 @@ class SourceTree:
     def settings(self, path: str) -> dict[str, Any]:
         """A file of settings in TOML; nothing for one that cannot be read."""
         with suppress(ManifestError):
-            return toml_of(text_of(check_size(_encode(self.text(path)))))
+            return toml_of(text_of(check_size(self.text(path).encode(errors="surrogateescape"))))
         return {}
-
-    def texts(self, paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-        """The texts of many files; they are not kept, as they may be large."""
-        for start in range(0, len(paths), _BATCH):
-            entries = [self.files[path] for path in paths[start : start + _BATCH]]
-            many = self.read_many(entries) if self.read_many else {}
-            for entry in entries:
-                text = many.get(entry.blob)
-                yield entry.path, self.read(entry) if text is None else text
 
     def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths relative to it."""
@@ -150,25 +139,14 @@ class SourceTree:
                     if entry.path.startswith(prefix)
                 ],
                 self.read,
-                self.read_many,
                 join_path(self.place, directory) or "",
                 self.changed and self.changed.within(directory),
             )
         return self._parts[directory] if directory else self
 
 
-def _encode(text: str) -> bytes:
-    return text.encode(errors="surrogateescape")
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The paths that a change adds, edits, deletes or moves (from and to).
-
-    Attributes:
-        paths: all but documentation.
-        docs: documentation, which matters only to the project that it lies in.
-    """
+class Changes(Struct, frozen=True):
+    """The paths that a change adds, edits, deletes or moves, with documentation apart."""
 
     paths: frozenset[str]
     docs: frozenset[str] = frozenset()
@@ -185,7 +163,7 @@ class Changes:
         return frozenset(path for path in self.paths if is_within(path, directory))
 
     def within(self, directory: str) -> Changes:
-        """Tell what changes in a directory, with paths relative to it."""
+        """The changes in a directory, with paths relative to it."""
         start = len(directory) + bool(directory)
         paths, docs = (
             frozenset(path[start:] for path in every if is_within(path, directory))
@@ -221,11 +199,13 @@ def is_within(path: str, directory: str) -> bool:
     return not directory or path == directory or path.startswith(f"{directory}/")
 
 
-def join_path(directory: str, relative: str) -> str | None:
-    """A path in a manifest of a directory, from the root; None if it leaves the tree.
+def is_below(directory: str, other: str) -> bool:
+    """Tell whether a directory lies in another one; false for the same directory."""
+    return directory != other and is_within(directory, other)
 
-    ``""`` is the root itself.
-    """
+
+def join_path(directory: str, relative: str) -> str | None:
+    """A path in a manifest of a directory, from the root, ``""``; None if it leaves the tree."""
     parts = directory.split("/") if directory else []
     if relative.startswith("/"):
         return None
@@ -240,27 +220,56 @@ def join_path(directory: str, relative: str) -> str | None:
 
 
 def find_excluded(directory: str) -> str | None:
-    """The part of a directory's path because of which projects in it are not built, or None.
-
-    It is a name such as ``fixtures``, that of a hidden directory, or one that cannot be displayed.
-    """
-    parts = directory.split("/") if directory else []
-    return next((part for part in parts if _is_excluded(part)), None)
-
-
-def _is_excluded(part: str) -> bool:
-    lower = part.lower()
-    material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
-    return material or part.startswith(".") or visible(part) != part
+    """The part of a path, such as ``fixtures``, for which projects there are not built, or None."""
+    for part in directory.split("/") if directory else ():
+        lower = part.lower()
+        material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
+        if material or part.startswith(".") or visible(part) != part:
+            return part
+    return None
 
 
 def is_aside(directory: str) -> bool:
     """Tell whether a project there is for readers or measurements, not for what is shipped."""
-    return find_excluded(directory) is not None or not _ASIDE.isdisjoint(
-        directory.lower().split("/")
-    )
+    parts = directory.lower().split("/")
+    return find_excluded(directory) is not None or not _ASIDE.isdisjoint(parts)
 
 
 def outermost_first(directories: Iterable[str]) -> Sequence[str]:
     """The root first, then by depth and name."""
     return sorted(directories, key=lambda name: (name.count("/") + bool(name), name))
+
+
+def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[str]:
+    """The directories that a workspace's patterns name; a later pattern with ``!`` excludes."""
+    chosen = set[str]()
+    for directory in directories:
+        for pattern in patterns:
+            each = map(_split_steps, expand_choices(pattern.lstrip("!")))
+            if any(_fits(directory.split("/"), steps) for steps in each):
+                (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
+    return frozenset(chosen)
+
+
+def expand_choices(pattern: str) -> list[str]:
+    """The pattern for each of its choices such as ``{a,b}``."""
+    before, opened, rest = pattern.partition("{")
+    choices, closed, after = rest.partition("}")
+    if not (opened and closed) or pattern.count("{") > _MOST_OPEN:
+        return [pattern]
+    each = (f"{before}{choice.strip()}{after}" for choice in choices.split(","))
+    return [text for choice in each for text in expand_choices(choice)]
+
+
+def _split_steps(pattern: str) -> list[str]:
+    """The steps of a pattern; one with too many steps of any depth names nothing."""
+    steps = [step for step in pattern.split("/") if step not in {"", "."}]
+    return steps if steps.count("**") < _MOST_OPEN else ["/"]
+
+
+def _fits(path: Sequence[str], steps: Sequence[str]) -> bool:
+    if not steps:
+        return path in ([], [""])
+    if steps[0] == "**":
+        return any(_fits(path[start:], steps[1:]) for start in range(len(path) + 1))
+    return bool(path) and fnmatchcase(path[0], steps[0]) and _fits(path[1:], steps[1:])

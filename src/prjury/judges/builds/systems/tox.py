@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from configparser import ConfigParser, Error
+from contextlib import suppress
 from textwrap import dedent
 
 from msgspec import Struct
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.projects import expand_choices
-from prjury.judges.builds.systems.pytest import PYTEST_ENV, read_ini
-from prjury.judges.builds.systems.source_tree import SourceTree
+from prjury.judges.builds.plan import PYTEST_ENV, BuildPlan, BuildStep
+from prjury.judges.builds.systems.source_tree import SourceTree, expand_choices
 from prjury.manifests.syntax import strings, table, words
 
 #: What tells a version to the backends that would ask git, which is not there.
@@ -37,8 +37,8 @@ class ToxSettings(Struct, frozen=True):
 
     Attributes:
         base: the section that all environments have in common.
-        environments: the environments that name variables to pass on.
-        listed: the environments that are run without being named.
+        environments: those that name variables to pass on.
+        listed: those that are run without being named.
         commands: what the environments run, as far as it is written there.
     """
 
@@ -50,20 +50,27 @@ class ToxSettings(Struct, frozen=True):
 
     @property
     def overrides(self) -> str:
-        """The settings that are changed: all commands run, and pytest's options reach the tests.
-
-        A version that git would tell reaches the environment that builds the package.
-        """
-        passed = (f"{one}.pass_env+=PYTEST_ADDOPTS" for one in (self.base, *self.environments))
+        """The settings by which all commands run, and pytest's options and versions reach them."""
+        passing = (f"{one}.pass_env+=PYTEST_ADDOPTS" for one in (self.base, *self.environments))
         packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
         versions = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
-        return ";".join([*passed, versions, f"{self.base}.ignore_errors=true"])
+        return ";".join([*passing, versions, f"{self.base}.ignore_errors=true"])
 
     @property
     def tests(self) -> bool:
         """Tell whether any environment runs tests, as far as the commands show."""
         parts = self.commands.replace("/", " ").split()
         return not parts or any("test" in part or part in _RUNNERS for part in parts)
+
+
+def read_ini(text: str) -> ConfigParser:
+    """A file of settings in sections; nothing for one that cannot be read."""
+    parser = ConfigParser(
+        interpolation=None, strict=False, allow_no_value=True, default_section="\0"
+    )
+    with suppress(Error):
+        parser.read_string(text.replace("\r", ""))
+    return parser
 
 
 def tox_settings(root: SourceTree) -> ToxSettings | None:
@@ -135,10 +142,7 @@ def plan_tox(settings: ToxSettings) -> BuildPlan:
 
 
 def choose_environment(listed: tuple[str, ...]) -> str:
-    """The environment with the tests, for any interpreter.
-
-    Of several for one interpreter the last is taken, which is usually the newest.
-    """
+    """The environment with the tests for any interpreter: the last of several, often the newest."""
     by_python = [name for name in listed if _is_interpreter(name.partition("-")[0])]
     if listed and not by_python:
         return next((name for name in listed if name in _FOR_TESTS), "py")

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fakes.roots import root_of, texts, touching
-from prjury.judges.builds.systems import cargo, go
+from fakes.roots import plans_of, root_of, texts, touching
 
 COMPILE = "cargo test --no-run"
 TEST = "cargo test --no-fail-fast"
@@ -40,7 +39,7 @@ VIRTUAL = {
     ],
 )
 def test_packages_and_workspaces_of_cargo(files: Mapping[str, str], commands: list[str]) -> None:
-    plans = cargo.plans(root_of(files), None)
+    plans = plans_of("cargo", root_of(files))
     assert texts(plans) == commands
     assert {plan.steps[-1].all_ran for plan in plans} == {101}
 
@@ -54,7 +53,7 @@ def test_what_changes_is_tested_whatever_the_default_members_are() -> None:
 
     def text(*paths: str) -> str:
         changes = touching(*paths)
-        (plan,) = cargo.plans(replace(root_of(files), changed=changes), changes)
+        (plan,) = plans_of("cargo", replace(root_of(files), changed=changes), changes)
         return plan.text
 
     assert text("a/src/lib.rs") == text("Cargo.lock") == WHOLE
@@ -68,7 +67,7 @@ def test_a_package_that_a_workspace_offers_by_path_is_one_that_it_needs() -> Non
         "ws/a/Cargo.toml": crate("a"),
         "x/Cargo.toml": crate("x"),
     }
-    plans = cargo.plans(root_of(files), touching("x/src/lib.rs"))
+    plans = plans_of("cargo", root_of(files), touching("x/src/lib.rs"))
     assert [plan.directory for plan in plans] == ["ws", "x"]
 
 
@@ -84,7 +83,7 @@ def below(place: str, files: Mapping[str, str]) -> dict[str, str]:
 
 
 def test_a_module_of_go() -> None:
-    (plan,) = go.plans(root_of(MODULE), touching("b/b.go"))
+    (plan,) = plans_of("go", root_of(MODULE), touching("b/b.go"))
     assert (plan.text, plan.steps[-1].all_ran) == (f"{BUILD} ./... && go test -json ./...", 1)
     assert plan.env == {}
 
@@ -94,9 +93,9 @@ def test_a_module_of_go() -> None:
 )
 def test_without_tests_there_is_nothing_but_the_build(path: str) -> None:
     root = root_of({"go.mod": "module m\n", path: "", "n/go.mod": "module n\n"})
-    plan = go.plans(root, None)[0]
+    plan = plans_of("go", root)[0]
     assert (plan.text, plan.notes, plan.steps[-1].all_ran) == (f"{BUILD} ./...", (NO_TESTS,), None)
-    (tested,) = go.plans(root_of(MODULE), None)
+    (tested,) = plans_of("go", root_of(MODULE))
     assert tested.covers(plan)
     assert not plan.covers(tested)
 
@@ -108,6 +107,6 @@ def test_a_workspace_of_go_and_a_module_beside_it() -> None:
         "b/go.mod": "module b\n",
         **below("c", MODULE),
     }
-    whole, alone = go.plans(root_of(files), None)
+    whole, alone = plans_of("go", root_of(files))
     assert whole.text == f"{BUILD} ./a/... ./b/... && go test -json ./a/... ./b/..."
     assert (alone.directory, alone.env) == ("c", {"GOWORK": "off"})

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from fakes.roots import root_of, texts, touching
+from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildScope
-from prjury.judges.builds.systems import gradle
 from prjury.judges.builds.systems.jvm import Wrapper, find_wrapper, with_goals
 
 SCRIPT = ("toolw", "tool", ("wrap/settings", "wrap/tool.jar"))
@@ -19,14 +18,12 @@ LACKS = Wrapper(("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}")
 @pytest.mark.parametrize(
     ("text", "executable", "missing", "wrapper"),
     [
-        ("#!/bin/sh\n", "toolw", "", Wrapper(("./toolw",), "toolw is there", "version=1\n")),
+        ("#!/bin/sh\n", "toolw", "", Wrapper(("./toolw",), "toolw is there")),
         (
             "#!/bin/sh\n",
             "",
             "",
-            Wrapper(
-                ("sh", "toolw"), "toolw is there but not executable, so `sh` runs it", "version=1\n"
-            ),
+            Wrapper(("sh", "toolw"), "toolw is there but not executable, so `sh` runs it"),
         ),
         ("x\r\n", "toolw", "", Wrapper(("tool",), f"toolw has Windows line ends, {WITHOUT}")),
         ("", "", "toolw", Wrapper(("tool",), f"no toolw, {WITHOUT}")),
@@ -62,7 +59,6 @@ def test_the_nearest_script_upwards() -> None:
 
 FLAGS = "--no-daemon -q --continue"
 WHOLE = f"gradle {FLAGS} build"
-BECAUSE = "a Gradle build is always run as a whole"
 JAVA = "plugins { id 'java' }\n"
 SHOP: Mapping[str, str] = {
     "settings.gradle": "include 'core', 'leaf'\n",
@@ -73,10 +69,10 @@ SHOP: Mapping[str, str] = {
 
 
 def test_a_build_of_gradle_is_run_whole() -> None:
-    (plan,) = gradle.plans(root_of(SHOP), touching("leaf/src/A.java"))
-    assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, BuildScope(because=BECAUSE))
+    (plan,) = plans_of("gradle", root_of(SHOP), touching("leaf/src/A.java"))
+    assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, BuildScope())
     assert plan.once_more.text == f"gradle {FLAGS} --rerun-tasks build"
-    (single,) = gradle.plans(root_of({"build.gradle.kts": JAVA}), touching("src/A.java"))
+    (single,) = plans_of("gradle", root_of({"build.gradle.kts": JAVA}), touching("src/A.java"))
     assert (single.scope, single.reasons[0]) == (BuildScope(), "build.gradle.kts is there")
     assert with_goals(plan, ["check"]).text == f"gradle {FLAGS} check"
 
@@ -91,7 +87,7 @@ def test_builds_of_gradle_beside_and_below_each_other() -> None:
         "back/buildSrc/settings.gradle": "",
         "back/own/settings.gradle": "",
     }
-    assert texts(gradle.plans(root_of(files, "gradlew"), None)) == [
+    assert texts(plans_of("gradle", root_of(files, "gradlew"))) == [
         f"cd back && ../gradlew {FLAGS} build",
         f"cd back/own && ../../gradlew {FLAGS} build",
         f"cd tool && ../gradlew {FLAGS} build",
@@ -105,4 +101,4 @@ def test_hostile_scripts_take_linear_time() -> None:
         "includeBuild('" * 70_000,
     ):
         files = {"app/settings.gradle": text, "lib/settings.gradle": ""}
-        assert len(gradle.plans(root_of(files), touching("lib/x"))) == 2
+        assert len(plans_of("gradle", root_of(files), touching("lib/x"))) == 2

@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 
 from fakes.maven import SHOP, coordinates, modules, parent_pom, pom, profile, project
-from fakes.roots import root_of, touching
+from fakes.roots import plans_of, root_of, touching
 from prjury.judges.builds.plan import BuildPlan, BuildScope
-from prjury.judges.builds.systems.affected import narrow_to_affected
-from prjury.judges.builds.systems.maven import plans
+from prjury.judges.builds.systems.jvm import narrow_to_affected
 
-FLAGS = "-q -B -ntp --fail-at-end"
+FLAGS = "-q -B --fail-at-end"
 WHOLE = f"mvn {FLAGS} verify"
 BECAUSE = "modules that the change touches; Maven adds those that depend on them"
 SINGLE = {"pom.xml": project(coordinates("a", "<version>1</version>"))}
 
 
 def plan_of(files: Mapping[str, str], *paths: str) -> BuildPlan:
-    (plan,) = plans(root_of(files), touching(*paths) if paths else None)
+    (plan,) = plans_of("maven", root_of(files), touching(*paths) if paths else None)
     return plan
 
 
@@ -30,15 +29,6 @@ def test_a_project_by_itself() -> None:
     assert plan.keep_going
     assert plan.keep_going.text == f"mvn {FLAGS} -Dmaven.test.failure.ignore=true verify"
     assert (plan.steps[-1].all_ran, plan.keep_going.steps[-1].all_ran) == (None, 0)
-
-
-@pytest.mark.parametrize(
-    ("version", "quiet"), [("3.5.4", ""), ("3.6.1", " -ntp"), ("4.0.0", " -ntp")]
-)
-def test_the_wrapper(version: str, quiet: str) -> None:
-    url = f"distributionUrl=https\\://x/apache-maven/{version}/apache-maven-{version}-bin.zip"
-    files = {**SINGLE, "mvnw": "", ".mvn/wrapper/maven-wrapper.properties": url}
-    assert plan_of(files).text == f"sh mvnw -q -B{quiet} --fail-at-end verify"
 
 
 @pytest.mark.parametrize(
@@ -59,8 +49,8 @@ def test_modules_that_a_change_touches(paths: list[str], named: tuple[str, ...])
 @pytest.mark.parametrize(
     ("path", "because"),
     [
-        ("pom.xml", "pom.xml changes, and with it what the modules are and need"),
-        ("leaf/pom.xml", "leaf/pom.xml changes, and with it what the modules are and need"),
+        ("pom.xml", "pom.xml belongs to no single module"),
+        ("leaf/pom.xml", "leaf/pom.xml belongs to no single module"),
         (".mvn/jvm.config", ".mvn/jvm.config belongs to no single module"),
         ("config/checkstyle.xml", "config/checkstyle.xml belongs to no single module"),
         ("corel/x", "corel/x belongs to no single module"),
@@ -85,13 +75,16 @@ def test_a_module_that_maven_cannot_be_told(directory: str) -> None:
 
 def test_options_that_choose_modules_are_the_projects_own_word() -> None:
     files = {**SHOP, ".mvn/maven.config": "-pl\nleaf\n"}
-    because = ".mvn chooses the modules that Maven builds"
+    because = "Maven has no way to build only what the change touches"
     assert plan_of(files, "leaf/x").scope == BuildScope(because=because)
     assert plan_of({**SHOP, ".mvn/maven.config": "-T2\n"}, "leaf/x").scope.modules == ("leaf",)
 
 
 def directories(files: Mapping[str, str], *paths: str) -> list[str]:
-    return [one.directory for one in plans(root_of(files), touching(*paths) if paths else None)]
+    return [
+        one.directory
+        for one in plans_of("maven", root_of(files), touching(*paths) if paths else None)
+    ]
 
 
 def test_builds_of_one_tree() -> None:
@@ -152,7 +145,7 @@ def test_maven_is_asked_who_depends_on_the_changed_modules(
     assert ran.returncode == 3
     ignore = "-Dmaven.test.failure.ignore=true"
     assert (tmp_path / "calls").read_text().splitlines() == [
-        f"-B -ntp {ignore} -pl mid -amd pre-clean",
+        f"-B {ignore} -pl mid -amd pre-clean",
         f"{FLAGS} {ignore} verify{chosen}",
     ]
     assert plan.covers(narrow_to_affected(plan_of(SHOP, "mid/src/B.java")))

@@ -5,17 +5,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from fakes.roots import package, root_of, texts, touching
+from fakes.roots import package, plans_of, root_of, texts, touching
 from prjury.judges.builds.calls import find_last_call
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.node import list_unreadable, plans, script_of
+from prjury.judges.builds.systems.node import list_unreadable, script_of
 from prjury.manifests.node import read_package_json
 
 INSTALL = "npm install --no-audit --no-fund"
 
 
 def plan_of(files: Mapping[str, str]) -> BuildPlan:
-    (plan,) = plans(root_of(files), None)
+    (plan,) = plans_of("node", root_of(files))
     return plan
 
 
@@ -88,14 +88,14 @@ PLACEHOLDER = package("c", scripts={"test": 'echo "Error: no test specified" && 
 )
 def test_all_packages_of_a_workspace(lock: str, command: str) -> None:
     files = {**MEMBERS, lock: "", **({"yarn.lock": ""} if "yarn" in lock else {})}
-    found = plans(root_of(files), touching("packages/a/x.js"))
+    found = plans_of("node", root_of(files), touching("packages/a/x.js"))
     assert (found[0].steps[-1].text, found[1:]) == (command, ())
-    placeholder = plans(root_of({**files, "packages/c/package.json": PLACEHOLDER}), None)
+    placeholder = plans_of("node", root_of({**files, "packages/c/package.json": PLACEHOLDER}))
     assert [step.name for step in placeholder[0].steps] == ["setup", "build"]
 
 
 def test_a_package_that_is_no_member_is_for_itself() -> None:
-    found = plans(root_of(MEMBERS), touching("packages/out/x.js"))
+    found = plans_of("node", root_of(MEMBERS), touching("packages/out/x.js"))
     assert [plan.directory for plan in found] == ["", "packages/out"]
 
 
@@ -118,7 +118,7 @@ def test_packages_beside_each_other() -> None:
         "empty/package.json": package("empty", scripts={}),
         "broken/package.json": "{",
     }
-    assert texts(plans(root_of(files), None)) == [
+    assert texts(plans_of("node", root_of(files))) == [
         f"cd app && {INSTALL} && npm run test",
         "cd lib && npm run test",
     ]

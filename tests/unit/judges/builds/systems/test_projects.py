@@ -1,42 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import pytest
 
-from fakes.roots import package, root_of, touching
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems import cargo, go, gradle, maven, node, python
-from prjury.judges.builds.systems.projects import (
-    FoundProject,
-    expand_choices,
-    is_below,
-    match_members,
-    select_affected,
-)
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
-
-PLAN = BuildPlan("x", (BuildStep("test", ("x",)),))
-Plans = Callable[[SourceTree, Changes | None], tuple[BuildPlan, ...]]
-
-
-def affected(projects: Mapping[str, bool], *paths: str) -> list[str]:
-    """The directories that are built, of projects that name places outside of them or not."""
-    each = {place: FoundProject((PLAN,), leads_out) for place, leads_out in projects.items()}
-    return [plan.directory for plan in select_affected(each, touching(*paths) if paths else None)]
-
-
-def test_every_project_without_a_change() -> None:
-    assert affected({"b": True, "a": False, "": False}) == ["", "a", "b"]
-
-
-def test_a_project_is_built_for_what_lies_in_it() -> None:
-    assert affected({"a": False, "ab": False}, "ab/x.c", "a/README.md") == ["ab"]
-    assert affected({"": False, "a": False, "b": False}, "a/x.c") == ["", "a"]
-
-
-def test_a_project_that_depends_on_something_outside_is_always_built() -> None:
-    assert affected({"a": True, "b": False, "c": False}, "c/x.c") == ["a", "c"]
+from fakes.roots import package, plans_of, root_of, touching
+from prjury.judges.builds.systems.source_tree import expand_choices, is_below, match_members
 
 
 def test_what_lies_below() -> None:
@@ -71,21 +40,21 @@ def test_hostile_patterns_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plans", "app", "lib"),
+    ("system", "app", "lib"),
     [
         (
-            cargo.plans,
+            "cargo",
             {"Cargo.toml": '[package]\nname = "a"\n[dependencies]\nl = { path = "../lib" }\n'},
             {"Cargo.toml": '[package]\nname = "l"\n'},
         ),
         (
-            go.plans,
+            "go",
             {"go.mod": "module a\n\nreplace l => ../lib\n"},
             {"go.mod": "module l\n"},
         ),
-        (gradle.plans, {"settings.gradle": 'includeBuild("../lib")'}, {"settings.gradle": ""}),
+        ("gradle", {"settings.gradle": 'includeBuild("../lib")'}, {"settings.gradle": ""}),
         (
-            maven.plans,
+            "maven",
             {
                 "pom.xml": "<project><artifactId>a</artifactId><parent><artifactId>l</artifactId>"
                 "<relativePath>../lib/pom.xml</relativePath></parent></project>"
@@ -93,12 +62,12 @@ def test_hostile_patterns_end() -> None:
             {"pom.xml": "<project><artifactId>l</artifactId></project>"},
         ),
         (
-            node.plans,
+            "node",
             {"package.json": package("a", dependencies={"l": "link:../lib"})},
             {"package.json": package("l")},
         ),
         (
-            python.plans,
+            "python",
             {
                 "pyproject.toml": '[project]\nname = "a"\n'
                 '[tool.uv.sources]\nl = { path = "../lib" }\n'
@@ -106,14 +75,13 @@ def test_hostile_patterns_end() -> None:
             {"pyproject.toml": '[project]\nname = "l"\n'},
         ),
     ],
-    ids=["cargo", "go", "gradle", "maven", "node", "python"],
 )
 def test_what_manifests_name_beside_them(
-    plans: Plans, app: Mapping[str, str], lib: Mapping[str, str]
+    system: str, app: Mapping[str, str], lib: Mapping[str, str]
 ) -> None:
     files = {f"app/{path}": text for path, text in app.items()}
     root = root_of(files | {f"lib/{path}": text for path, text in lib.items()})
-    built = plans(root, touching("lib/x"))
+    built = plans_of(system, root, touching("lib/x"))
     assert [plan.directory for plan in built] == ["app", "lib"]
     assert built[0].scope.because == "it names places outside of it, on which it depends"
-    assert [plan.directory for plan in plans(root, touching("app/x"))] == ["app"]
+    assert [plan.directory for plan in plans_of(system, root, touching("app/x"))] == ["app"]

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from fakes.roots import root_of, texts, touching
+from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.pytest import find_tests
-from prjury.judges.builds.systems.python import plans
+from prjury.judges.builds.systems.python import find_tests
 from prjury.judges.builds.systems.tox import choose_environment, tox_settings
 
 PYTEST = "python3 -m pytest -q"
@@ -17,7 +16,7 @@ PROJECT = '[project]\nname = "p"\n'
 
 
 def plan_of(files: Mapping[str, str]) -> BuildPlan:
-    (plan,) = plans(root_of(files), None)
+    (plan,) = plans_of("python", root_of(files))
     return plan
 
 
@@ -71,13 +70,13 @@ def test_projects_below_the_root() -> None:
         "tooling/pyproject.toml": "[tool.ruff]\n",
         "tooling/test_x.py": "",
     }
-    assert texts(plans(root_of(files), None)) == [
+    assert texts(plans_of("python", root_of(files))) == [
         f"cd app && {PYTEST}",
         f"cd lib && {PYTEST}",
         "cd other && tox -e py",
     ]
     rooted = {**files, "pyproject.toml": PROJECT, "test_root.py": ""}
-    found = plans(root_of(rooted), touching("app/x.py"))
+    found = plans_of("python", root_of(rooted), touching("app/x.py"))
     assert [plan.directory for plan in found] == ["", "app"]
 
 
@@ -95,16 +94,19 @@ WORKSPACE = {
 
 
 def test_each_member_of_a_workspace_is_tested_where_it_is() -> None:
-    assert texts(plans(root_of(WORKSPACE), None)) == [f"cd libs/a && {UV}", f"cd libs/d && {UV}"]
+    assert texts(plans_of("python", root_of(WORKSPACE))) == [
+        f"cd libs/a && {UV}",
+        f"cd libs/d && {UV}",
+    ]
     own = {**WORKSPACE, "tests/test_all.py": "", "libs/out/pyproject.toml": PROJECT}
     ignored = " ".join(f"--ignore=libs/{name}" for name in "abd")
-    commands = texts(plans(root_of(own), touching("tests/x")))
-    assert commands == [f"cd libs/a && {UV}", f"cd libs/d && {UV}", f"{UV} {ignored}"]
+    commands = texts(plans_of("python", root_of(own), touching("tests/x")))
+    assert commands == [f"{UV} {ignored}", f"cd libs/a && {UV}", f"cd libs/d && {UV}"]
 
 
 def test_each_member_is_told_the_version_that_another_one_asks_git_for() -> None:
     asking = f'{PROJECT}[build-system]\nrequires = ["hatch-vcs"]\n'
-    found = plans(root_of({**WORKSPACE, "libs/b/pyproject.toml": asking}), None)
+    found = plans_of("python", root_of({**WORKSPACE, "libs/b/pyproject.toml": asking}))
     versions = [plan.env["SETUPTOOLS_SCM_PRETEND_VERSION"] for plan in found]
     assert versions == ["{version}", "{version}"]
 
@@ -128,7 +130,7 @@ def test_tests_alone_make_a_project(files: Mapping[str, str], system: str) -> No
 @pytest.mark.parametrize("other", ["Makefile", "package.json", "CMakeLists.txt", "go.mod"])
 def test_python_that_only_helps_another_project_is_none(other: str) -> None:
     files = {other: "", "tests/test_core.py": "import unittest\n"}
-    assert plans(root_of(files), None) == ()
+    assert plans_of("python", root_of(files)) == ()
 
 
 # pytest's settings

@@ -5,10 +5,12 @@ from collections.abc import Mapping
 import pytest
 from msgspec.structs import replace
 
-from fakes.roots import root_of
+from fakes.roots import plans_of, root_of
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import plans
-from prjury.judges.builds.systems.python_environment import PythonEnvironment, with_environment
+from prjury.judges.builds.systems.python_environment import (
+    find_install_command,
+    with_environment,
+)
 
 PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "p"\n'
 EXTRAS = "[project.optional-dependencies]\n"
@@ -20,7 +22,7 @@ OWN = " && uv pip install --quiet --no-deps -e ."
 
 def prepared(files: Mapping[str, str], *ci: str) -> BuildPlan:
     root = root_of({**files, "test_a.py": ""})
-    (plan,) = plans(root, None)
+    (plan,) = plans_of("python", root)
     return with_environment(plan, root, "/bin", ci)
 
 
@@ -65,7 +67,7 @@ def prepared(files: Mapping[str, str], *ci: str) -> BuildPlan:
                 "[tool.poetry.group.test.dependencies]\npytest = '*'\n"
                 "[tool.poetry.group.docs]\noptional = true\n",
             },
-            f"{POETRY} --with test {EXPORTED}{OWN}",
+            f"{POETRY} --all-groups {EXPORTED}{OWN}",
         ),
         (
             {"setup.py": "setup(extras_require={'docs': ['x'], 'test': ['y']})"},
@@ -82,7 +84,7 @@ def prepared(files: Mapping[str, str], *ci: str) -> BuildPlan:
     ],
 )
 def test_what_a_project_declares_is_installed(files: Mapping[str, str], command: str) -> None:
-    assert PythonEnvironment(root_of(files), with_pytest=True).command == command
+    assert find_install_command(root_of(files), with_pytest=True) == command
 
 
 def test_tests_run_with_the_python_of_their_own_environment() -> None:
@@ -95,7 +97,7 @@ def test_tests_run_with_the_python_of_their_own_environment() -> None:
 
 
 def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
-    (plan,) = plans(root_of({"test_a.py": ""}), None)
+    (plan,) = plans_of("python", root_of({"test_a.py": ""}))
     assert with_environment(plan, root_of({"test_a.py": ""}), "/bin") == plan
     other = replace(plan, system="cargo")
     assert with_environment(other, root_of({"setup.py": ""}), "/bin") == other
@@ -149,7 +151,7 @@ def test_a_version_from_git_in_a_project_or_its_members(
 ) -> None:
     files = {"uv.lock": "", "pyproject.toml": PROJECT, path: f"# {text}\n"}
     root = root_of({**files, "test_a.py": ""})
-    found = with_environment(plans(root, None)[0], root, "/bin")
+    found = with_environment(plans_of("python", root)[0], root, "/bin")
     assert {name: text for name, text in found.env.items() if text == "{version}"} == {
         variable: "{version}"
     }

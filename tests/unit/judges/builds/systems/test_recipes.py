@@ -11,7 +11,7 @@ from prjury.errors import ConfigError
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.recipe import read_recipe
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.recipes import EXPERIMENTAL, RecipeSystem, read_shipped
+from prjury.judges.builds.systems.recipes import EXPERIMENTAL, make_system, read_shipped
 
 RECIPE = """
 name: waf
@@ -24,7 +24,7 @@ test: ./waf test --junit {reports}/a.xml
 
 def plans_of(recipe: str, executable: str = "", **files: str) -> tuple[BuildPlan, ...]:
     tree = {name.replace("__", "/"): text for name, text in files.items()}
-    return RecipeSystem(read_recipe(recipe, "waf.yml")).plans(root_of(tree, executable), None)
+    return make_system(read_recipe(recipe, "waf.yml")).plans(root_of(tree, executable))
 
 
 def test_the_outermost_directories_with_the_file_are_projects() -> None:
@@ -72,13 +72,15 @@ def test_what_is_wrong_in_a_recipe_is_named(text: str, problem: str) -> None:
 
 # The recipes that travel with the program
 
-NAMES = sorted(name for name, system in SYSTEMS.items() if isinstance(system, RecipeSystem))
+NAMES = sorted(name for name, system in SYSTEMS.items() if system.recipe)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_named_after_its_file(name: str) -> None:
-    assert read_shipped(name).recipe.name == name
-    assert read_shipped(name).recipe.description
+    recipe = read_shipped(name).recipe
+    assert recipe
+    assert recipe.name == name
+    assert recipe.description
 
 
 def test_no_recipe_is_left_out() -> None:
@@ -89,13 +91,13 @@ def test_no_recipe_is_left_out() -> None:
 def test_c_with_files_for_visual_studio_and_swift_is_neither() -> None:
     swift = "let package = Package(name: 'a', targets: [.target(path: '.'), .testTarget()])"
     root = root_of({"a.sln": '"a", "vs/a.vcxproj"', "Package.swift": swift, "src/a.c": ""})
-    assert not SYSTEMS["dotnet"].plans(root, None)
-    assert not SYSTEMS["swiftpm"].plans(root, None)
-    assert SYSTEMS["swiftpm"].plans(root_of({"Package.swift": swift, "src/a.swift": ""}), None)
+    assert not SYSTEMS["dotnet"].plans(root)
+    assert not SYSTEMS["swiftpm"].plans(root)
+    assert SYSTEMS["swiftpm"].plans(root_of({"Package.swift": swift, "src/a.swift": ""}))
 
 
 def test_a_plan_of_an_experimental_recipe_says_so() -> None:
-    (plan,) = SYSTEMS["dotnet"].plans(root_of({"a.csproj": ""}), None)
+    (plan,) = SYSTEMS["dotnet"].plans(root_of({"a.csproj": ""}))
     assert EXPERIMENTAL in plan.notes
 
 
@@ -126,7 +128,7 @@ CMAKE = "project(x)\nenable_testing()\n"
     ],
 )
 def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
-    (plan,) = SYSTEMS[system].plans(root_of(files), None)
+    (plan,) = SYSTEMS[system].plans(root_of(files))
     assert command in plan.text
 
 
@@ -145,7 +147,7 @@ def test_what_is_run(files: dict[str, str], system: str, command: str) -> None:
 )
 @pytest.mark.parametrize("name", ["Makefile", "makefile", "GNUmakefile"])
 def test_targets_of_make(name: str, text: str, test: str) -> None:
-    (plan,) = SYSTEMS["make"].plans(root_of({name: text, "sub/Makefile": "test:\n"}), None)
+    (plan,) = SYSTEMS["make"].plans(root_of({name: text, "sub/Makefile": "test:\n"}))
     assert plan.directory == ""
     assert plan.steps[-1].command == (test or "if make -n all >/dev/null 2>&1; then make all; fi")
     assert (plan.tests, plan.keep_going is not None) == (bool(test), bool(test))
@@ -164,4 +166,4 @@ def test_targets_of_make(name: str, text: str, test: str) -> None:
     ],
 )
 def test_what_is_no_target_of_make(text: str) -> None:
-    assert SYSTEMS["make"].plans(root_of({"Makefile": text}), None) == ()
+    assert SYSTEMS["make"].plans(root_of({"Makefile": text})) == ()

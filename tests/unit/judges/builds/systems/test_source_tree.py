@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -133,39 +134,24 @@ def test_a_part_of_a_tree() -> None:
     assert root.directories_with("x.txt", "z.txt") == {"a/b", "ab"}
 
 
-def test_a_file_is_read_once() -> None:
-    asked: list[str] = []
-
-    def read(entry: TreeEntry) -> str:
-        asked.append(entry.path)
-        return "text"
-
-    root = SourceTree([TreeEntry("a/x", "100644", "1")], read)
-    assert [root.text("a/x"), root.text("a/x"), root.text("b")] == ["text", "text", ""]
-    assert [root.below("a").text("x"), root.below("a").text("x")] == ["text", "text"]
-    assert asked == ["a/x", "x"]
-
-
-def test_many_files_are_read_together_where_that_can_be() -> None:
+def test_files_are_read_once_and_many_together() -> None:
     entries = [TreeEntry(f"a/{number}", "100644", f"blob{number}") for number in range(501)]
     batches: list[int] = []
 
-    def read_many(some: object) -> dict[str, str]:
-        wanted: list[TreeEntry] = list(some)  # type: ignore[call-overload]
-        batches.append(len(wanted))
-        return {entry.blob: f"many {entry.path}" for entry in wanted if entry.path != "3"}
+    def read(some: Sequence[TreeEntry]) -> dict[str, str]:
+        batches.append(len(some))
+        return {entry.blob: f"text of {entry.path}" for entry in some}
 
-    root = SourceTree(entries, lambda entry: f"one {entry.path}", read_many)
-    texts = dict(root.below("a").texts([str(number) for number in range(501)]))
-    assert batches == [500, 1]
-    assert (texts["0"], texts["3"], texts["500"]) == ("many 0", "one 3", "many 500")
-    alone = SourceTree(entries, lambda entry: f"one {entry.path}")
-    assert list(alone.texts(["a/7"])) == [("a/7", "one a/7")]
+    root = SourceTree(entries, read)
+    part = root.below("a")
+    assert [part.text("7"), part.text("7"), part.text("b")] == ["text of 7", "text of 7", ""]
+    assert len(dict(part.texts([str(number) for number in range(501)]))) == 501
+    assert batches == [1, 500, 1]
 
 
 def test_links_and_submodules_are_no_files() -> None:
     entries = [TreeEntry("a", "120000", "1"), TreeEntry("b", "160000", "2")]
-    root = SourceTree(entries, lambda entry: "text")
+    root = SourceTree(entries, lambda entries: {})
     assert (root.files, root.has("a", "b"), root.text("a")) == ({}, None, "")
 
 

@@ -29,20 +29,20 @@ def test_the_policy_names_all_systems() -> None:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_each_system_is_complete(name: str) -> None:
     system = SYSTEMS[name]
-    assert system.MANIFESTS
-    assert system.plans(root_of({"README": ""}), None) == ()
-    assert system.DOCS
-    assert system.WHEN in get_args(When)
-    assert system.COVERS
+    assert system.manifests
+    assert system.plans(root_of({"README": ""})) == ()
+    assert system.docs
+    assert system.when in get_args(When)
+    assert system.covers
     assert all(
         suffix == "*" or suffix.startswith(".")
-        for suffixes in system.COVERS.values()
+        for suffixes in system.covers.values()
         for suffix in suffixes
     )
 
 
 def test_no_two_systems_have_builds_of_one_name() -> None:
-    names = [name for system in SYSTEMS.values() for name in system.COVERS]
+    names = [name for system in SYSTEMS.values() for name in system.covers]
     assert len(names) == len(set(names))
 
 
@@ -56,7 +56,7 @@ def table(*rows: Sequence[str]) -> str:
 
 def test_the_documentation_has_the_table() -> None:
     place = re.compile(r"(?<=<!-- systems: found -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
-    made = table(FOUND, *(row for system in SYSTEMS.values() for row in system.DOCS)) + "\n"
+    made = table(FOUND, *(row for system in SYSTEMS.values() for row in system.docs)) + "\n"
     if os.environ.get("PRJURY_UPDATE_GOLDEN"):
         PAGE.write_text(place.sub(lambda _: made, PAGE.read_text()))
     (shown,) = place.findall(PAGE.read_text())

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fakes.roots import root_of, texts, touching
+from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import plans
 
 MANAGE = "import django.core.management\n"
 CASE = "import unittest\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        {}\n"
@@ -18,7 +17,7 @@ DISCOVER = "python3 -m unittest discover -v -s {} -t {} -p '{}'"
 
 
 def plan_of(files: Mapping[str, str]) -> BuildPlan:
-    (plan,) = plans(root_of(files), None)
+    (plan,) = plans_of("python", root_of(files))
     return plan
 
 
@@ -48,10 +47,10 @@ def test_django_below_the_root() -> None:
         "web/app/tests.py": "",
         "compose.yml": "",
     }
-    assert texts(plans(root_of(files), None)) == ["cd web && python3 manage.py test"]
-    assert texts(plans(root_of({**files, "requirements.txt": ""}), touching("web/app/x.py"))) == [
-        "cd web && python3 manage.py test"
-    ]
+    assert texts(plans_of("python", root_of(files))) == ["cd web && python3 manage.py test"]
+    assert texts(
+        plans_of("python", root_of({**files, "requirements.txt": ""}), touching("web/app/x.py"))
+    ) == ["cd web && python3 manage.py test"]
 
 
 @pytest.mark.parametrize(
@@ -122,13 +121,13 @@ def test_where_tests_are_searched(files: dict[str, str], command: str) -> None:
     ],
 )
 def test_what_holds_no_tests_is_compiled(files: dict[str, str]) -> None:
-    plan = plans(root_of({"a.py": "", **files}), None)[0]
+    plan = plans_of("python", root_of({"a.py": "", **files}))[0]
     assert (plan.system, plan.tests) == ("python", False)
 
 
 def test_tests_of_a_project_below_are_its_own() -> None:
     files = {"a.py": "", "sub/setup.py": "", "sub/tests.py": PASSES}
-    assert [plan.system for plan in plans(root_of(files), None)] == ["python", "unittest"]
+    assert [plan.system for plan in plans_of("python", root_of(files))] == ["python", "unittest"]
 
 
 @pytest.mark.parametrize(
