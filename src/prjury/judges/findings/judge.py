@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -169,8 +168,7 @@ def make(options: FindingsOptions, ports: Ports) -> ToolFindings:
     return ToolFindings(options, ports)
 
 
-@dataclass(frozen=True)
-class ToolFindings:
+class ToolFindings(Struct, frozen=True):
     """FAIL where a tool finds something of the named severity in an added line, else PASS.
 
     Findings elsewhere are counted. A finding without a line counts where its file changes, one

@@ -6,7 +6,6 @@ import contextlib
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -167,8 +166,7 @@ def _read_rule(options: FunctionOptions, repository: Repository) -> bytes:
     )
 
 
-@dataclass(frozen=True)
-class PythonRule:
+class PythonRule(Struct, frozen=True):
     """PASS or FAIL as the function says, ERROR where it crashes, takes too long or says nothing.
 
     The function sees the change as data. It is called before anything of the change runs, once.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from msgspec import Struct
 
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merge.conflicts import conflict_messages, list_conflicts
@@ -33,8 +35,7 @@ def make(options: MergeOptions, ports: Ports) -> Judge[PullRequestContext]:
     return MergeJudge(options, ports)
 
 
-@dataclass(frozen=True)
-class MergeJudge:
+class MergeJudge(Struct, frozen=True):
     """Reads the snapshot's trial merge; where the project rebases it tries that as well.
 
     PASS: the head comes onto the base the project's way without a conflict. FAIL: it does not.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
@@ -42,8 +42,7 @@ def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
     return MergedTreeCoverage(options, ports, measure)
 
 
-@dataclass(frozen=True)
-class MergedTreeCoverage:
+class MergedTreeCoverage(Struct, frozen=True):
     """PASS where the coverage that an earlier tier has measured is what is asked, else FAIL.
 
     Without a report of the base it abstains, ``no_baseline``; ERROR without one of the change.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
@@ -35,8 +35,7 @@ def _seat(files: FileExistsJudge | FileContentJudge, ports: Ports) -> MergedTree
     return MergedTreeJudge(files, ports.repository, files.name, files.description)
 
 
-@dataclass(frozen=True)
-class MergedTreeJudge:
+class MergedTreeJudge(Struct, frozen=True):
     """A judge of files over the merged tree, in git's objects: nothing is written out."""
 
     files: FileExistsJudge | FileContentJudge

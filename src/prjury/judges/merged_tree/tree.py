@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import Kind, decode_text, outside_workspace, unreadable
@@ -53,8 +54,7 @@ def read_merged_lines(
     }
 
 
-@dataclass(frozen=True)
-class CommittedTree:
+class CommittedTree(Struct, frozen=True):
     """The files of a tree as a `FileTree`; links are followed as far as they stay in it."""
 
     entries: Mapping[str, TreeEntry]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.files.class_version import ClassVersionJudge
@@ -28,8 +28,7 @@ DirectoryJudge: TypeAlias = Judge[JudgmentContext]
 Options: TypeAlias = Mapping[str, Callable[[str], Any]]
 
 
-@dataclass(frozen=True)
-class JudgeKind:
+class JudgeKind(Struct, frozen=True):
     """A judge that can be made by its name.
 
     Attributes:

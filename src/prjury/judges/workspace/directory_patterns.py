@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, UsageError
@@ -42,8 +44,7 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
     return DirectoryPatterns(choices, PackSelection.of(choices.packs, packs), write_baseline)
 
 
-@dataclass(frozen=True)
-class DirectoryPatterns:
+class DirectoryPatterns(Struct, frozen=True):
     """Judges every line of a directory by the versions declared there.
 
     With ``write_baseline``, a file in the directory, all findings are written there and pass.

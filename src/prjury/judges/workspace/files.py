@@ -10,9 +10,10 @@ import errno
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol, TypeAlias
+
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
@@ -60,8 +61,7 @@ def check_path(path: str | os.PathLike[str]) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """The directory that holds the work, by its path without symbolic links."""
 
     root: Path
