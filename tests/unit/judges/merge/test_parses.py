@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -43,106 +44,114 @@ def severities(before: Files, after: Files, shell: Shell | None = None) -> Mappi
     }
 
 
-@pytest.mark.parametrize(
-    ("path", "right", "wrong", "line"),
-    [
-        ("a.py", "def f():\n    return 1\n", "x = 1\ndef f(:\n    return 1\n", 2),
-        ("a.py", "def f():\n    a()\n", "def f():\n    a()\n  b()\n", 3),
-        ("a.py", "x = 1\n", "try:\n    x = 1\ny = 2\n", 3),
-        ("a.pyi", "def f() -> int: ...\n", "def f() -> : ...\n", 1),
-        ("package.json", '{"a": 1}', '{\n"a": 1,\n}', 3),
-        ("data.json", '{"a": 1}', '{"a": 1', 1),
-        ("book.ipynb", '{"cells": []}', '{"cells": [}', 1),
-        ("a.toml", "a = 1\n", "a = 1\nb = \n", 2),
-        ("a.yml", "a: [1]\n", "a: [1\nb: 2\n", 2),
-        (".github/workflows/ci.yml", "on: push\n", "on: push\na: ${{ x }}\n b: c\n", 3),
-        ("A.java", "class A {}\n", "class A {\n  int x = ;\n}\n", 2),
-        ("A.java", "class A {}\n", "class A {\n  void f() { int x = 1 }\n}\n", 2),
-        ("a.go", "package a\n", "package a\nfunc f() { x := }\n", 2),
-    ],
-)
-def test_an_exact_parser_decides(path: str, right: str, wrong: str, line: int) -> None:
-    checks, doubts = look({path: right}, {path: wrong})
-    [check] = checks
+#: A path, a right and a wrong text, and the line of the fault.
+EXACT = [
+    ("a.py", "def f():\n    return 1\n", "x = 1\ndef f(:\n    return 1\n", 2),
+    ("a.py", "def f():\n    a()\n", "def f():\n    a()\n  b()\n", 3),
+    ("a.py", "x = 1\n", "try:\n    x = 1\ny = 2\n", 3),
+    ("a.pyi", "def f() -> int: ...\n", "def f() -> : ...\n", 1),
+    ("package.json", '{"a": 1}', '{\n"a": 1,\n}', 3),
+    ("data.json", '{"a": 1}', '{"a": 1', 1),
+    ("book.ipynb", '{"cells": []}', '{"cells": [}', 1),
+    ("a.toml", "a = 1\n", "a = 1\nb = \n", 2),
+    ("a.yml", "a: [1]\n", "a: [1\nb: 2\n", 2),
+    (".github/workflows/ci.yml", "on: push\n", "on: push\na: ${{ x }}\n b: c\n", 3),
+    ("A.java", "class A {}\n", "class A {\n  int x = ;\n}\n", 2),
+    ("A.java", "class A {}\n", "class A {\n  void f() { int x = 1 }\n}\n", 2),
+    ("a.go", "package a\n", "package a\nfunc f() { x := }\n", 2),
+]
 
-    assert (check.name, check.passed, check.severity) == ("parses", False, "error")
-    assert check.location
-    assert (check.location.path, check.location.line) == (path, line)
+
+def number(rows: Iterable[tuple[str, *tuple[Any, ...]]]) -> list[tuple[str, *tuple[Any, ...]]]:
+    """Give each file a directory of its own, so that all are judged at once."""
+    return [(f"{at}/{path}", *rest) for at, (path, *rest) in enumerate(rows)]
+
+
+def test_exact_parsers_decide() -> None:
+    rows = number(EXACT)
+    right = {path: text for path, text, _, _ in rows}
+    wrong = {path: text for path, _, text, _ in rows}
+    checks, doubts = look(right, wrong)
+
     assert not doubts
-    assert severities({}, {path: wrong}) == {path: "error"}
-    assert severities({path: wrong}, {path: f"{wrong} "}) == {}
-    [fine] = look({path: wrong}, {path: right})[0]
-    assert (fine.passed, fine.message) == (True, "1 changed file without a syntax error")
+    assert {(check.name, check.passed, check.severity) for check in checks} == {
+        ("parses", False, "error")
+    }
+    assert {str(check.location) for check in checks} == {
+        f"{path}:{line}" for path, _, _, line in rows
+    }
+    assert severities({}, wrong) == dict.fromkeys(wrong, "error")
+    assert severities(wrong, {path: f"{text} " for path, text in wrong.items()}) == {}
+    [fine] = look(wrong, right)[0]
+    assert (fine.passed, fine.message) == (True, "13 changed files without a syntax error")
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("tsconfig.json", '{\n// strict\n"a": [1,],\n}'),
-        (".vscode/settings.json", '{"a": /* b */ "//c"}'),
-        ("events.json", '{"a": 1}\n{"b": 2}\n'),
-        ("a.yml", "a: !Ref b\nc: &x [1]\nd: *x\n---\ne: f\n"),
-        ("workflow.yml", "if: ${{ a }}\nb: ${{ c }}\n"),
-        ("A.java", "import module java.base;\nclass A {}\n"),
-        ("B.java", "class B extends A {\n  B(int x) {\n    check(x);\n    super(x);\n  }\n}\n"),
-        ("a.c", "FOO_BEGIN(x) int f(void) { return 1 }\n"),
-        ("page.php", "<p><?= $x ?></p><?php if ($a): ?> b <?php endif;"),
-        ("a.py", '# -*- coding: latin-1 -*-\nx = "\xe9"\n'.encode("latin-1")),
-        ("b.py", "\ufeffx = 1\n"),
-    ],
-)
-def test_right_files_that_parsers_could_be_mistaken_about(path: str, text: str | bytes) -> None:
-    assert severities({}, {path: text}) == {}
+RIGHT = [
+    ("tsconfig.json", '{\n// strict\n"a": [1,],\n}'),
+    (".vscode/settings.json", '{"a": /* b */ "//c"}'),
+    ("events.json", '{"a": 1}\n{"b": 2}\n'),
+    ("a.yml", "a: !Ref b\nc: &x [1]\nd: *x\n---\ne: f\n"),
+    ("workflow.yml", "if: ${{ a }}\nb: ${{ c }}\n"),
+    ("A.java", "import module java.base;\nclass A {}\n"),
+    ("B.java", "class B extends A {\n  B(int x) {\n    check(x);\n    super(x);\n  }\n}\n"),
+    ("a.c", "FOO_BEGIN(x) int f(void) { return 1 }\n"),
+    ("page.php", "<p><?= $x ?></p><?php if ($a): ?> b <?php endif;"),
+    ("a.py", '# -*- coding: latin-1 -*-\nx = "\xe9"\n'.encode("latin-1")),
+    ("b.py", "\ufeffx = 1\n"),
+]
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("a.c", "int f(void { return 1; }\n"),
-        ("a.cpp", "class A { int x }\n"),
-        ("a.ts", "let x: number = ;\n"),
-        ("a.rs", "fn f() {\n"),
-        ("a.kt", "fun f() { val x = }\n"),
-        ("a.rb", "def f\n  1\n"),
-        ("a.php", "<?php\n$x = [1, 2;\n"),
-        ("chart.yaml", "a: {{ .Values.x }}\n{{- if .Values.y }}\nb: c\n"),
-        ("view.py", "class A:\n    {% if x %}\n    y = 1\n"),
-        ("old.py", 'print "two"\n'),
-        ("gen.go", "package {{ .Name }}\n"),
-        ("Gen.java", "class {{ name }} {}\n"),
-        ("new.py", "type X = int\n"),
-        ("a.js", "let x = ;\n"),
-    ],
-)
-def test_a_doubt_asks_and_the_file_counts_as_not_read(path: str, text: str) -> None:
-    checks, doubts = look({}, {path: text})
-
-    assert [check.severity for check in checks if not check.passed] == ["warning"]
-    assert [one.path for one in doubts] == [path]
+def test_right_files_that_parsers_could_be_mistaken_about() -> None:
+    assert severities({}, dict(number(RIGHT))) == {}
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "testdata/a.py",
-        "tests/fixtures/a.py",
-        "src/__fixtures__/a.py",
-        "tests/data/a.py",
-        "tests/invalid_syntax/a.py",
-        "tests/bad_a.py",
-        "spec/broken/a.py",
-    ],
-)
-def test_test_data_may_be_broken_on_purpose(path: str) -> None:
-    checks, doubts = look({}, {path: "def f(:\n"})
+DOUBTFUL = [
+    ("a.c", "int f(void { return 1; }\n"),
+    ("a.cpp", "class A { int x }\n"),
+    ("a.ts", "let x: number = ;\n"),
+    ("a.rs", "fn f() {\n"),
+    ("a.kt", "fun f() { val x = }\n"),
+    ("a.rb", "def f\n  1\n"),
+    ("a.php", "<?php\n$x = [1, 2;\n"),
+    ("chart.yaml", "a: {{ .Values.x }}\n{{- if .Values.y }}\nb: c\n"),
+    ("view.py", "class A:\n    {% if x %}\n    y = 1\n"),
+    ("old.py", 'print "two"\n'),
+    ("gen.go", "package {{ .Name }}\n"),
+    ("Gen.java", "class {{ name }} {}\n"),
+    ("new.py", "type X = int\n"),
+    ("a.js", "let x = ;\n"),
+]
 
-    assert [check.severity for check in checks] == ["hint"]
+
+def test_a_doubt_asks_and_the_file_counts_as_not_read() -> None:
+    files = dict(number(DOUBTFUL))
+    _, doubts = look({}, files)
+
+    assert severities({}, files) == dict.fromkeys(files, "warning")
+    assert {each.path for each in doubts} == set(files)
+
+
+TEST_DATA = [
+    "testdata/a.py",
+    "tests/fixtures/a.py",
+    "src/__fixtures__/a.py",
+    "tests/data/a.py",
+    "tests/invalid_syntax/a.py",
+    "tests/bad_a.py",
+    "spec/broken/a.py",
+]
+OTHERS = ["src/bad_request.py", "src/data/a.py", "tests/test_a.py"]
+
+
+def test_test_data_may_be_broken_on_purpose() -> None:
+    files = dict.fromkeys([*TEST_DATA, *OTHERS], "def f(:\n")
+    _, doubts = look({}, files)
+
+    assert severities({}, files) == {
+        **dict.fromkeys(TEST_DATA, "hint"),
+        **dict.fromkeys(OTHERS, "error"),
+    }
     assert not doubts
-
-
-@pytest.mark.parametrize("path", ["src/bad_request.py", "src/data/a.py", "tests/test_a.py"])
-def test_other_files_are_no_test_data(path: str) -> None:
-    assert severities({}, {path: "def f(:\n"}) == {path: "error"}
 
 
 def test_what_the_base_exempts_is_a_hint() -> None:
@@ -172,27 +181,28 @@ def test_the_declared_python_counts(
     assert found.get(path) == severity
 
 
+SCRIPTS = [
+    ("a.js", "let x = ;\n", "error"),
+    ("a.js", "function f() { await x }\n", "error"),
+    ("a.js", "const a = 1; const a = 2;\n", "error"),
+    ("a.mjs", "import x from 'y'\nf(1, 2\n", "error"),
+    ("a.cjs", "module.exports = {\n", "error"),
+    ("a.js", "import x from 'y'\nexport default await x\n", None),
+    ("a.js", "const x = require('y')\nreturn\n", None),
+    ("a.js", "#!/usr/bin/env node\nwith (a) { b }\n", None),
+    ("a.js", "const a = <A b='c'>text</A>\n", None),
+    ("a.js", "@dec class A { @foo b() {} }\n", None),
+    ("a.js", "// @flow\nconst a = (x: any)\n", "warning"),
+    ("a.js", "const a = {% if x %}\n", "warning"),
+    ("a.jsx", "const a = <A>;\n", "warning"),
+]
+
+
 @with_node
-@pytest.mark.parametrize(
-    ("path", "text", "severity"),
-    [
-        ("a.js", "let x = ;\n", "error"),
-        ("a.js", "function f() { await x }\n", "error"),
-        ("a.js", "const a = 1; const a = 2;\n", "error"),
-        ("a.mjs", "import x from 'y'\nf(1, 2\n", "error"),
-        ("a.cjs", "module.exports = {\n", "error"),
-        ("a.js", "import x from 'y'\nexport default await x\n", None),
-        ("a.js", "const x = require('y')\nreturn\n", None),
-        ("a.js", "#!/usr/bin/env node\nwith (a) { b }\n", None),
-        ("a.js", "const a = <A b='c'>text</A>\n", None),
-        ("a.js", "@dec class A { @foo b() {} }\n", None),
-        ("a.js", "// @flow\nconst a = (x: any)\n", "warning"),
-        ("a.js", "const a = {% if x %}\n", "warning"),
-        ("a.jsx", "const a = <A>;\n", "warning"),
-    ],
-)
-def test_node_knows_its_language(path: str, text: str, severity: str | None) -> None:
-    assert severities({}, {path: text}, make_shell()).get(path) == severity
+def test_node_knows_its_language() -> None:
+    rows = number(SCRIPTS)
+    found = severities({}, {path: text for path, text, _ in rows}, make_shell())
+    assert found == {path: severity for path, _, severity in rows if severity}
 
 
 @with_node
