@@ -105,7 +105,6 @@ def _is_held(pull: PullRequest) -> bool:
 
 
 def _show_tip(side: Side) -> str:
-    """Name the branch and its tip, or the tip alone if no branch was named."""
     sha = f"`{side.sha[:7]}`"
     return sha if side.sha.startswith(side.ref) else f"`{printable(side.ref)}` @{sha}"
 

@@ -23,11 +23,7 @@ _LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
 
 
 class SyntaxTool(Struct, frozen=True):
-    """A program that checks the syntax of one file, whose name follows the arguments.
-
-    The file is right if the tool likes it under any of the endings. What does not match the
-    complaint is the tool's own trouble.
-    """
+    """A program that checks the syntax of one file, which is right under any of the endings."""
 
     program: str
     arguments: str
