@@ -62,9 +62,9 @@ class MergedTreeCoverage(Struct, frozen=True):
             return judge_no_tree(pull)
         if not pull.files or is_docs_only(pull):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
-        return judge_or_error(lambda: self._measure(pull, KeptReports.of(context)))
+        return judge_or_error(lambda: self._judge_report(pull, KeptReports.of(context)))
 
-    def _measure(self, pull: PullRequest, kept: KeptReports) -> Judgment:
+    def _judge_report(self, pull: PullRequest, kept: KeptReports) -> Judgment:
         reports = self._read_reports(kept)
         if self.options.mode == "added_lines":
             return self._measure_added_lines(pull, reports)

@@ -102,9 +102,9 @@ class CoverageJudge:
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Read the report, and decide."""
-        return judge_or_error(lambda: self._measure(Workspace.of(context), context))
+        return judge_or_error(lambda: self._judge_report(Workspace.of(context), context))
 
-    def _measure(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
+    def _judge_report(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
         path = os.fspath(self.report)
         if workspace.kind(path) == "missing":
             raise CannotJudgeError(
