@@ -24,7 +24,7 @@ from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.quality.question import InvalidReplyError, read
 from prjury.manifests.spans import SPANS, read_span
 from prjury.policy.load import read_policy
-from prjury.report.sanitise import block, cell, clean, inline_code, log_line, plain, prose
+from prjury.report.sanitise import block, clean, inline_code, log_line, plain, prose
 from prjury.snapshot.diff import DiffError, read_patches
 
 #: Pieces that readers stumble over.
@@ -48,7 +48,7 @@ def _sanitise(text: str) -> None:
     for shown in (
         clean(text),
         inline_code(text),
-        cell(text),
+        prose(text, in_cell=True),
         block(text),
         plain(text),
         prose(text),
@@ -56,7 +56,7 @@ def _sanitise(text: str) -> None:
         shown.encode()
         assert "\x1b" not in shown
         assert "\u202e" not in shown
-    assert "\n" not in cell(text)
+    assert "\n" not in prose(text, in_cell=True)
     assert "##[" not in log_line(text)
 
 

@@ -63,11 +63,6 @@ def inline_code(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -
     return _span(single(text, limit, redact))
 
 
-def cell(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -> str:
-    """A code span for a table's cell, which is split at pipes before code is looked for."""
-    return inline_code(text, limit, redact).replace("|", "\\|")
-
-
 def block(
     text: str,
     limit: int | None = 4_000,
