@@ -32,6 +32,7 @@ from prjury.publishers.races import (
     write_once,
 )
 from prjury.report.annotations import Annotation, Annotations, annotate, identify
+from prjury.report.inline import MARKER_ID
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, join_lines, plain
@@ -87,7 +88,6 @@ class CheckRunReport:
     has_annotations: bool = True
     #: The page of the workflow run, with its attempt; empty outside of a workflow.
     page: str = ""
-    id: str = "default"
     redact: Redact = BY_SHAPE
     name: str = "check run"
     notes: tuple[str, ...] = field(default=(), init=False)
@@ -209,7 +209,7 @@ class CheckRunReport:
 
     @property
     def _marker(self) -> str:
-        return f"prjury:{self.id}:{self.number or 0}"
+        return f"prjury:{MARKER_ID}:{self.number or 0}"
 
     @property
     def _origin(self) -> dict[str, str]:

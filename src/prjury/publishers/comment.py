@@ -24,7 +24,7 @@ from prjury.publishers.races import (
     read_run,
     write_once,
 )
-from prjury.report.inline import markers
+from prjury.report.inline import MARKER_ID, markers
 from prjury.report.model import Report
 
 if TYPE_CHECKING:
@@ -61,7 +61,6 @@ class StickyComment:
     room: RepoClient
     number: int
     render: Callable[[Report], str] = lambda report: report.headline
-    id: str = "default"
     name: str = "comment"
     #: After `publish`, whether a later run has published its verdict already.
     outdated: bool = field(default=False, init=False)
@@ -95,7 +94,7 @@ class StickyComment:
         marked = [
             comment
             for comment in list_comments(self.room, self.number)
-            if (marker := Marker.of(comment.body or "")) and marker.id == self.id
+            if (marker := Marker.of(comment.body or "")) and marker.id == MARKER_ID
         ]
         account = self.room.account() if marked else ""
         own = [comment for comment in marked if login_of(comment.user) == account]

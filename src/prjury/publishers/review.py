@@ -15,7 +15,7 @@ from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import converge, write_once
 from prjury.report.continuity import settle
-from prjury.report.inline import Remark, Reviewer, list_added_lines, markers
+from prjury.report.inline import MARKER_ID, Remark, Reviewer, list_added_lines, markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.render import marker
@@ -57,13 +57,12 @@ class LineReview:
     #: The workflow run and its attempt (``5.1``), None outside of a workflow.
     run: str | None = None
     redact: Redact = BY_SHAPE
-    id: str = "default"
     name: str = "review"
     notes: list[str] = field(default_factory=list, init=False)
 
     def publish(self, report: Report) -> str | None:
         """Post what is new; return the review's address, None if there is nothing to say."""
-        reviewer = Reviewer(report, list_added_lines(report.pull), self.redact, self.id)
+        reviewer = Reviewer(report, list_added_lines(report.pull), self.redact)
         self._resolve_settled(report)
         if not reviewer.remarks():
             return None
@@ -98,7 +97,7 @@ class LineReview:
         marked = [
             (posted, values)
             for posted in (*reviews, *comments)
-            if (values := markers(posted.body or "")) and values.get("id") == self.id
+            if (values := markers(posted.body or "")) and values.get("id") == MARKER_ID
         ]
         account = self.room.account() if marked else ""
         return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
@@ -111,7 +110,7 @@ class LineReview:
         content = {
             "commit_id": object_name(report.pull.head.sha, "the head"),
             "event": "COMMENT",
-            "body": f"{marker(report, self.id, self.run)}\n**{headline}**\n\n"
+            "body": f"{marker(report, self.run)}\n**{headline}**\n\n"
             f"{count} on lines that this change adds; the report has every finding.\n",
             "comments": remarks,
         }
@@ -137,7 +136,7 @@ class LineReview:
                 first = comments[0] if isinstance(comments, list) and comments else None
                 values = markers(text(at(first, "body"))) or {}
                 finding, seat = values.get("finding", ""), values.get("seat", "")
-                if values.get("id") != self.id or not is_settled(finding, seat):
+                if values.get("id") != MARKER_ID or not is_settled(finding, seat):
                     continue
                 if _author_of(first) == self.room.account():
                     self._query("resolve a review thread", _RESOLVE, {"thread": at(thread, "id")})

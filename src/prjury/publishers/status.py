@@ -39,7 +39,6 @@ class CommitStatus:
     #: The page of the workflow run, with its attempt; empty outside of a workflow. A status of a
     #: later run stays.
     page: str = ""
-    context: str = CONTEXT
     redact: Redact = BY_SHAPE
     name: str = "commit status"
 
@@ -66,7 +65,7 @@ class CommitStatus:
         converge(lambda: self._try_status(sha, state, description), self.room.client.sleep)
 
     def _try_status(self, sha: str, state: str, description: str) -> None:
-        latest = find_status(self.room, sha, self.context)
+        latest = find_status(self.room, sha, CONTEXT)
         if latest and self._is_own_status(latest):
             is_same = _words_of(latest) == (state, description, self.page)
             if is_same or self._find_newer([latest]):
@@ -74,14 +73,14 @@ class CommitStatus:
         self._create(sha, state, description, self.page)
         if state == "success":
             # A second look: a green word of ours hides what a later run has said since the first.
-            statuses = filter(self._is_own_status, list_statuses(self.room, sha, self.context))
+            statuses = filter(self._is_own_status, list_statuses(self.room, sha, CONTEXT))
             if newer := self._find_newer(statuses):
                 self._create(sha, *_words_of(newer))
 
     def _create(self, sha: str, state: str, description: str, page: str) -> None:
         with write_once():
             words = {"state": state, "description": description, "target_url": page}
-            set_status(self.room, sha, self.context, **words)
+            set_status(self.room, sha, CONTEXT, **words)
 
     def _find_newer(self, statuses: Iterable[PostedStatus]) -> PostedStatus | None:
         return find_newer(statuses, find_run(self.page), self._find_writer)

@@ -28,6 +28,8 @@ MOST_INLINE = 30
 
 _LONGEST_SUGGESTION = 2_000
 _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
+#: What tells our verdicts and remarks from our answers to commands.
+MARKER_ID = "default"
 _AGAIN = "The suggestion above puts this right as well."
 _BACKTICKS = re.compile("`+")
 _WORDS = {
@@ -70,7 +72,6 @@ class Reviewer(Struct, frozen=True):
     report: Report
     added: AddedLines
     redact: Redact = BY_SHAPE
-    id: str = "default"
 
     def remarks(self, earlier: Collection[str] = (), most: int = MOST_INLINE) -> list[Remark]:
         """Return the remarks of the heaviest findings, without ``earlier`` fingerprints.
@@ -102,7 +103,7 @@ class Reviewer(Struct, frozen=True):
         check = finding.check
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         body = (
-            f"<!-- prjury:v1 finding={check.fingerprint} seat={finding.seat} id={self.id} -->\n"
+            f"<!-- prjury:v1 finding={check.fingerprint} seat={finding.seat} id={MARKER_ID} -->\n"
             f"{_WORDS[finding.weight]}: **{plain(check.name, 200, self.redact)}**{message}\n"
         )
         line = span.line or 1

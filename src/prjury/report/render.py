@@ -19,6 +19,7 @@ from msgspec import Struct
 from prjury.report.backports import Backports
 from prjury.report.continuity import write_marker_values
 from prjury.report.finding_view import View
+from prjury.report.inline import MARKER_ID
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
@@ -90,9 +91,9 @@ class Renderer(Struct, frozen=True):
 
     redact: Redact = BY_SHAPE
 
-    def comment(self, report: Report, *, id: str = "default", run: str | None = None) -> str:  # noqa: A002 - the marker's own word
+    def comment(self, report: Report, *, run: str | None = None) -> str:
         """The sticky comment, found again by the hidden marker in its first line."""
-        line = marker(report, id, run, write_marker_values(report))
+        line = marker(report, run, write_marker_values(report))
         return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
 
     def check(self, report: Report) -> str:
@@ -155,13 +156,13 @@ class Renderer(Struct, frozen=True):
         return text
 
 
-def marker(report: Report, id: str, run: str | None, more: str = "") -> str:  # noqa: A002 - the marker's own word
+def marker(report: Report, run: str | None, more: str = "") -> str:
     """The hidden line by which a comment is found again and its age is known."""
     pull = report.pull
     key = hashlib.sha256(f"{pull.repo}#{pull.number}".encode()).hexdigest()[:16]
     words = {
         "key": key,
-        "id": id,
+        "id": MARKER_ID,
         "head": pull.head.sha,
         "base": pull.base.sha,
         "run": run or "local",

@@ -35,5 +35,5 @@ def test_any_text_has_a_marker_or_none(text: str) -> None:
 
 
 def test_the_marker_of_a_real_comment_is_understood() -> None:
-    expected = Marker("x", (12, 3), head="b" * 40, base="a" * 40)
-    assert Marker.of(to_comment(report(), id="x", run="12.3")) == expected
+    expected = Marker("default", (12, 3), head="b" * 40, base="a" * 40)
+    assert Marker.of(to_comment(report(), run="12.3")) == expected
