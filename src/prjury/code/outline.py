@@ -79,7 +79,7 @@ def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, in
     for node in root.find_all({"rule": any_kind(*outline.kinds)}):
         kind = node.kind()
         if kind in functions or kind in classes:
-            rows.append(_measure(node, node, is_function=kind in functions))
+            rows.append(_measure_extent(node, node, is_function=kind in functions))
         else:
             rows.extend(_read_holder(node))
     return rows
@@ -89,21 +89,21 @@ def _read_holder(node: Node) -> Iterator[tuple[bool, int, int, int]]:
     if node.kind() == "type_spec":
         value = node.field("type")
         if value and value.kind() in {"struct_type", "interface_type"}:
-            yield _measure(node, value, is_function=False)
+            yield _measure_extent(node, value, is_function=False)
         return
     if node.kind() == "call_expression":
         called = node.field("function").text().partition("(")[0].partition("`")[0].split(".")[0]
         arguments = node.field("arguments")
         value = next((each for each in arguments.children() if each.kind() in _CLOSURES), None)
         if value and called in _TESTS | _GROUPS:
-            yield _measure(node, value, is_function=called in _TESTS)
+            yield _measure_extent(node, value, is_function=called in _TESTS)
         return
     value = node.field("value") or node.field("right")
     if value and value.kind() in _CLOSURES:
-        yield _measure(node, value, is_function=True)
+        yield _measure_extent(node, value, is_function=True)
 
 
-def _measure(node: Node, holder: Node, *, is_function: bool) -> tuple[bool, int, int, int]:
+def _measure_extent(node: Node, holder: Node, *, is_function: bool) -> tuple[bool, int, int, int]:
     """The extent of a definition, whose body another node may hold."""
     first, place = node, node.range()
     for before in node.prev_all():
