@@ -56,7 +56,7 @@ class Marker(Struct, frozen=True):
 
 @dataclass
 class StickyComment:
-    """Publishes a report as the pull request's comment of this id."""
+    """Publishes a report as the pull request's one comment."""
 
     room: RepoClient
     number: int
@@ -70,7 +70,7 @@ class StickyComment:
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        """Do the same with a text, whose first line is a marker of this id."""
+        """Do the same with a text, whose first line is our marker."""
         return converge(lambda: self._try_comment(body), self.room.client.sleep)
 
     def _try_comment(self, body: str) -> str:

@@ -61,9 +61,9 @@ _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
 
 
-def counted(count: int, noun: str, plural: str | None = None) -> str:
+def counted(count: int, noun: str) -> str:
     """``1 file``, ``2 files``, ``1,204 lines``."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def duration(milliseconds: int) -> str:
