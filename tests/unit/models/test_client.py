@@ -66,7 +66,7 @@ def test_a_key_is_taken_from_the_environment_that_is_given() -> None:
         ("openai:some", {}, "no key for openai is set"),
         ("nobody:some", {}, "the provider 'nobody', which is not known"),
         ("openai:a,google:b", {}, "names several models"),
-        ("openai:a", {"temperature": 9}, "temperature: Input should be less than"),
+        ("openai:a", {"temperature": 9}, "temperature: a number of at most 2"),
         ("openai:a", {"key_env": "GITHUB_TOKEN"}, "no model may see it"),
     ],
 )
