@@ -37,14 +37,14 @@ class Adapter(Struct, frozen=True):
         options: words behind its own.
         env: its variables.
         all_ran: the exit code that means that all tests ran and some failed; None if none does.
-        again: the words for later calls in one step, where a variable names the report.
+        repeated: the words for later calls in one step, where a variable names the report.
         after: the word of the command behind which the options stand, if not its first.
     """
 
     options: str = ""
     env: Mapping[str, str] = {}
     all_ran: int | None = None
-    again: str = ""
+    repeated: str = ""
     after: str = ""
 
 
@@ -59,7 +59,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "pytest": Adapter(
         env={"PYTEST_ADDOPTS": f"{_PYTEST} -o junit_family=xunit1 --maxfail=0"},
         all_ran=1,
-        again=f"--junitxml={_REPORTS}/pytest-{{step}}.xml",
+        repeated=f"--junitxml={_REPORTS}/pytest-{{step}}.xml",
     ),
     "tox": Adapter(all_ran=1),
     "unittest": Adapter("-v", all_ran=1, after="discover"),
@@ -78,7 +78,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "go": Adapter("-json", {"GOFLAGS": "-v"}, all_ran=1, after="test"),
     "gotestsum": Adapter(
         env={"GOTESTSUM_JUNITFILE": "{{reports}}/gotestsum-{step}.xml"},
-        again=f"--junitfile={_REPORTS}/gotestsum-{{step}}.xml",
+        repeated=f"--junitfile={_REPORTS}/gotestsum-{{step}}.xml",
     ),
     "ctest": Adapter(
         f"--output-on-failure --output-junit {_REPORTS}/ctest-{{step}}.xml", all_ran=8
@@ -126,7 +126,7 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
         adapter = ADAPTERS.get(call.runner, Adapter())
         counts[call.runner] += 1
         count = counts[call.runner]
-        options = adapter.again if count > 1 and adapter.again else adapter.options
+        options = adapter.repeated if count > 1 and adapter.repeated else adapter.options
         if call.runner == "go" and ("|" in script or "-json" in call.words):
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []

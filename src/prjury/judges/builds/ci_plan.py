@@ -54,7 +54,7 @@ _SYSTEMS = {
 
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
-    steps = [*_list_steps([_fit_tox(step, here) for step in job.steps], root)]
+    steps = [*_adapt_steps([_fit_tox(step, here) for step in job.steps], root)]
     if any(map(_wants_venv, job.calls)):
         steps.insert(0, _VENV)
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
@@ -104,7 +104,7 @@ def _wants_venv(call: Call) -> bool:
     return bare or call.words[:2] == ("uv", "pip")
 
 
-def _list_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep]:
+def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep]:
     number = 0
     for step in steps:
         number += step.kind == "test"
@@ -304,4 +304,4 @@ def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildSte
     ]
     families = {call.family for step in steps for call in step.calls}
     tests = not families.isdisjoint("python node go ruby php deno".split())
-    return [*_list_steps(steps, root)] if tests else []
+    return [*_adapt_steps(steps, root)] if tests else []

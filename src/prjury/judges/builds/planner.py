@@ -66,7 +66,7 @@ class BuildPlanner(Struct, frozen=True):
     """Finds the builds of trees: by the policy, the base's CI, recipes, or what is usual."""
 
     options: BuildOptions
-    here: Toolchains
+    machine: Toolchains
     ci: BaseCi | None = None
     own: tuple[BuildSystem, ...] = ()
 
@@ -149,16 +149,16 @@ class BuildPlanner(Struct, frozen=True):
         else:
             because = f"built by a recipe: as {job.name} does it, no test ran"
             tested = [_with_note(plan, job, because) for plan in fitting if plan.tests]
-            plan = self._equip(root, plan_of_job(job, root, self.here), job)
+            plan = self._equip(root, plan_of_job(job, root, self.machine), job)
             yield replace(plan, otherwise=self._equip(root, tested[0], job) if tested else None)
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         """The plan with the versions of its tools, and what a tree needs to be built."""
-        wanted = list_wanted_versions(root, plan.directory, job)
+        wishes = list_wanted_versions(root, plan.directory, job)
         by_lines = plan.source == "ci" and job is not None
         of_family = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
         tools = tuple(job.versions) if job and by_lines else of_family
-        chosen = choose_tools(tools, wanted, self.here, plan.system)
+        chosen = choose_tools(tools, wishes, self.machine, plan.system)
         missing = "; ".join(one.missing for one in chosen if one.missing)
         equipped = replace(
             plan,
@@ -172,7 +172,7 @@ class BuildPlanner(Struct, frozen=True):
             return equipped
         if by_lines:
             return with_repository(equipped)
-        path = equipped.env.get("PATH", escape_braces(self.here.path))
+        path = equipped.env.get("PATH", escape_braces(self.machine.path))
         ci = [step.script for step in job.steps] if job else ()
         prepared = with_environment(equipped, root.below(plan.directory), path, ci)
         prepared = narrow_to_affected(with_adapters(prepared, root))
@@ -184,7 +184,7 @@ class BuildPlanner(Struct, frozen=True):
         versions = {name_tool(one.tool): one.version for one in chosen if one.version}
         calls = (call for step in plan.steps for call in read_calls(step.text))
         for tool in dict.fromkeys(TOOLS_OF.get(call.family, ("",))[0] for call in calls):
-            current = next((one for one in self.here.of(tool) if one.current), None)
+            current = next((one for one in self.machine.of(tool) if one.current), None)
             choice = ToolChoice(tool, (), current)
             if current and name_tool(tool) not in versions:
                 versions[name_tool(tool)] = choice.version
@@ -193,7 +193,7 @@ class BuildPlanner(Struct, frozen=True):
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""
         env, own = dict[str, str](), plan.env.get("PATH", "")
-        path = escape_braces(self.here.path)
+        path = escape_braces(self.machine.path)
         for one in chosen:
             if one.toolchain and not one.toolchain.current:
                 home = escape_braces(str(one.toolchain.home))
@@ -264,7 +264,6 @@ def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPl
         alone = len(calls) == 1 and calls[0].program == "pytest" and not set(command) & set("|;&")
         ends = ADAPTERS["pytest"].all_ran if alone and not stops_early(calls[0]) else None
         steps = (BuildStep("build", command, all_ran=ends),)
-    reports, reported = tuple(junit), bool(junit)
     return BuildPlan(
-        CUSTOM, steps, env=PYTEST_ENV, source="policy", reports=reports, reported=reported
+        CUSTOM, steps, env=PYTEST_ENV, source="policy", reports=tuple(junit), reported=bool(junit)
     )

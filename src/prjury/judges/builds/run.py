@@ -52,7 +52,7 @@ class BaseRun(Struct, frozen=True):
     Attributes:
         run: None where it was not built, or proves nothing.
         going_on: it ran the form of the plan that goes on after failures.
-        kept: an earlier review has built it.
+        remembered: an earlier review has built it.
         unknown: why it proves nothing.
         reports: those that other judges compare with.
     """
@@ -60,7 +60,7 @@ class BaseRun(Struct, frozen=True):
     plan: BuildPlan
     run: TreeRun | None = None
     going_on: bool = False
-    kept: bool = False
+    remembered: bool = False
     unknown: str = ""
     reports: Mapping[str, bytes | None] = {}
 
@@ -98,7 +98,7 @@ class BothSides(Struct, frozen=True, dict=True):
         if recollection.base and not self.options.keep_of_base:
             self.builder.ports.progress.say(wording.BASE_KEPT)
             self.memory.keep(plan, self.base.entries, recollection.base, self.base.tree)
-            return BaseRun(plan, recollection.base, kept=True)
+            return BaseRun(plan, recollection.base, remembered=True)
         earlier = recollection.earlier
         if earlier and earlier.seconds > deadline.remaining and not self.options.keep_of_base:
             return BaseRun(plan, unknown=wording.BASE_SLOW)
@@ -181,9 +181,9 @@ class BothSides(Struct, frozen=True, dict=True):
             return run
         wants_base = base.run is None and not base.unknown and (head.failed or head.tested)
         late = (wants_base and not plan.tests) or (wants_base and options.compare != "always")
-        if late or (head.failed and base.kept):
+        if late or (head.failed and base.remembered):
             built = self._build_base(plan, deadline)
-            disturbed = base.kept and built.run is not None and built.run.failed
+            disturbed = base.remembered and built.run is not None and built.run.failed
             if built.going_on and plan.keep_going:
                 longer = place.run(plan.keep_going, deadline)
                 run = replace(run, head=longer) if longer.ended else run
@@ -193,7 +193,7 @@ class BothSides(Struct, frozen=True, dict=True):
         return replace(
             run,
             base=base.run,
-            base_kept=base.kept,
+            base_kept=base.remembered,
             base_unknown=base.unknown,
             going_on=base.going_on,
             base_test_files=self.base.count_tests(plan.directory),

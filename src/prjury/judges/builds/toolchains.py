@@ -81,12 +81,12 @@ class Toolchain(Struct, frozen=True):
         env = {"PATH": f"{home}/bin{os.pathsep}{path}"}
         return {**env, "JAVA_HOME": home} if self.tool == "java" else env
 
-    def fits(self, wanted: Numbers) -> bool:
+    def fits(self, version: Numbers) -> bool:
         """Tell whether it is that release; patch levels differ, of Java and Node minors too."""
         deep = 1 if self.tool in {"java", "node"} else 2
-        if self.tool == "java" and wanted[:1] == (1,):
-            wanted = wanted[1:]
-        return self.version[: min(deep, len(wanted))] == wanted[:deep]
+        if self.tool == "java" and version[:1] == (1,):
+            version = version[1:]
+        return self.version[: min(deep, len(version))] == version[:deep]
 
 
 class Toolchains(Struct, frozen=True, dict=True):

@@ -95,16 +95,16 @@ class ToolChoice(Struct, frozen=True):
 
 
 def choose_tools(
-    tools: Sequence[str], wishes: Sequence[WantedVersion], here: Toolchains, system: str = ""
+    tools: Sequence[str], wishes: Sequence[WantedVersion], toolchains: Toolchains, system: str = ""
 ) -> tuple[ToolChoice, ...]:
     """The versions of the tools that a build uses; uv chooses the Python itself."""
     choices: list[ToolChoice] = []
     for tool in tools:
-        own, toolchains = tuple(one for one in wishes if one.tool == tool), here.of(tool)
-        if tool in _CHOSEN and toolchains and system != "uv":
-            choices.append(_choose_toolchain(tool, own, toolchains))
+        own, versions = tuple(one for one in wishes if one.tool == tool), toolchains.of(tool)
+        if tool in _CHOSEN and versions and system != "uv":
+            choices.append(_choose_toolchain(tool, own, versions))
         else:
-            current = toolchains[0] if toolchains and toolchains[0].current else None
+            current = versions[0] if versions and versions[0].current else None
             choices.append(ToolChoice(tool, own, None if system == "uv" else current))
     return tuple(choice for choice in choices if choice.wishes or choice.tool == tools[0])
 

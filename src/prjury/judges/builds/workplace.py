@@ -119,8 +119,8 @@ class Workplace(Struct, frozen=True):
         """Run the plan as `run` does, and keep the reports that other judges read."""
         collect_reports = watch_reports(self.places, options.keep)
         head = self.run(plan, deadline)
-        withheld, kept = tuple(self.builder.ports.shell.withheld), dict(collect_reports())
-        return Run(head, versions=dict(plan.versions), kept=kept, withheld=withheld)
+        withheld, reports = tuple(self.builder.ports.shell.withheld), dict(collect_reports())
+        return Run(head, versions=dict(plan.versions), kept=reports, withheld=withheld)
 
     def find_directory(self, plan: BuildPlan) -> Path:
         """The directory in which the plan runs; CannotJudgeError where the tree has none such."""

@@ -22,7 +22,7 @@ _MANIFEST = "Cargo.toml"
 _TESTS_FAILED = 101
 
 
-def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+def _plan_crates(root: SourceTree) -> tuple[BuildPlan, ...]:
     """The workspaces and packages, each of them whole."""
     manifests: dict[str, CargoToml] = {}
     for directory in outermost_first(root.directories_with(_MANIFEST)):
@@ -72,5 +72,5 @@ CARGO = BuildSystem(
             "`cargo test --no-run --workspace`, `cargo test --no-fail-fast --workspace`",
         ),
     ),
-    _list_plans,
+    _plan_crates,
 )

@@ -13,7 +13,7 @@ _TESTS_FAILED = 1
 _NO_TESTS = "there are no tests: no package has a file *_test.go"
 
 
-def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+def _plan_modules(root: SourceTree) -> tuple[BuildPlan, ...]:
     """The modules and workspaces, each of them whole."""
     modules = root.directories_with(_MANIFEST)
     workspaces = {place: _list_used(root, place) for place in root.directories_with(_WORK)}
@@ -68,5 +68,5 @@ GO = BuildSystem(
             "`go build -o /dev/null ./...`, and `go test -json ./...` if there is any `_test.go`",
         ),
     ),
-    _list_plans,
+    _plan_modules,
 )

@@ -36,7 +36,7 @@ _LOCKS = {
 }
 
 
-def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
     """The packages and workspaces with something to run."""
     plans: dict[str, BuildPlan] = {}
     members: dict[str, frozenset[str]] = {}
@@ -49,7 +49,7 @@ def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         name, install, reason = find_tool(part, manifest)
         packages = _find_members(part, manifest, name)
         members[directory] = frozenset(path_in(directory, place) for place in packages)
-        steps = _list_steps(manifest, name, install, packages)
+        steps = _list_scripts(manifest, name, install, packages)
         if {"build", "test"} & {step.name for step in steps}:
             locks = (lock for lock, manager in _LOCKS.items() if manager != name)
             plans[directory] = BuildPlan(
@@ -86,7 +86,7 @@ def _find_members(root: SourceTree, package: PackageJson, tool: str) -> Mapping[
     return members
 
 
-def _list_steps(
+def _list_scripts(
     package: PackageJson, tool: str, install: tuple[str, ...], members: Mapping[str, PackageJson]
 ) -> list[BuildStep]:
     steps = [BuildStep("setup", install)] if install else []
@@ -147,5 +147,5 @@ NODE = BuildSystem(
             "npm, pnpm, yarn or bun by the lock file: install, `run build`, `run test`",
         ),
     ),
-    _list_plans,
+    _plan_packages,
 )

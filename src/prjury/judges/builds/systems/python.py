@@ -50,7 +50,7 @@ _ASIDE = frozenset(
 )
 
 
-def _list_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
+def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     """The builds of all projects."""
     places = root.directories_with(*_MANIFESTS)
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
@@ -286,6 +286,6 @@ PYTHON = BuildSystem(
         ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),
         ("Python without tests", "`python3 -m compileall -q .`"),
     ),
-    _list_plans,
+    _plan_projects,
     "last_resort_if_untested",
 )

@@ -43,12 +43,12 @@ def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
     """The build system that a recipe describes."""
     names = tuple(dict.fromkeys(test.file for test in recipe.detect))
     files = ", ".join(f"`{name}`" for name in names)
-    asked = ", if the policy names it" if recipe.when == "on_request" else ""
+    condition = ", if the policy names it" if recipe.when == "on_request" else ""
     tried = f"tried on {recipe.tried}" if recipe.tried else "experimental"
     return BuildSystem(
         names,
         {recipe.name: frozenset(recipe.covers)},
-        ((files + asked, f"{recipe.description} ({tried})"),),
+        ((files + condition, f"{recipe.description} ({tried})"),),
         partial(_plan_projects, recipe, experimental=not (own or recipe.tried)),
         recipe.when,
         recipe,
