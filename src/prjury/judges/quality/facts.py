@@ -63,7 +63,8 @@ def _fit_line(text: str, redact: Redact) -> str:
 
 
 def _describe_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
-    for ballot in ballots:
+    # Judges end in any order, and another order would be another question.
+    for ballot in sorted(ballots, key=lambda ballot: ballot.judge):
         judgment = ballot.judgment
         if ballot.type is not JudgeType.DETERMINISTIC or judgment.label == NOT_APPLICABLE:
             continue

@@ -134,7 +134,9 @@ def test_programs_are_quoted_in_a_few_lines_and_models_not_at_all() -> None:
     opinion = ballot("other", Judgment(Status.FAIL, "I do not like it"), JudgeType.LLM_POWERED)
     coverage = ballot("coverage", Judgment.passed("9 of 12 added lines are covered"))
     aside = ballot("patterns", Judgment.abstained("no pack fits", "not_applicable"))
-    facts = find_facts([ballot("build", build), coverage, aside, opinion], [], str)
+    ballots = [ballot("build", build), coverage, aside, opinion]
+    facts = find_facts(ballots, [], str)
+    assert find_facts(ballots[::-1], [], str) == facts
     assert [fact.text for fact in facts] == [
         "build: fail, 120 tests run, 1 failed, 2 no longer run",
         "tests/test_a.py:7: test_sum: 3 != 4",

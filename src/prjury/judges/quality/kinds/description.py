@@ -32,9 +32,7 @@ def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequest
         options,
         ports,
         about="asks a model whether the change does what its description says",
-        aside=lambda pull: (
-            None if f"{pull.title}{pull.body}".strip() else "there is no description"
-        ),
+        aside=lambda it: None if f"{it.title}{it.body}".strip() else "there is no description",
         described=True,
         template="description",
     )
