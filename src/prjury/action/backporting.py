@@ -44,7 +44,7 @@ def backport(job: Job) -> JobResult:
     with job.dependencies.connect(event, job.inputs) as client:
         event, reason = _ask_for_merge(event, client)
         opened = reason or open_backports(job, event, client)
-    return job.nothing(opened) if isinstance(opened, str) else opened.ended()
+    return job.end_idle(opened) if isinstance(opened, str) else opened.finish()
 
 
 def open_backports(
@@ -94,7 +94,7 @@ class BackportRound:
     event: Event
     opening: Opening
     client: GitHub
-    found: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
@@ -128,12 +128,12 @@ class BackportRound:
     def _say(self, done: Proposal) -> None:
         words = _WORDS[done.state] + (f" ({done.note})" if done.note else "")
         address = f": {done.url}" if done.url else ""
-        self.found.append(f"{visible(done.branch)}: {words}{address}")
+        self.outcomes.append(f"{visible(done.branch)}: {words}{address}")
         link = f": <{done.url}>" if done.url else ""
         shown = plain(words, None, self.job.log.redact)
         self.lines.append(f"* {inline_code(done.branch)}: {shown}{link}")
 
-    def ended(self) -> JobResult:
+    def finish(self) -> JobResult:
         """Says what was done; what could not be opened is the job's failure."""
         nothing = "No release branch is suitable"
         if not self.lines:
@@ -143,4 +143,4 @@ class BackportRound:
             with suppress(PublishError):
                 title = f"## Backports of #{self.event.number}"
                 add_markdown(self.job.places.summary, f"{title}\n\n{lines}\n")
-        return self.job.ended(self.found, self.complaints)
+        return self.job.report_end(self.outcomes, self.complaints)

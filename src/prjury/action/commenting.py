@@ -35,9 +35,9 @@ def comment(job: Job) -> JobResult:
         )
     written = event.comment
     if event.action != "created" or written is None or not is_command(written.body):
-        return job.nothing("Nothing to do: this is no new comment that begins with /prjury.")
+        return job.end_idle("Nothing to do: this is no new comment that begins with /prjury.")
     if written.by_program:
-        return job.nothing("Nothing to do: a program has written it, and only people are heard.")
+        return job.end_idle("Nothing to do: a program has written it, and only people are heard.")
     with job.dependencies.connect(event, job.inputs) as client:
         return _Conversation(job, event, client, written).answer()
 
@@ -57,14 +57,14 @@ class _Conversation:
         history = PullHistory(self.client, self.event.repo, self.event.number or 0)
         room, now = history.room, history.comments.get(self.written.id)
         if now is None or now.edited or now.body != self.written.body:
-            return self.job.nothing("Nothing to do: the comment was deleted or edited meanwhile.")
+            return self.job.end_idle("Nothing to do: the comment was deleted or edited meanwhile.")
         replies = Replies(self.job, self.event, self.client, now, history)
         command = parse_command(now.body)
         if not self._may_ask(command, replies):
             react(room, now.id, "-1")
-            return self.job.nothing("Refused: who has written it may not write to the repository.")
+            return self.job.end_idle("Refused: who has written it may not write to the repository.")
         if now.reactions != 0 and has_reaction(room, now.id):
-            return self.job.nothing("Nothing to do: this comment is answered already.")
+            return self.job.end_idle("Nothing to do: this comment is answered already.")
         reply, reaction = self._reply(command, replies)
         if reply.words:
             first = now.body.partition("\n")[0].removesuffix("\r")

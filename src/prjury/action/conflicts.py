@@ -49,7 +49,7 @@ def conflicts(job: Job) -> JobResult:
             watch.look_through()
         else:
             watch.look_at_one()
-    return watch.ended()
+    return watch.finish()
 
 
 @dataclass
@@ -139,6 +139,6 @@ class _Watch:
                 raise
             return False
 
-    def ended(self) -> JobResult:
+    def finish(self) -> JobResult:
         """The verdicts hang on their heads; this job is red only where one was not published."""
-        return self.job.ended(self.reported, self.complaints)
+        return self.job.report_end(self.reported, self.complaints)

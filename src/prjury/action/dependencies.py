@@ -56,8 +56,8 @@ class GitAccess(Struct, frozen=True):
     def transport(self, event: Event, environ: Mapping[str, str], token: str) -> Transport:
         """The transport for an event's repository; plain http is for a server on this machine."""
         server = urlsplit(event.server_url)
-        here = server.scheme == "http" and server.hostname in LOOPBACK
-        return Transport(environ, token or None, "http" if here else self.protocols)
+        is_local = server.scheme == "http" and server.hostname in LOOPBACK
+        return Transport(environ, token or None, "http" if is_local else self.protocols)
 
 
 class Beforehand(Struct, frozen=True):

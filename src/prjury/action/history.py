@@ -49,7 +49,7 @@ _MOST = 30
 _REPORT, _REPORT_FILE = "prjury-report", "report.json"
 
 
-def queued_number(event: Event) -> int | None:
+def find_queued_number(event: Event) -> int | None:
     """The number of the pull request that a merge group is made of; None for other events."""
     match = _GROUP.fullmatch(event.pull.head.ref or "")
     return int(match["number"]) if match and event.kind is EventKind.MERGE_GROUP else None

@@ -92,14 +92,14 @@ class Job(Struct, frozen=True):
             remedy="Give `github-token: ${{ github.token }}` to the action",
         )
 
-    def nothing(self, reason: str, *, is_open: bool = False) -> JobResult:
+    def end_idle(self, reason: str, *, is_open: bool = False) -> JobResult:
         """Ends where nothing is judged, and says so."""
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
         write_outcome(self.places, "abstain", gate, reason, self.log.redact)
         return JobResult(ExitCode.OPEN)
 
-    def ended(self, lines: Iterable[str], complaints: Sequence[str]) -> JobResult:
+    def report_end(self, lines: Iterable[str], complaints: Sequence[str]) -> JobResult:
         """Say what was done; what could not be published fails the job."""
         for line in lines:
             self.log.say(line)

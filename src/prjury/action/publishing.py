@@ -13,7 +13,7 @@ from msgspec import structs
 
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
-from prjury.action.history import CommitWords, EarlierComments, PullHistory, queued_number
+from prjury.action.history import CommitWords, EarlierComments, PullHistory, find_queued_number
 from prjury.action.job import Job, JobResult, job_result
 from prjury.app.inputs import OUTPUTS
 from prjury.errors import PrJuryError, PublishError
@@ -85,7 +85,7 @@ class Publication:
     @cached_property
     def history(self) -> PullHistory | None:
         """The history of the pull request; None without a token or a number."""
-        number = self.event.number or queued_number(self.event)
+        number = self.event.number or find_queued_number(self.event)
         if self.past or not (self._hub and number):
             return self.past
         return PullHistory(self._hub, self.event.repo, number)
@@ -101,7 +101,7 @@ class Publication:
     @cached_property
     def _queued(self) -> PullFacts | None:
         """The pull request that a merge group is made of."""
-        number = queued_number(self.event)
+        number = find_queued_number(self.event)
         return self.client.pull(self.event.repo, number) if self._hub and number else None
 
     def read_words(self) -> CommitWords:
@@ -112,7 +112,7 @@ class Publication:
             head = None
             self.job.log.say(f"Whether a comment overrides the verdict is not known: {error}")
         of_head = self.event.of_pull_request or self.job.inputs.mode == "publish"
-        if not (self.history and head and (of_head or queued_number(self.event))):
+        if not (self.history and head and (of_head or find_queued_number(self.event))):
             return CommitWords()
         words = self.history.read_words(head)
         if words.problem:
@@ -125,7 +125,7 @@ class Publication:
         The group is merged, built and scanned anew, for it stands on another base. Nothing here can
         fail the job: without such a report, models are asked anew, if there are any.
         """
-        number = queued_number(self.event)
+        number = find_queued_number(self.event)
         if number is None or self.history is None:
             return None
         try:
@@ -285,9 +285,9 @@ class Publication:
         self.notes.append(f"Not written: {', '.join(lacks)}. {'. '.join(whys)}. {_NO_POST}")
 
     def _tell_in_summary(self) -> None:
-        found, summary = self.complaints + self.notes, self.job.places.summary
-        if found and summary:
-            lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in found)
+        notes, summary = self.complaints + self.notes, self.job.places.summary
+        if notes and summary:
+            lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in notes)
             add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
 
 

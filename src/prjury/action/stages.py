@@ -65,33 +65,33 @@ def review(job: Job) -> JobResult:
     """Judge the event's pull request and publish the report everywhere."""
     event = event_of(job)
     if event.of_pull_request and event.action == "closed":
-        return job.nothing(f"Nothing to review: #{event.number} is closed.", is_open=True)
+        return job.end_idle(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
     refuse_twin(event, job)
     with Publication(job, event) as publication:
         dismissals = publication.earlier.dismissals
         words, votes = publication.read_words(), publication.read_votes()
-        known = Beforehand(words, dismissals, votes, publication.begin)
-        judged = job.dependencies.judge(event, job.inputs, known)
+        before = Beforehand(words, dismissals, votes, publication.begin)
+        judged = job.dependencies.judge(event, job.inputs, before)
         if isinstance(judged, Report):
             return publication.finish(judged)
     if judged.superseded:
         confirm_newer_head(event, job)
-        return job.nothing(judged.reason)
+        return job.end_idle(judged.reason)
     if event.of_pull_request and (job.inputs.base or job.inputs.head):
-        # Nothing is known of the pull request's own head where the workflow names other sides.
-        return job.nothing(judged.reason)._replace(code=ExitCode.NOT_JUDGED)
-    return job.nothing(judged.reason, is_open=True)
+        # Nothing is before of the pull request's own head where the workflow names other sides.
+        return job.end_idle(judged.reason)._replace(code=ExitCode.NOT_JUDGED)
+    return job.end_idle(judged.reason, is_open=True)
 
 
 def build(job: Job) -> JobResult:
     """Builds what the event names, and leaves evidence behind, whatever came out."""
     if not job.inputs.build:
-        return job.nothing("Nothing to do: the input build is false.")
+        return job.end_idle("Nothing to do: the input build is false.")
     event = event_of(job)
     outcome = _build(job, event)
     if isinstance(outcome, NothingToReview):
-        return job.nothing(outcome.reason, is_open=not outcome.superseded)
+        return job.end_idle(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
     write_atomically(job.places.report_file(FILE), written)
     keep_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
@@ -117,17 +117,17 @@ def collect(job: Job) -> JobResult:
     """Finds the pull request of the build that has ended, and what can be known of it."""
     event, run = _read_trigger(job)
     if run.conclusion not in ENDED - {"cancelled"}:
-        return job.nothing(_not_run(run))
+        return job.end_idle(_not_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
         pull = find_pull(client, event.repo, run)
         if isinstance(pull, Superseded):
-            return job.nothing(pull.reason)
+            return job.end_idle(pull.reason)
         event = replace(event, pull=pull)
         artifact = BuildArtifact(client, event.repo, run.id)
         request = structs.replace(_make_request(job, event), evidence=artifact, actor=run.actor)
         collected = collect_stage(request, _make_environment(job), run.path)
     if isinstance(collected, NothingToReview) and collected.superseded:
-        return job.nothing(collected.reason)
+        return job.end_idle(collected.reason)
     outcome = (
         NoEvidence(collected.reason, event.repo, pull.number, run.head_sha, pull.base.ref or "")
         if isinstance(collected, NothingToReview)
@@ -142,7 +142,7 @@ def decide(job: Job) -> JobResult:
     content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
-        return job.nothing(evidence.reason, is_open=True)
+        return job.end_idle(evidence.reason, is_open=True)
     digest = sha256(content)
     opinions = decide_stage(evidence, digest, _make_request(job, None), _make_environment(job))
     report = publish_stage(evidence, digest, opinions)
@@ -156,12 +156,12 @@ def publish(job: Job) -> JobResult:
     """Find the pull request again, make the report, and publish it everywhere."""
     event, run = _read_trigger(job)
     if run.conclusion not in ENDED:
-        return job.nothing(_not_run(run))
+        return job.end_idle(_not_run(run))
     with Publication(job, event) as publication:
         pull = find_pull(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
             publication.mark_superseded()
-            return job.nothing(pull.reason)
+            return job.end_idle(pull.reason)
         publication.event = event = replace(event, pull=pull)
         if run.conclusion == "cancelled":
             return _end_cancelled(job, run, publication)
@@ -197,14 +197,14 @@ def _end_cancelled(job: Job, run: WorkflowRun, publication: Publication) -> JobR
     """A build that was cancelled is no evidence and no error: the gate waits for another one."""
     publication.mark_superseded()
     if has_newer_run(publication.client.repo(publication.event.repo), run):
-        return job.nothing("The build was cancelled, and there is a newer one.")
+        return job.end_idle("The build was cancelled, and there is a newer one.")
     publication.close("The build was cancelled: run it again")
-    return job.nothing("The build was cancelled, so that there is nothing to judge.")
+    return job.end_idle("The build was cancelled, so that there is nothing to judge.")
 
 
 def _open_gate(job: Job, reason: str, publication: Publication) -> JobResult:
     complaints = publication.open(reason)
-    ended = job.nothing(reason, is_open=True)
+    ended = job.end_idle(reason, is_open=True)
     code = ExitCode.NOT_PUBLISHED if complaints else ended.code
     return JobResult(code, " ".join(complaints) or None)
 

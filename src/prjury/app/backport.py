@@ -114,12 +114,12 @@ def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
 class _PickMaker(Struct, frozen=True):
     """Makes the commits of picks."""
 
-    found: BackportResult
+    result: BackportResult
     releases: Releases
 
     @property
     def _pull(self) -> PullRequest:
-        return self.found.snapshot.pull
+        return self.result.snapshot.pull
 
     def pick(self, backport: Backport) -> Pick:
         """Make the pick of one branch with all its objects."""
@@ -144,7 +144,7 @@ class _PickMaker(Struct, frozen=True):
     def _commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
         shas = [entry.split(" ")[0] for entry in backport.prerequisites]
         pull = self._pull
-        rebases = self.found.policy.config.backport.merge == "rebase" and pull.ahead > 1
+        rebases = self.result.policy.config.backport.merge == "rebase" and pull.ahead > 1
         for sha in shas:
             commit = self._commit(sha, tree)
             yield commit

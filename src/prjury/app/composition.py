@@ -43,7 +43,7 @@ def review_ports(
     panel = model_panel(request, environment, config)
     ports = program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
-    spoiled = others_run_here(request, config) and not panel.secret
+    spoiled = runs_others(request, config) and not panel.secret
     forgets = spoiled or request.record is not None
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
     nobody = models_for(snapshot.pull, config.pulls, request.actor)
@@ -67,7 +67,7 @@ def agents_for(
     if nobody:
         return NoAgents(nobody.panel().missing, nobody.panel().label)
     trusted = request.trusts_policy or request.config is not None
-    shell = contained_shell(environment, config, network=not request.offline, panel=panel)
+    shell = make_shell(environment, config, network=not request.offline, panel=panel)
     return AgentStarter(shell, environment.progress, environment.environ, trusted)
 
 
@@ -142,9 +142,7 @@ def build_ports(
     """The ports that a build needs; a build begins when everything is loaded."""
     lend = config.sandbox.lend if lend is None else lend
     network = config.sandbox.network
-    shell = contained_shell(
-        environment, config, network=network, panel=panel, lend=lend, hidden=hidden
-    )
+    shell = make_shell(environment, config, network=network, panel=panel, lend=lend, hidden=hidden)
     Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
     redact, journal = environment.redact, environment.journal
     place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
@@ -159,7 +157,7 @@ def build_ports(
     )
 
 
-def contained_shell(
+def make_shell(
     environment: RunEnvironment,
     config: Config,
     *,
@@ -193,7 +191,7 @@ def builds_here(request: ReviewRequest, config: Config) -> bool:
     return request.build and any(each.from_ == "run" for each in running(config))
 
 
-def others_run_here(request: ReviewRequest, config: Config) -> bool:
+def runs_others(request: ReviewRequest, config: Config) -> bool:
     """Tell whether code of the change, or an agent, may run."""
     options = [entry.options for tier in config.tiers for entry in tier.judges]
     agents = any(isinstance(each, AgentOptions) for each in options)

@@ -29,7 +29,7 @@ def is_dismissible(judge: str, kind: JudgeType) -> bool:
     return kind in MODEL_BACKED or judge.partition("-")[0] == NAME
 
 
-def without_dismissed(
+def apply_dismissals(
     judgment: Judgment, dismissals: Sequence[Dismissal], threshold: Severity = "warning"
 ) -> Judgment:
     """A judgment that passes if only dismissed findings fail it; else the judgment itself."""
@@ -83,7 +83,7 @@ class LenientJudge(Struct, frozen=True):
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Ask the judge, and leave dismissed findings out of account."""
-        return without_dismissed(ask(self.inner, context), self.dismissals, self.threshold)
+        return apply_dismissals(ask(self.inner, context), self.dismissals, self.threshold)
 
 
 def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
@@ -112,6 +112,6 @@ def dismiss_in_records(
     for place, record in records.items():
         if record.judgment and is_dismissible(place.name, record.type):
             threshold = _threshold_of(place, config)
-            judgment = without_dismissed(record.judgment, dismissals, threshold)
+            judgment = apply_dismissals(record.judgment, dismissals, threshold)
             lenient[place] = structs.replace(record, judgment=judgment)
     return lenient

@@ -27,7 +27,7 @@ def explain(name: str) -> str:
     packs = known_packs([])
     if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_passages(topic, pages)):
         return text
-    checks = {found for page in pages.values() for found in _CHECK_NAME.findall(page)}
+    checks = {name for page in pages.values() for name in _CHECK_NAME.findall(page)}
     topics = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
     raise UsageError(
         f"there is no judge, check or rule called {name!r}",
@@ -64,8 +64,8 @@ def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
     for page, text in pages.items():
         title = heading = ""
         for block in re.split(r"\n{2,}", text):
-            if found := _HEADING.match(block):
-                title, heading = title or found[1], found[1]
+            if match := _HEADING.match(block):
+                title, heading = title or match[1], match[1]
             if f"`{name}`" in block:
                 place = title if heading == title else f"{title}: {heading}"
                 yield f"{place} (prjury explain {page})\n\n{_cut_table(name, block)}"

@@ -28,7 +28,7 @@ def policy_in_force(
         ConfigError: when the file is wrong or not a regular file.
         SourceError: when a partial clone lacks it.
     """
-    return _policy(pull, repository, own, path).on(bare(pull.base.ref))
+    return _policy(pull, repository, own, path).adapt_to(bare(pull.base.ref))
 
 
 def _policy(pull: PullRequest, repository: Repository, own: Path | None, path: str) -> Policy:

@@ -86,7 +86,7 @@ VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
 }
 
 
-def installed() -> Mapping[str, EntryPoint]:
+def find_installed() -> Mapping[str, EntryPoint]:
     """The judges of installed packages by name."""
     return {point.name: point for point in entry_points(group="prjury.judges")}
 
@@ -97,7 +97,7 @@ def judge_factory(name: str, where: str = "") -> JudgeFactory:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)
         return factory
-    outside = installed()
+    outside = find_installed()
     if name in outside:
         return lambda options, ports: _outsider(name, outside[name], options, ports)
     names = {*JUDGES, *outside}
@@ -145,7 +145,7 @@ class Unwanted(Struct, frozen=True):
     tiers: tuple[str, ...] = ()
 
     def reason(self, tier: str, name: str) -> str | None:
-        """Why the judge of this name is left out, or None."""
+        """Return why the judge of this name is left out, or None."""
         if name in self.judges:
             return self.judges[name]
         if tier in self.tiers:

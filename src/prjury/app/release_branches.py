@@ -79,7 +79,7 @@ class BranchJudges:
             return None
         return pool.submit(self.judge, branches, deadline)
 
-    def beside(
+    def judge_beside(
         self,
         branches: Sequence[str],
         verdict: Status,

@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from prjury.app import steps
-from prjury.app.composition import others_run_here, review_ports
+from prjury.app.composition import review_ports, runs_others
 from prjury.app.registry import Casting, as_named, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -57,13 +57,13 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     context = change.look_around(change.start_clock())
     interface = steps.find_interface(change, context.deadline)
     branches = change.branch_judges(ports, interface, build=request.build)
-    if others_run_here(request, config):
+    if runs_others(request, config):
         branches.read_packs()
     with closing(ports.progress), ThreadPoolExecutor(1) as pool:
         chosen = change.choose_branches()
         begun = branches.begin(chosen.names, context.deadline, pool)
         verdict, earned = steps.earn(change, steps.ask(seating, context, ports.progress))
-        tried = branches.beside(chosen.names, verdict.status, context.deadline, begun)
+        tried = branches.judge_beside(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         recovery = steps.repair(change, seating, verdict, ports, context)
     return steps.make_report(
@@ -84,16 +84,16 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         notes=(*change.notes, *chosen.notes, *earned),
         override=request.override,
         recovery=recovery,
-        names=steps.changed_names(interface),
+        names=steps.find_changed_names(interface),
     )
 
 
 def _reuse(earlier: EarlierVotes | None) -> Casting:
     if earlier is None:
         return as_named
-    from prjury.app.stages.replay import reused  # noqa: PLC0415 - a first run has nothing to repeat
+    from prjury.app.stages.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
 
-    return reused(earlier.judgments)
+    return reuse_votes(earlier.judgments)
 
 
 def forecast(

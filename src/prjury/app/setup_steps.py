@@ -77,8 +77,8 @@ def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
     """A workflow whose first job begins with these steps, under the condition of its first one."""
     match = _CONDITION.search(workflow)
     condition = [match[1]] if match else []
-    named = ((first, *condition, *rest) for first, *rest in map(SetupStep.lines, steps))
-    text = "".join(f"{line}\n" for lines in named for line in lines)
+    blocks = ((first, *condition, *rest) for first, *rest in map(SetupStep.lines, steps))
+    text = "".join(f"{line}\n" for lines in blocks for line in lines)
     return workflow.replace(_PLACE, _PLACE + text, 1)
 
 

@@ -145,21 +145,21 @@ class OpenedChange(Struct, frozen=True):
 
     def choose_branches(self, *, alone: bool = False, texts: bool = True) -> Chosen:
         """The release branches of the operator, of requests and of the policy."""
-        named = self.request.backport_to
-        if (named and alone) or self.request.wanted.uncommitted:
-            return Chosen(tuple(dict.fromkeys(named)))
+        own_names = self.request.backport_to
+        if (own_names and alone) or self.request.wanted.uncommitted:
+            return Chosen(tuple(dict.fromkeys(own_names)))
         operator = self.snapshot.store.operator
         try:
             branches, default = operator.branches(), operator.default_branch().ref
         except SourceError as error:
-            return Chosen(named, (f"the release branches cannot be listed: {error}",))
+            return Chosen(own_names, (f"the release branches cannot be listed: {error}",))
         taken = release_branches(branches, default, self.config.backport, self.pull.base.ref)
         own = self.config.publish.labels.get("backport")
         sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in branches if bare(branch.name) not in aside]
         requested, notes = requested_branches(sources, others)
-        names = dict.fromkeys((*named, *taken.names, *requested))
+        names = dict.fromkeys((*own_names, *taken.names, *requested))
         return Chosen(tuple(names), (*taken.notes, *notes), taken.skipped)
 
 
@@ -373,7 +373,7 @@ def find_interface(change: OpenedChange, deadline: Deadline) -> Interface | None
         return None
 
 
-def changed_names(found: Interface | None) -> ChangedNames | None:
+def find_changed_names(found: Interface | None) -> ChangedNames | None:
     """The public names among what was found, for the report."""
     if found is None:
         return None

@@ -86,7 +86,7 @@ def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Pa
             (OutputFormat.MARKDOWN, "md"),
         ):
             (keep / f"report-{pull.number}.{suffix}").write_text(
-                terminal.rendered(report, kind), "utf-8"
+                terminal.render(report, kind), "utf-8"
             )
     return report.verdict.status is pull.expected
 

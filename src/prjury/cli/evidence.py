@@ -96,11 +96,11 @@ def from_junit(
 
     terminal: Terminal = context.obj
     refuse_place(output)
-    wanted = options.ChangeOptions(
+    options_of_change = options.ChangeOptions(
         change.pull, change.repo, change.base, change.head, change.config, change.offline
     )
     outcome = junit_evidence(
-        options.request_of(terminal, wanted),
+        options.request_of(terminal, options_of_change),
         terminal.environment(),
         JunitPlaces(files, base_junit or (), result or ""),
     )

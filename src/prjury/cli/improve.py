@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prjury.cli.judge import named_judge, own_output_only, parsed_options
+from prjury.cli.judge import divert_output, named_judge, parse_options
 from prjury.cli.options import absolute, parse_seconds
 from prjury.cli.output import PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
@@ -98,7 +98,7 @@ def improve(  # noqa: PLR0913 - the options of the command
     environment = terminal.environment()
     program = _agent(terminal, agent, timeout, env or (), home)
     try:
-        with own_output_only():
+        with divert_output():
             seats = [named_judge(terminal, name, options[name], environment) for name in judge]
             jury = Jury.of(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE), *seats)
             rounds = RecordedRounds(jury, environment.progress, environment.journal)
@@ -120,7 +120,7 @@ def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[s
                 remedy=f"Put the judge in front, such as --option {judges[0]}.{text}",
             )
         options[owner or judges[0]].append(text.removeprefix(f"{owner}.") if owner else text)
-    return {name: parsed_options(each) for name, each in options.items()}
+    return {name: parse_options(each) for name, each in options.items()}
 
 
 def _agent(
@@ -158,8 +158,8 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     rounds = [_round(each) for each in done.rounds]
     if kind is PlainFormat.JSON:
         value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}
-        reported = printable_json(value, terminal.redact)
-        print_out("improvement", json.dumps(reported, ensure_ascii=False, indent=2))
+        printable = printable_json(value, terminal.redact)
+        print_out("improvement", json.dumps(printable, ensure_ascii=False, indent=2))
     else:
         count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
         text = "\n".join([*map(_lines, rounds), f"{_STOPPED[done.stopped]} after {count}"])

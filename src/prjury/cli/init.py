@@ -105,7 +105,7 @@ def init(
     ci = _find_ci(root, terminal)
     reason = _reason_for_checks(situation, ci)
     built = "" if reason else _plan(root, terminal)
-    workflows = by_checks(workflows) if reason else _equip(workflows, root, built, ci)
+    workflows = read_checks(workflows) if reason else _equip(workflows, root, built, ci)
     files = _watch_default(workflows, repository)
     files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _is_there(root / path, text)}
@@ -225,7 +225,7 @@ def remove_commands(text: str) -> str:
     )
 
 
-def by_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
+def read_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
     """The workflows, for a build that is taken from the checks of the head."""
     changed = {path: text.replace(*_READING) for path, text in wanted.items()}
     queue = f"{WORKFLOWS}/{_QUEUE[0]}"

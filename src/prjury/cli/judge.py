@@ -51,18 +51,18 @@ def judge(
     from prjury.jury.context import JudgmentContext
 
     terminal: Terminal = context.obj
-    options = parsed_options(option or ())
+    options = parse_options(option or ())
     if not workspace.is_dir():
         raise UsageError(
             f"--workspace {workspace} is not a directory",
             remedy="Name the directory that holds the work",
         )
-    with own_output_only():
+    with divert_output():
         ballot = ask_judge(terminal, name, options, JudgmentContext(goal, workspace=workspace))
     return _print_judgment(terminal, ballot, format)
 
 
-def parsed_options(texts: Sequence[str]) -> dict[str, str]:
+def parse_options(texts: Sequence[str]) -> dict[str, str]:
     """``NAME=VALUE`` of each option."""
     options: dict[str, str] = {}
     for text in texts:
@@ -78,7 +78,7 @@ def parsed_options(texts: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def own_output_only() -> Iterator[None]:
+def divert_output() -> Iterator[None]:
     """Send what a judge, or a program that it runs, prints meanwhile to standard error."""
     sys.stdout.flush()
     output, errors = sys.stdout.fileno(), sys.stderr.fileno()
@@ -113,7 +113,7 @@ def named_judge(
     terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
     """The judge of a directory that goes by a name, ours or somebody else's."""
-    from prjury.app.registry import installed, judge_factory
+    from prjury.app.registry import find_installed, judge_factory
     from prjury.judges.workspace.catalog import KINDS, judge_by_name
     from prjury.judges.workspace.custom_judges import is_own, make_own_judge
     from prjury.judges.workspace.program_judges import make_shell
@@ -125,7 +125,7 @@ def named_judge(
     shell = make_shell(terminal.environ)
     progress, journal = environment.progress, environment.journal
     ports = Ports(nothing, shell, progress, redact=terminal.redact, journal=journal)
-    others = installed()
+    others = find_installed()
     if name in KINDS or name not in others:
         return judge_by_name(name, options, ports, terminal.environ, others)
     return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))

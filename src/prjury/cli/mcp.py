@@ -182,20 +182,20 @@ class AgentTools:
             judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
             work = flags.UncommittedOptions(worktree=worktree, staged=staged)
-            found = run(work.applied(request, change), self.terminal.environment())
-            if isinstance(found, NothingToReview):
-                return {"status": "nothing_to_review", "reason": found.reason}
-            return self._answer(found, whole=report)
+            outcome = run(work.apply_to(request, change), self.terminal.environment())
+            if isinstance(outcome, NothingToReview):
+                return {"status": "nothing_to_review", "reason": outcome.reason}
+            return self._answer(outcome, whole=report)
 
-    def _answer(self, found: Report, *, whole: bool) -> dict[str, Any]:
+    def _answer(self, outcome: Report, *, whole: bool) -> dict[str, Any]:
         from prjury.report.codec import report_to_json
 
-        report = {"report": report_to_json(found, self.terminal.redact)} if whole else {}
+        report = {"report": report_to_json(outcome, self.terminal.redact)} if whole else {}
         return {
-            "status": found.verdict.status.value,
-            "gate": found.gate.value,
-            "headline": found.headline,
-            "feedback": self.terminal.rendered(found, OutputFormat.FEEDBACK),
+            "status": outcome.verdict.status.value,
+            "gate": outcome.gate.value,
+            "headline": outcome.headline,
+            "feedback": self.terminal.render(outcome, OutputFormat.FEEDBACK),
             **report,
         }
 
@@ -305,7 +305,7 @@ class AgentTools:
 
         from prjury.sandbox.held import resume
 
-        journal = self.terminal.run.opened(self.terminal.redact)
+        journal = self.terminal.run.open_journal(self.terminal.redact)
         with self._turn:
             resume()
             started = time.monotonic()

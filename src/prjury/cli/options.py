@@ -146,7 +146,7 @@ class UncommittedOptions(Struct, frozen=True):
     worktree: Worktree = False
     staged: Staged = False
 
-    def applied(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
+    def apply_to(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
         """The request, about uncommitted work if that is asked for."""
         if not (self.worktree or self.staged):
             return request

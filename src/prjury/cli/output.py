@@ -69,7 +69,7 @@ class CommandRun:
     command: str = ""
     journal: RunJournal | None = None
 
-    def opened(self, redact: Redact) -> RunJournal:
+    def open_journal(self, redact: Redact) -> RunJournal:
         """The journal; a reason why it cannot be written is one line on standard error."""
         from prjury.journal.write import RunJournal
         from prjury.resources import program_version
@@ -122,7 +122,7 @@ class Terminal:
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress
-        journal = self.run.opened(self.redact)
+        journal = self.run.open_journal(self.redact)
         progress = RecordedProgress(kind(sys.stderr, self.redact), journal)
         return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 
@@ -135,7 +135,7 @@ class Terminal:
             return TerminalPublisher(sys.stdout, color=color, redact=self.redact)
         return StandardOutput(kind, self)
 
-    def rendered(self, report: Report, kind: OutputFormat) -> str:
+    def render(self, report: Report, kind: OutputFormat) -> str:
         """The report in a format that can be written to a file."""
         import json
         from io import StringIO
@@ -182,7 +182,7 @@ class StandardOutput(Struct, frozen=True):
 
     def publish(self, report: Report) -> None:
         """Writes it."""
-        print_text(self.terminal.rendered(report, self.format), self.format)
+        print_text(self.terminal.render(report, self.format), self.format)
 
 
 def print_text(text: str, kind: StrEnum) -> None:

@@ -39,7 +39,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     terminal: Terminal = context.obj
     files = parse_outputs(output, OutputFormat)
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
-    request = work.applied(request, change)
+    request = work.apply_to(request, change)
     if dry_run:
         return _print_forecast(terminal, replace(request, record=None), format, files)
     return _run(terminal, request, format, files)
@@ -71,7 +71,7 @@ def report_outcome(
     deliver(
         lambda: terminal.publisher(kind).publish(report),
         files,
-        lambda each: terminal.rendered(report, each),
+        lambda each: terminal.render(report, each),
     )
     return exit_code_of(terminal, report)
 

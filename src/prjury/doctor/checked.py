@@ -14,7 +14,7 @@ from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import recipe_at
 from prjury.judges.merged_tree.files import file_content
-from prjury.policy.load import Policy, Problem, dotted, read_policy, refused
+from prjury.policy.load import Policy, Problem, join_keys, make_refusal, read_policy
 from prjury.policy.patterns import PatternsOptions
 from prjury.policy.schema import Config
 from prjury.policy.seats import FileContentOptions, FunctionOptions
@@ -25,7 +25,7 @@ from prjury.rulepacks.load import load_packs, shipped_heads
 from prjury.rulepacks.rule import Pack
 
 
-def checked_policy(text: str, shown: str, root: Path) -> Policy:
+def check_policy(text: str, shown: str, root: Path) -> Policy:
     """The policy in a text, with judges, packs and models that there are."""
     checked = read_policy(text, f"file:{shown}", shown=shown)
     document = read_yaml(text, shown)
@@ -34,13 +34,13 @@ def checked_policy(text: str, shown: str, root: Path) -> Policy:
     problems += _strange_rules(checked.config, root)
     problems = problems or list(_bad_models(checked.config))
     if problems:
-        raise refused(document, problems)
+        raise make_refusal(document, problems)
     return checked
 
 
 def _problem(path: KeyPath, error: ConfigError | str) -> Problem:
     text = str(error).rstrip(".")
-    return Problem(path, f"{dotted(path)}: {text[:1].lower()}{text[1:]}")
+    return Problem(path, f"{join_keys(path)}: {text[:1].lower()}{text[1:]}")
 
 
 def _unknown_judges(config: Config) -> Iterator[Problem]:
@@ -84,10 +84,10 @@ def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
     options = [entry.patterns for tier in config.tiers for entry in tier.judges if entry.patterns]
     places = [root / place for one in options for place in one.paths]
     packs = [*known_packs([]), *(known_packs(places) if places else ())]
-    known = {pack.id for pack in packs} | {f"{p.id}/{rule.id}" for p in packs for rule in p.rules}
+    rules = {pack.id for pack in packs} | {f"{p.id}/{rule.id}" for p in packs for rule in p.rules}
     for path, name in ignored.items():
-        if name not in known:
-            meant = did_you_mean(name, known) or "`prjury rules list` names the packs"
+        if name not in rules:
+            meant = did_you_mean(name, rules) or "`prjury rules list` names the packs"
             yield _problem(path, f"there is no rule or pack {name!r}. {meant}")
 
 

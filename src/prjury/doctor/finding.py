@@ -67,7 +67,7 @@ unknown = partial(Diagnosis, Level.UNKNOWN)
 fine = partial(Diagnosis, Level.FINE)
 
 
-def one_sentence(error: PrJuryError) -> str:
+def join_sentence(error: PrJuryError) -> str:
     """An error's three parts as one sentence without its full stop."""
     first, *more = [part.strip().rstrip(".") for part in (error.what, error.why, error.remedy)]
     return "; ".join([first, *(_within(part) for part in more if part)])

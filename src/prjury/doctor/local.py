@@ -12,8 +12,8 @@ from prjury.app.ci_needs import GitHubRunner, find_main_job, list_needs
 from prjury.app.composition import builds
 from prjury.app.request import RunEnvironment
 from prjury.app.stages.plan import find_ci, plan_directory
-from prjury.doctor.checked import checked_policy, doubts
-from prjury.doctor.finding import Diagnosis, fine, one_sentence, problem, unknown, warning
+from prjury.doctor.checked import check_policy, doubts
+from prjury.doctor.finding import Diagnosis, fine, join_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
 from prjury.errors import ConfigError, PrJuryError, SourceError
 from prjury.git.command import ask
@@ -57,9 +57,9 @@ def policy(root: Path) -> Iterator[Diagnosis]:
         yield fine("", "no policy, the default is in force")
         return
     try:
-        checked = checked_policy(_text(file, POLICY_PATH), POLICY_PATH, root)
+        checked = check_policy(_text(file, POLICY_PATH), POLICY_PATH, root)
     except ConfigError as error:
-        yield problem("", one_sentence(error))
+        yield problem("", join_sentence(error))
         return
     for doubt in doubts(checked.config):
         yield warning(POLICY_PATH, doubt.text)
@@ -74,10 +74,10 @@ def build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     try:
         planned = plan_directory(root, RunEnvironment(environ))
     except PrJuryError as error:
-        yield unknown("the build", one_sentence(error))
+        yield unknown("the build", join_sentence(error))
         return
-    line, known = plan_summary(planned)
-    yield fine("", f"the build is known: {line}") if known else warning("the build", line)
+    line, is_known = plan_summary(planned)
+    yield fine("", f"the build is known: {line}") if is_known else warning("the build", line)
     left_out = [step for plan in planned.plans for step in plan.left_out]
     notes = [f"the CI's `{step.text}` is not run here: {step.why}" for step in left_out]
     for note in dict.fromkeys([*notes, *planned.notes]):
@@ -95,7 +95,7 @@ def build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
 
 def _takes_checks(root: Path) -> bool:
     try:
-        policy_here = checked_policy(_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
+        policy_here = check_policy(_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
     except ConfigError:
         return False
     sources = {one.from_ for one in builds(policy_here.config)}
@@ -112,7 +112,7 @@ def workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
             read.append(_workflow(file, f"{WORKFLOWS}/{file.name}"))
         except ConfigError as error:
             tell = problem if file.name.startswith(GATE) else unknown
-            unread.append(tell("", one_sentence(error)))
+            unread.append(tell("", join_sentence(error)))
     return read, unread
 
 

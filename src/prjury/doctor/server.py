@@ -12,7 +12,7 @@ from prjury.doctor.finding import (
     DoctorCheck,
     examine,
     fine,
-    one_sentence,
+    join_sentence,
     problem,
     unknown,
     warning,
@@ -65,7 +65,7 @@ def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
         facts = rights.facts()
     except SourceError as error:
         tell = problem if error.reason in {"bad_credentials", "not_found"} else unknown
-        yield tell("GitHub", one_sentence(error))
+        yield tell("GitHub", join_sentence(error))
         return
     branch = facts.default_branch
     standing = ServerState(
@@ -84,7 +84,7 @@ def _or_why(call: Callable[[], Answer]) -> Answer | str:
     try:
         return call()
     except SourceError as error:
-        return one_sentence(error)
+        return join_sentence(error)
 
 
 def forks(standing: ServerState) -> Iterator[Diagnosis]:
@@ -100,7 +100,7 @@ def forks(standing: ServerState) -> Iterator[Diagnosis]:
         )
 
 
-def required(standing: ServerState) -> Iterator[Diagnosis]:
+def check_required(standing: ServerState) -> Iterator[Diagnosis]:
     """Tell whether the gate is required, and from whom."""
     about = f"the rules of `{standing.branch}`"
     own_checks = [check for check in standing.required if check.context in standing.gate_names]
@@ -191,7 +191,7 @@ def imitations(standing: ServerState) -> Iterator[Diagnosis]:
 
 CHECKS: tuple[DoctorCheck[ServerState], ...] = (
     DoctorCheck("pull requests from forks are judged with models and comments", forks),
-    DoctorCheck("the gate is required", required),
+    DoctorCheck("the gate is required", check_required),
     DoctorCheck("the merge queue asks PR Jury", queue),
     DoctorCheck("nobody else reports by the gate's name", imitations),
 )

@@ -63,9 +63,9 @@ class Policy(Struct, frozen=True):
     config: Config
     source: str
 
-    def on(self, branch: str) -> Policy:
+    def adapt_to(self, branch: str) -> Policy:
         """The policy as it is for changes to a branch."""
-        return Policy(self.config.on(branch), self.source)
+        return Policy(self.config.adapt_to(branch), self.source)
 
     @property
     def built_elsewhere(self) -> Policy:
@@ -117,7 +117,7 @@ def read_policy(
         return Policy(complete_config(read_section(document, Config), commit), source)
     except MisfitError as error:
         text = f"{error.key}: {error}"
-        raise refused(document, [Problem((error.key,), text)]) from error
+        raise make_refusal(document, [Problem((error.key,), text)]) from error
 
 
 def read_section(document: Document, form: type[_Section]) -> _Section:
@@ -126,7 +126,7 @@ def read_section(document: Document, form: type[_Section]) -> _Section:
     try:
         section: _Section = convert_section(value, form)
     except ValidationError as error:
-        raise refused(document, list(find_problems(value, form))) from error
+        raise make_refusal(document, list(find_problems(value, form))) from error
     return section
 
 
@@ -244,14 +244,14 @@ class Problem(Struct, frozen=True):
     text: str
 
 
-def refused(document: Document, problems: Sequence[Problem]) -> ConfigError:
+def make_refusal(document: Document, problems: Sequence[Problem]) -> ConfigError:
     """The error with all problems, in the order of the file."""
     placed = _place_problems(document, problems)
     sentences = [f"{document.source} line {line}: {text}" for line, _, text in placed]
-    return ConfigError("; ".join(sentences)).at(placed_lines(document, problems))
+    return ConfigError("; ".join(sentences)).at(list_places(document, problems))
 
 
-def placed_lines(document: Document, problems: Iterable[Problem]) -> list[str]:
+def list_places(document: Document, problems: Iterable[Problem]) -> list[str]:
     """``file:line:column: text`` for each, in the order of the file."""
     placed = _place_problems(document, problems)
     return [f"{document.source}:{line}:{column}: {text}" for line, column, text in placed]
@@ -321,14 +321,14 @@ def _find_strange_keys(value: object, form: Form, path: KeyPath) -> Iterator[Pro
         place = (*path, key)
         words = ["", *(part for part in place if isinstance(part, str))]
         if instead := _KEYS.get((words[-2], words[-1])):
-            yield Problem(place, f"{dotted(place)} is gone; {instead}")
+            yield Problem(place, f"{join_keys(place)} is gone; {instead}")
             continue
         meant = did_you_mean(key, allowed) or f"Allowed are {', '.join(sorted(allowed))}"
-        text = f"{dotted(place)} is not a known key; {meant[:1].lower()}{meant[1:]}"
+        text = f"{join_keys(place)} is not a known key; {meant[:1].lower()}{meant[1:]}"
         yield Problem(place, text)
 
 
-def dotted(path: KeyPath) -> str:
+def join_keys(path: KeyPath) -> str:
     """``tiers[0].judges[1]``."""
     text = ""
     for part in path:
@@ -351,9 +351,9 @@ def _word_problem(
     path: KeyPath,
 ) -> str:
     text = str(error).partition(" - at ")[0]
-    name = dotted(path) or "the file"
+    name = join_keys(path) or "the file"
     if match := _MISSING.match(text):
-        return f"{dotted((*path, match[1]))}: this key is needed"
+        return f"{join_keys((*path, match[1]))}: this key is needed"
     if match := _LENGTH.match(text):
         word = {">=": "at least ", "<=": "at most "}.get(match[2], "")
         singular, plural = _COUNTED[match[1]]

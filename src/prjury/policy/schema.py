@@ -222,6 +222,6 @@ class Config(PolicySection, frozen=True):
         InsidePath, "the record by which models earn the gate, if it is in the base commit"
     ] = ".github/prjury-calibration.yml"
 
-    def on(self, branch: str) -> Config:
+    def adapt_to(self, branch: str) -> Config:
         """The policy as it is for changes to a branch."""
-        return replace(self, tiers=[tier.on(branch) for tier in self.tiers])
+        return replace(self, tiers=[tier.adapt_to(branch) for tier in self.tiers])

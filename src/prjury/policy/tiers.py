@@ -414,7 +414,7 @@ class TierConfig(PolicySection, frozen=True):
         """The same tier with other judges."""
         return replace(self, judges=list(judges))
 
-    def on(self, branch: str) -> TierConfig:
+    def adapt_to(self, branch: str) -> TierConfig:
         """The tier as it is for changes to a branch; the first case that names it counts."""
         for case in self.when:
             if fnmatchcase(branch, case.branch):

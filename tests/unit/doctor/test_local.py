@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from prjury.doctor import local
-from prjury.doctor.finding import Diagnosis, Level, one_sentence
+from prjury.doctor.finding import Diagnosis, Level, join_sentence
 from prjury.errors import SourceError
 
 GATE = "tiers: [{name: only, policy: final_tier, judges: [merge, patterns]}]\n"
@@ -128,5 +128,5 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
 
 def test_an_error_becomes_one_sentence() -> None:
     error = SourceError("It is so.", why="GitHub says so", remedy="A token helps. Give one.")
-    assert one_sentence(error) == "It is so; GitHub says so; a token helps. Give one"
-    assert one_sentence(SourceError("It is so", remedy="Give a token")) == "It is so; give a token"
+    assert join_sentence(error) == "It is so; GitHub says so; a token helps. Give one"
+    assert join_sentence(SourceError("It is so", remedy="Give a token")) == "It is so; give a token"

@@ -59,7 +59,7 @@ def test_the_first_case_that_names_the_branch(
 def test_cases_survive_being_written_and_read() -> None:
     policy = read_policy(POLICY, "x")
     again = make_config(dict(policy.resolved))
-    assert again.on("release/1").tiers == policy.config.on("release/1").tiers
+    assert again.adapt_to("release/1").tiers == policy.config.adapt_to("release/1").tiers
 
 
 @pytest.mark.parametrize(

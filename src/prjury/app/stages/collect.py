@@ -13,7 +13,7 @@ from prjury.app.earning import read_base_record
 from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import ReadingAlong, StageEvidence
-from prjury.app.stages.replay import deferred, records_of
+from prjury.app.stages.replay import defer_models, records_of
 from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -67,7 +67,7 @@ def collect(
         change = replace(opened, policy=opened.policy.built_elsewhere)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
-        casting = deferred(replace(ports, repository=reading))
+        casting = defer_models(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.look_around(change.start_clock())
         interface = steps.find_interface(change, context.deadline)
@@ -81,13 +81,13 @@ def collect(
             files=reading.seen,
             version=program_version(),
             unwanted=change.unwanted,
-            backports=branches.beside(chosen.names, verdict.status, context.deadline),
+            backports=branches.judge_beside(chosen.names, verdict.status, context.deadline),
             notes=(*change.notes, *chosen.notes, *_no_repair(change.config)),
             spares=_spares(change),
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
             seconds=change.seconds,
-            names=steps.changed_names(interface),
+            names=steps.find_changed_names(interface),
             call_sites=tuple(context.find_call_sites()) if _spares(change) is None else (),
             calibration=read_base_record(
                 change.snapshot.store, change.pull.base.sha, change.config

@@ -13,7 +13,7 @@ from prjury.app.composition import model_panel
 from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import Opinions, StageEvidence, TakenAlong
-from prjury.app.stages.replay import records_of, replayed
+from prjury.app.stages.replay import records_of, replay_records
 from prjury.models.memory import memory_at
 from prjury.ports import NoModels, Ports
 
@@ -35,7 +35,7 @@ def decide(
         memory=memory_at(environment.environ, panel.secret),
         redact=environment.redact,
     )
-    casting = replayed(evidence.records, ask=True)
+    casting = replay_records(evidence.records, ask=True)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     panel.warm()
     seconds = evidence.seconds if request.timeout is None else request.timeout

@@ -14,7 +14,7 @@ from prjury.app.earning import earn_gate
 from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.stages.evidence import Opinions, SeatRecord, StageEvidence
-from prjury.app.stages.replay import replayed, with_times
+from prjury.app.stages.replay import replay_records, with_times
 from prjury.errors import SourceError
 from prjury.jury.judgment import Judgment
 from prjury.ports import Panel, Ports, SilentProgress
@@ -55,7 +55,7 @@ def publish_stage(
     ports = Ports(absent, absent, SilentProgress())
     config = evidence.policy.config
     records = dismiss_in_records(_add_answers(evidence, opinions), config, dismissals)
-    casting = replayed(records)
+    casting = replay_records(records)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
     verdict = with_times(seating, steps.vote(seating, context, ports.progress))

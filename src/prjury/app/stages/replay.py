@@ -70,7 +70,7 @@ class DeferredJudge(_StandIn):
         return Judgment.abstained("asked in the next job", WAITING)
 
 
-def deferred(along: Ports) -> Casting:
+def defer_models(along: Ports) -> Casting:
     """Seat deterministic judges as configured, and a placeholder for each model judge."""
 
     def cast(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
@@ -82,7 +82,7 @@ def deferred(along: Ports) -> Casting:
     return cast
 
 
-def replayed(records: Records, *, ask: bool = False) -> Casting:
+def replay_records(records: Records, *, ask: bool = False) -> Casting:
     """Replay all judges."""
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
@@ -92,7 +92,7 @@ def replayed(records: Records, *, ask: bool = False) -> Casting:
     return cast
 
 
-def reused(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
+def reuse_votes(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
     """Replay the models' judgments of an earlier run, and seat all other judges as named."""
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
@@ -114,9 +114,9 @@ def records_of(seating: Seating, verdict: Verdict) -> Records:
             continue
         for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True):
             place = places[id(seat.judge)]
-            said = None if records[place].waits else ballot.judgment
+            judgment = None if records[place].waits else ballot.judgment
             records[place] = structs.replace(
-                records[place], judgment=said, elapsed_ms=ballot.elapsed_ms
+                records[place], judgment=judgment, elapsed_ms=ballot.elapsed_ms
             )
     return records
 
