@@ -59,25 +59,25 @@ class _Watch:
     job: Job
     event: Event
     client: GitHub
-    reported: list[str] = field(default_factory=list)
+    observations: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
     def look_at_one(self) -> None:
         """Look at the event's own pull request; where the gate is a status, close it first."""
         number = self.event.number or 0
         if self.event.action == "edited" and not self.event.moved:
-            self.reported.append("Nothing to do: neither side has changed.")
+            self.observations.append("Nothing to do: neither side has changed.")
             return
         pull = await_pull(self.client, self.event.repo, number)
         if pull.closed or pull.head.sha != self.event.pull.head.sha:
-            self.reported.append(f"Nothing to do: #{number} is closed, or has a newer head.")
+            self.observations.append(f"Nothing to do: #{number} is closed, or has a newer head.")
             return
         if self.job.environ.get(GATE) == "status":
             self._close()
         if pull.mergeable:
-            self.reported.append(f"#{number} can be merged, so that it is judged.")
+            self.observations.append(f"#{number} can be merged, so that it is judged.")
         else:
-            self._judge(pull, PullHistory(self.client, self.event.repo, number))
+            self._judge_pull(pull, PullHistory(self.client, self.event.repo, number))
 
     def _close(self) -> None:
         """Close the gate until there is a verdict: one that the head has is for another base.
@@ -92,7 +92,7 @@ class _Watch:
         """Look at the pull requests onto the branch that has moved."""
         base = self.event.pull.base
         if not (base.ref and base.sha):
-            self.reported.append("Nothing to do: no branch has moved.")
+            self.observations.append("Nothing to do: no branch has moved.")
             return
         states, total = merge_states(self.client, self.event.repo, base.ref, _MOST)
         judged = 0
@@ -103,7 +103,7 @@ class _Watch:
                 judged += self._look_at(state)
             except PrJuryError as error:
                 self.complaints.append(f"#{state.number}: {error}")
-        self.reported.append(
+        self.observations.append(
             f"Looked at {len(states)} of {total} open pull requests onto {visible(base.ref)}."
         )
 
@@ -112,22 +112,22 @@ class _Watch:
         verdict = next((marker for marker, _ in history.own if marker.id == "default"), None)
         if verdict is None or (verdict.head == state.head_sha and verdict.files == CONFLICT):
             return False
-        return self._judge(self.client.pull(self.event.repo, state.number), history)
+        return self._judge_pull(self.client.pull(self.event.repo, state.number), history)
 
-    def _judge(self, pull: PullFacts, history: PullHistory) -> bool:
+    def _judge_pull(self, pull: PullFacts, history: PullHistory) -> bool:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
         if not isinstance(judged, Report):
-            self.reported.append(f"#{pull.number}: {judged.reason}")
+            self.observations.append(f"#{pull.number}: {judged.reason}")
             return True
         if not judged.pull.merge.conflicts:
-            self.reported.append(f"#{pull.number} merges without a conflict.")
+            self.observations.append(f"#{pull.number} merges without a conflict.")
             return True
         by_status = self._has_status(history, pull.head.sha or "")
         with Publication(self.job, event, CONFLICT, by_status, history) as publication:
             publication.finish(judged)
         self.complaints += publication.complaints
-        self.reported.append(f"#{pull.number}: {judged.headline}")
+        self.observations.append(f"#{pull.number}: {judged.headline}")
         return True
 
     def _has_status(self, history: PullHistory, head: str) -> bool:
@@ -141,4 +141,4 @@ class _Watch:
 
     def finish(self) -> JobResult:
         """The verdicts hang on their heads; this job is red only where one was not published."""
-        return self.job.report_end(self.reported, self.complaints)
+        return self.job.report_end(self.observations, self.complaints)

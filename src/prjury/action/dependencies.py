@@ -112,7 +112,7 @@ def wire(
     renderer = Renderer(redact)
     environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Dependencies(
-        judge=partial(_judge, environment, git),
+        judge=partial(_judge_event, environment, git),
         comment=lambda report, run: renderer.comment(report, run=run),
         check=renderer.check,
         summary=renderer.summary,
@@ -151,7 +151,7 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
     )
 
 
-def _judge(
+def _judge_event(
     environment: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
 ) -> Report | Nothing:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without

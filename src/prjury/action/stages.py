@@ -79,7 +79,7 @@ def review(job: Job) -> JobResult:
         confirm_newer_head(event, job)
         return job.end_idle(judged.reason)
     if event.of_pull_request and (job.inputs.base or job.inputs.head):
-        # Nothing is before of the pull request's own head where the workflow names other sides.
+        # Nothing is known of the pull request's own head where the workflow names other sides.
         return job.end_idle(judged.reason)._replace(code=ExitCode.NOT_JUDGED)
     return job.end_idle(judged.reason, is_open=True)
 

@@ -104,7 +104,7 @@ def init(
     root = _work_tree(repository)
     ci = _find_ci(root, terminal)
     reason = _reason_for_checks(situation, ci)
-    built = "" if reason else _plan(root, terminal)
+    built = "" if reason else _plan_build(root, terminal)
     workflows = read_checks(workflows) if reason else _equip(workflows, root, built, ci)
     files = _watch_default(workflows, repository)
     files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
@@ -307,7 +307,7 @@ def _lines(
     yield "Check the set-up: prjury doctor"
 
 
-def _plan(root: Path, terminal: Terminal) -> DetectedBuilds | str:
+def _plan_build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
     from prjury.app.ci_needs import GitHubRunner
     from prjury.app.request import RunEnvironment
     from prjury.app.stages.plan import plan_directory

@@ -57,7 +57,7 @@ def policy(root: Path) -> Iterator[Diagnosis]:
         yield fine("", "no policy, the default is in force")
         return
     try:
-        checked = check_policy(_text(file, POLICY_PATH), POLICY_PATH, root)
+        checked = check_policy(_read_text(file, POLICY_PATH), POLICY_PATH, root)
     except ConfigError as error:
         yield problem("", join_sentence(error))
         return
@@ -95,7 +95,7 @@ def build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
 
 def _takes_checks(root: Path) -> bool:
     try:
-        policy_here = check_policy(_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
+        policy_here = check_policy(_read_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
     except ConfigError:
         return False
     sources = {one.from_ for one in builds(policy_here.config)}
@@ -121,10 +121,10 @@ def _workflow(file: Path, shown: str) -> Workflow:
         raise ConfigError(f"{shown} is not a regular file", remedy="Put the file itself there")
     if file.stat().st_size > LARGEST:
         raise ConfigError(f"{shown} is larger than {LARGEST // 1024} KiB")
-    return read_workflow(_text(file, shown), shown)
+    return read_workflow(_read_text(file, shown), shown)
 
 
-def _text(file: Path, shown: str) -> str:
+def _read_text(file: Path, shown: str) -> str:
     try:
         return file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -144,7 +144,7 @@ def _is_home(root: Path) -> bool:
     if not file.is_file() or file.stat().st_size > LARGEST:
         return False
     try:
-        value = read_yaml(_text(file, "action.yml"), "action.yml", LARGEST).value
+        value = read_yaml(_read_text(file, "action.yml"), "action.yml", LARGEST).value
     except ConfigError:
         return False
     return isinstance(value, dict) and value.get("name") == _OUR_NAME

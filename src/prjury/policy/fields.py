@@ -201,9 +201,9 @@ def _read_seconds(value: object, *, written: bool) -> Duration:
 
 def to_plain(value: object) -> Any:  # noqa: ANN401 - JSON
     """The value as JSON holds it."""
-    text = msgspec.json.encode(value, enc_hook=_encode)
+    text = msgspec.json.encode(value, enc_hook=_encode_form)
     return msgspec.json.decode(text)
 
 
-def _encode(value: Any) -> object:  # noqa: ANN401 - one of ours
+def _encode_form(value: Any) -> object:  # noqa: ANN401 - one of ours
     return float(value) if isinstance(value, Duration) else value.plain

@@ -40,9 +40,9 @@ Passed = TypeVar("Passed", StageEvidence, NoEvidence, Opinions)
 def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
     """The evidence as JSON. If it is too large, models do without the files beside the change."""
     value = {"schema": EVIDENCE_SCHEMA, **_to_value(evidence)}
-    text = _text(value)
+    text = _dump_json(value)
     if len(text) > LARGEST and "files" in value:
-        text = _text({**value, "files": {**value["files"], "entries": [], "blobs": {}}})
+        text = _dump_json({**value, "files": {**value["files"], "entries": [], "blobs": {}}})
     if len(text) > LARGEST:
         raise CannotJudgeError(
             f"the change takes more than {LARGEST // 1024**2} MiB to hand over",
@@ -64,7 +64,7 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
     """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
     opinions_json = {"schema": OPINIONS_SCHEMA, **_to_value(opinions)}
-    return _text({**report_to_json(report, redact), "opinions": opinions_json})
+    return _dump_json({**report_to_json(report, redact), "opinions": opinions_json})
 
 
 def opinions_from_text(content: bytes) -> Opinions:
@@ -76,7 +76,7 @@ def opinions_from_text(content: bytes) -> Opinions:
     return _convert(Opinions, opinions, "verdict")
 
 
-def _text(value: Json) -> str:
+def _dump_json(value: Json) -> str:
     """ASCII alone, so that lone surrogates are escapes and lengths are bytes."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
 

@@ -33,7 +33,7 @@ def plan_change(
         pull = change.pull
         if pull.merge.tree is None:
             raise CannotJudgeError("nothing would be built: the merge has conflicts")
-        judge = _judge(environment, change.config, change.snapshot.store)
+        judge = _make_judge(environment, change.config, change.snapshot.store)
         return judge.find_plans(pull.merge.tree, pull.base.sha, changes_of(pull))
 
 
@@ -48,14 +48,14 @@ def plan_directory(
         repository = open_repository(root)
         with open_store(repository) as store:
             head = repository.commit("HEAD").sha
-            return _judge(environment, _config(None, config), store).find_plans(head, head)
-    judge = _judge(environment, _config(root, config), open_directory(root))
+            return _make_judge(environment, _config(None, config), store).find_plans(head, head)
+    judge = _make_judge(environment, _config(root, config), open_directory(root))
     return judge.find_plans(TREE, TREE, toolchains=here)
 
 
 def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi | None:
     """The CI of a directory, in the rows of its matrices that fit a machine."""
-    judge = _judge(environment, default_policy().config, open_directory(root))
+    judge = _make_judge(environment, default_policy().config, open_directory(root))
     return judge.find_ci(TREE, here)
 
 
@@ -70,7 +70,9 @@ def _config(root: Path | None, own: Path | None) -> Config:
     return read_policy(text_of(file), f"file:{file}", shown=str(file)).config
 
 
-def _judge(environment: RunEnvironment, config: Config, repository: Repository) -> TreeBuildJudge:
+def _make_judge(
+    environment: RunEnvironment, config: Config, repository: Repository
+) -> TreeBuildJudge:
     options = builds(config)
     ports = build_ports(environment, config, repository)
     return make(options[0] if options else BuildOptions(), ports)
