@@ -114,7 +114,9 @@ def _read_traces(section: LogSection) -> Found:
             frames = []
             continue
         match = _ERROR.match(text)
-        ends = frames and (not line[0].isspace() or _measure(line) <= _measure(frames[-1]))
+        ends = frames and (
+            not line[0].isspace() or _count_blanks(line) <= _count_blanks(frames[-1])
+        )
         if match and ends:
             path, number = find_place(frames, section.tree, section.directory, last=True)
             if not path:
@@ -127,7 +129,7 @@ def _read_traces(section: LogSection) -> Found:
             yield section.numbers[index], failure_below
 
 
-def _measure(line: str) -> int:
+def _count_blanks(line: str) -> int:
     return len(line) - len(line.lstrip(" E"))
 
 
