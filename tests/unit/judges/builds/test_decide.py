@@ -16,6 +16,7 @@ from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.toolchains import WantedVersion
+from prjury.judges.builds.wording import say_passed
 from prjury.jury.judgment import Check, Location
 from prjury.policy.tiers import BuildOptions
 
@@ -169,6 +170,13 @@ def test_what_programs_may_want_to_know() -> None:
         "message": "no",
         "state": "new",
     }
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_time_of_a_base_is_told_where_it_was_built(*, kept: bool) -> None:
+    green = outcome(exit_code=0)
+    words = say_passed(compared(green, base=green, base_kept=kept))
+    assert ("the base in 1.2 s" in words) is not kept
 
 
 def test_no_exit_code_is_made_up_where_none_is_known() -> None:
