@@ -181,6 +181,8 @@ class _Reader:
         return f"{text} ... {status}" if is_split else text
 
     def _take(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
+        if any("type: 'suite'" in below for below in self._section.lines[index + 1 : index + 6]):
+            return  # of TAP: it stands for the tests inside of it
         if kind in {"failures", "unloaded"}:
             self._add_failure(kind, fields, index)
             self._run.telling = True
@@ -289,8 +291,10 @@ class _Reader:
         is_part = section.lines[index].startswith("SUBFAILED")
         is_hook = not runner.bad and any(hook in fields.get("name", "") for hook in _HOOKS)
         self._run.hooks += is_part or is_hook or _LOADING in fields.get("owner", "")
-        self._run.repeats += failure.id in self._run.failing
-        self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
+        # TAP names no suites, so that tests of one name are several
+        key = f"{failure.id}:{index}" if runner.plan else failure.id
+        self._run.repeats += key in self._run.failing
+        self._run.failing.setdefault(key, (section.numbers[index], failure))
 
     def _join_titles(self, fields: dict[str, str], start: int) -> int:
         """Put the titles of the suites above a test together; return where the text begins."""
@@ -363,7 +367,7 @@ class _Reader:
         ran = sum(totals.get(name, 0) for name in _RAN)
         count = max(0, totals.get("ran", ran) - out - run.hooks)
         names = run.names if self._runner.sums else []
-        if names and not self._runner.bad:
+        if self._runner.sums and self._runner.good and not self._runner.bad:
             names += [failure.id for _, failure in failing if failure.kind == "test"]
         self._output.skipped += out + totals.get("left", 0 if out else run.out)
         self._output.settle(RunnerRun(self._runner.by, names, failing, count, failed))
