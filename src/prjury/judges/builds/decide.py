@@ -32,6 +32,7 @@ from prjury.report.judge_facts import (
     RunFacts,
     TestFacts,
 )
+from prjury.report.wording import counted
 
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
@@ -109,9 +110,8 @@ def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
     if comparison.lost.count:
         return _answer(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
     if comparison.ignored:
-        return _answer(
-            comparison, passed, wording.say_ignored(comparison.ignored), FAILURES_IGNORED
-        )
+        words = wording.IGNORED.format(counted(comparison.ignored, "test"))
+        return _answer(comparison, passed, words, FAILURES_IGNORED)
     if gap := comparison.gap:
         return _answer(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
     return passed
@@ -265,7 +265,7 @@ def check_causes(comparison: Comparison) -> list[Check]:
     checks = []
     if lacking:
         names = "\n".join(one.name or one.id for one in lacking[:_MOST_LISTED])
-        words = wording.say_services(len(lacking))
+        words = wording.LACKING.format(counted(len(lacking), "test"))
         checks.append(
             Check("environment", passed=False, message=words, severity="warning", evidence=names)
         )

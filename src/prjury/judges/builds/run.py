@@ -133,7 +133,7 @@ class BothSides(Struct, frozen=True, dict=True):
         paths = paths_of(self.base.entries)
         fault = None if run.tested else find_fault(run, frozenset(), paths)
         if fault:
-            return BaseRun(plan, unknown=wording.say_base_unbuildable(fault.line))
+            return BaseRun(plan, unknown=wording.BASE_UNBUILDABLE.format(fault.line))
         self.memory.keep(plan, self.base.entries, run, self.base.tree)
         return BaseRun(plan, run, going_on, reports=reports)
 

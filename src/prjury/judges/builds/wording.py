@@ -21,7 +21,10 @@ _LONGEST_STEP = 60
 BASE_KEPT = "what the base came to is known from an earlier run"
 BUILDING_BASE = "building the base without the change"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
+LACKING = "{} could not run: a service that they need does not answer here"
+IGNORED = "{} failed by the log, and the command ended with exit code 0"
 ASKED = "{}. Check whether that is meant; nothing else failed."
+BASE_UNBUILDABLE = "it cannot be built here ({})"
 BASE_SLOW = "an earlier commit of the base took longer than there is time for this one"
 NO_TIME = "there was no time to run both without stopping at failures"
 REVIEW_AGAIN = Snippet("sh", "a shell", "prjury review")
@@ -90,11 +93,6 @@ def say_base_stopped(limit: str | None) -> str:
     """Say that the base was cut off."""
     how = f"stopped ({limit})" if limit else "ended by a signal"
     return f"its own build was {how}"
-
-
-def say_base_unbuildable(line: str) -> str:
-    """Say that the base cannot be built on this machine."""
-    return f"it cannot be built here ({line})"
 
 
 def say_running_again(count: int) -> str:
@@ -241,11 +239,6 @@ def say_vanished(lost: Vanished) -> str:
     return f"{counted(lost.count, 'test')} that ran on the base did not run here{example}"
 
 
-def say_ignored(count: int) -> str:
-    """Count the failing tests that change nothing."""
-    return f"{counted(count, 'test')} failed by the log, and the command ended with exit code 0"
-
-
 def say_gap(comparison: Comparison, gap: Gap) -> str:
     """Say why the tests cannot be compared with the base's."""
     base = comparison.base
@@ -305,11 +298,6 @@ def say_remedy(remedy: Remedy, plan: BuildPlan) -> str:
     services = [step.text for step in plan.left_out if step.kind == "services"]
     asks = "services:" in remedy.snippet.text and services
     return f"{remedy.words}: {join_names(services)}" if asks else remedy.words
-
-
-def say_services(count: int) -> str:
-    """One sentence for all tests that lack a service."""
-    return f"{counted(count, 'test')} could not run: a service that they need does not answer here"
 
 
 def describe_tests(results: Results) -> str:
