@@ -26,30 +26,30 @@ from prjury.manifests.versions import Requirement, parse_span
 _MIN_LITERAL = 3
 
 
-def without_warnings() -> re2.Options:
-    """RE2 options that keep the library from writing to standard error."""
+def make_quiet() -> re2.Options:
+    """Return RE2 options that keep the library from writing to standard error."""
     options = re2.Options()
     options.log_errors = False
     return options
 
 
-def _regex(text: str) -> str:
+def _check_regex(text: str) -> str:
     try:
-        re2.compile(text, without_warnings())
+        re2.compile(text, make_quiet())
     except re2.error as error:
         reason = error.args[0]
-        reported = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
-        raise ValueError(f"RE2 refuses {text!r}: {reported}") from error
+        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
+        raise ValueError(f"RE2 refuses {text!r}: {words}") from error
     return text
 
 
-def _language(name: str) -> str:
+def _check_language(name: str) -> str:
     if name not in LANGUAGES:
         raise ValueError(f"{name!r} is not a language; known are {', '.join(sorted(LANGUAGES))}")
     return name
 
 
-def _literal(text: str) -> str:
+def _check_literal(text: str) -> str:
     if len(text) < _MIN_LITERAL or text != text.strip():
         raise ValueError(f"a literal is at least {_MIN_LITERAL} characters of code, not {text!r}")
     return text
@@ -62,12 +62,12 @@ def _from_text(read: Callable[[str], object]) -> BeforeValidator:
 
 #: One word stands for a list of one.
 _LISTED = _from_text(lambda word: [word])
-Regex: TypeAlias = Annotated[str, AfterValidator(_regex)]
-LanguageName: TypeAlias = Annotated[str, AfterValidator(_language)]
+Regex: TypeAlias = Annotated[str, AfterValidator(_check_regex)]
+LanguageName: TypeAlias = Annotated[str, AfterValidator(_check_language)]
 Identifier: TypeAlias = Annotated[
     str, Field(pattern=r"^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$", max_length=60)
 ]
-Clue: TypeAlias = Annotated[str, AfterValidator(_literal)]
+Clue: TypeAlias = Annotated[str, AfterValidator(_check_literal)]
 Words: TypeAlias = Annotated[list[str], _LISTED]
 Requirements: TypeAlias = Annotated[
     list[Annotated[Requirement, _from_text(Requirement.parse)]], _LISTED, Field(min_length=1)
@@ -106,11 +106,7 @@ class Cases(PackSection):
 
 
 class VersionCase(PackSection):
-    """What a module declares, and how severe that makes a finding.
-
-    ``declares`` are coordinates ``group:artifact[:version]`` that the module inherits, ``own``
-    those that its own build file asks for.
-    """
+    """What a module inherits (``declares``) and asks for itself, and how severe a finding is."""
 
     declares: Words = Field(default_factory=empty)
     own: Words = Field(default_factory=empty)
@@ -147,9 +143,8 @@ _PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"
 class ManifestMatch(PackSection):
     """What a build file must hold: a dependency, or a setting of one of Maven's plugins.
 
-    ``dependencies`` are ``group:artifact`` in Maven and Gradle, a package's name elsewhere, an
-    action's ``owner/repository`` in workflows, and ``runtime:NAME`` for what a project runs on.
-    Where ``versions`` is given, a dependency counts only if all that it allows is within.
+    ``dependencies`` are ``group:artifact``, a package's name, an action's ``owner/repository``, or
+    ``runtime:NAME``; with ``versions`` one counts only if all that it allows is within.
     """
 
     dependencies: Words = Field(default_factory=empty, description="names, with `*`")
@@ -160,7 +155,7 @@ class ManifestMatch(PackSection):
     settings: dict[str, str] = Field(default_factory=dict, description="dotted key to value")
 
     @model_validator(mode="after")
-    def _says_something(self) -> ManifestMatch:
+    def _check_parts(self) -> ManifestMatch:
         if bool(self.plugin) != bool(self.settings):
             raise ValueError("`plugin` and `settings` go together")
         if not self.dependencies and not self.plugin:
@@ -173,12 +168,9 @@ class ManifestMatch(PackSection):
 class Match(PackSection):
     """One way to find the pattern: names, an ast-grep rule, an RE2 regex, an entry of a build file.
 
-    ``uses`` are qualified names (``numpy.float_``, ``io/ioutil``, ``react-dom.render``,
-    ``std::mem::zeroed``, ``builtins.unicode``, ``globalThis.Buffer``): wherever a file imports
-    them or uses them under whatever name it gives them, they and all that is below them are found.
-    ``names`` are words for such names, as utility rules of the ``ast-grep`` rule: ``word`` for a
-    use, ``word-import`` for an import, ``word-anywhere`` for both. ``if_imports`` and
-    ``unless_imports`` are searched in the file's import statements.
+    ``uses`` are qualified names (``numpy.float_``, ``io/ioutil``, ``react-dom.render``): they and
+    all below them are found under whatever name a file gives them. ``names`` are words for such
+    names in the ``ast-grep`` rule: ``word`` for a use, ``word-import``, ``word-anywhere``.
     """
 
     languages: list[LanguageName] = Field(min_length=1)
@@ -212,12 +204,16 @@ class Match(PackSection):
             raise ValueError("conditions on imports belong to `uses` or to an `ast-grep` rule")
         if not self.uses and (self.except_ or self.where != "anywhere"):
             raise ValueError("`except` and `where` belong to `uses`")
-        self._refuse("ast-grep", self.ast_grep, lambda language: language.parser is None)
+        self._refuse_languages("ast-grep", self.ast_grep, lambda language: language.parser is None)
         pattern = self.uses or self.names or None
-        self._refuse("uses", pattern, lambda language: not has_names(language.parser or ""))
-        self._refuse("manifest", self.manifest, lambda language: not language.declares)
+        self._refuse_languages(
+            "uses", pattern, lambda language: not has_names(language.parser or "")
+        )
+        self._refuse_languages("manifest", self.manifest, lambda language: not language.declares)
         settings = self.settings or None
-        self._refuse("settings", settings, lambda language: language.name not in _SETTINGS)
+        self._refuse_languages(
+            "settings", settings, lambda language: language.name not in _SETTINGS
+        )
         return self
 
     @property
@@ -226,11 +222,7 @@ class Match(PackSection):
         return self.ast_grep is not None or bool(self.uses)
 
     def may_find(self, text: str, tight: str, language: Language) -> bool:
-        """Return true if a text can hold the pattern at all, by words that it would have to hold.
-
-        Args:
-            tight: the text with no blanks around dots, in which names stand as they are written.
-        """
+        """Return true if a text can hold the pattern; ``tight`` has no blanks around dots."""
         if self.regex is not None:
             return bool(re2.search(self.regex, text))
         if not all(re2.search(word, text) or re2.search(word, tight) for word in self._needed):
@@ -265,7 +257,9 @@ class Match(PackSection):
             return self.names
         return {"used": self.uses, **({"excepted": self.except_} if self.except_ else {})}
 
-    def _refuse(self, matcher: str, value: object, cannot: Callable[[Language], bool]) -> None:
+    def _refuse_languages(
+        self, matcher: str, value: object, cannot: Callable[[Language], bool]
+    ) -> None:
         wrong = [name for name in self.languages if cannot(LANGUAGES[name])]
         if value is not None and wrong:
             raise ValueError(f"`{matcher}` cannot look at {', '.join(wrong)}")
@@ -289,9 +283,8 @@ _PARTS = re.compile(r"::|[./]")
 class KeptBy(PackSection):
     """What shows that a module keeps the old way on purpose.
 
-    ``code`` is searched in the module's code at the base: where it is found, findings are warnings
-    at most. So they are where the module asks for a library that brings the old one along. The
-    other two leave the module alone altogether.
+    With ``code`` in the module at the base, or a library that brings the old one along, findings
+    are warnings at most. The other two leave the module alone altogether.
     """
 
     brought_by: Words = Field(default_factory=empty, description="`group:artifact`, with `*`")
@@ -308,9 +301,8 @@ def last_part(name: str) -> str:
 class PatternRule(PackSection):
     """A version pattern.
 
-    ``requires`` says from which version on the finding has the rule's severity, in place of the
-    pack's own; ``or_requires`` adds to that. ``deprecated`` says from when on it is a warning,
-    ``replaceable`` from when on the replacement is there, which makes earlier uses a hint.
+    From ``requires`` on, in place of the pack's own, or from ``or_requires`` on, a finding has the
+    rule's severity, from ``deprecated`` on it is a warning, from ``replaceable`` on a hint.
     """
 
     id: Identifier
@@ -355,7 +347,7 @@ class PatternRule(PackSection):
         return None
 
     @model_validator(mode="after")
-    def _sure_enough(self) -> PatternRule:
+    def _check_confidence(self) -> PatternRule:
         if self.severity == "error" and self.confidence != "high":
             raise ValueError("only a rule of high confidence may be an error")
         if self.severity == "error" and self.known_by == "knowledge":
@@ -364,11 +356,7 @@ class PatternRule(PackSection):
 
     @cached_property
     def clues(self) -> list[str]:
-        """RE2 patterns of which one stands in every line that the rule could find.
-
-        Where none are given, the last part of each name that it looks for is one; a rule that has
-        none looks at every file.
-        """
+        """RE2 patterns of which one stands in every line that the rule could find; none for all."""
         words = self.words
         if not words and not self.literals and all(match.uses for match in self.match):
             words = sorted({last_part(name) for match in self.match for name in match.uses})
@@ -401,7 +389,7 @@ class Pack(Head):
     not_rules: list[NotRule] = Field(default_factory=empty)
 
     @model_validator(mode="after")
-    def _distinct(self) -> Pack:
+    def _check_ids(self) -> Pack:
         ids = [rule.id for rule in self.rules] + [entry.id for entry in self.not_rules]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:

@@ -48,13 +48,7 @@ class EarlierChange(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """The history of a branch since it forked from the base, newest first.
-
-    Attributes:
-        fork_point: the common commit; None if there is none or it is not known.
-        earlier: the changes on the base since then, and whether the branch has them.
-        unchecked: why the history could not be read; empty if it could.
-    """
+    """The history of a branch since its fork point, newest first; ``unchecked`` says why not."""
 
     fork_point: str | None = None
     messages: tuple[CommitMessage, ...] = ()

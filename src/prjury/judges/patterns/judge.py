@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import re2
+from msgspec import Struct
 
 from prjury.code.languages import language_of
 from prjury.code.parser import DIED, Parser
@@ -45,8 +46,7 @@ _SHARE = 0.25
 _NUMBER = re.compile(r"([0-9]{1,18})")
 
 
-@dataclass(frozen=True)
-class ScannedFiles:
+class ScannedFiles(Struct, frozen=True):
     """A pack, how many of its rules held, for how many files, and how many rules it has."""
 
     pack: str
@@ -55,19 +55,19 @@ class ScannedFiles:
     total: int = 0
 
 
-def named(looked: Sequence[ScannedFiles]) -> str:
-    """The packs that are about the touched files: those of which many rules look at them.
+def name_packs(scanned: Sequence[ScannedFiles]) -> str:
+    """Return the packs that are about the touched files: those of which many rules look at them.
 
     A pack about workflows has a rule or two for scripts, and says nothing else about these.
     """
-    return ", ".join(each.pack for each in looked if each.rules >= _SHARE * each.total)
+    return ", ".join(each.pack for each in scanned if each.rules >= _SHARE * each.total)
 
 
 def decide(
     outcome: ScanOutcome,
-    looked: Sequence[ScannedFiles],
+    scanned: Sequence[ScannedFiles],
     threshold: Severity,
-    reported: Mapping[str, Any],
+    facts: Mapping[str, Any],
     *,
     whole: bool = False,
 ) -> Judgment:
@@ -78,44 +78,53 @@ def decide(
     """
     findings, silenced = sorted(outcome.findings, key=_place), sorted(outcome.silenced, key=_place)
     seen: dict[str, Any] = {
-        "checks": [*_checks(outcome, findings, silenced, looked, reported)],
+        "checks": [*_list_checks(outcome, findings, silenced, scanned, facts)],
         "metadata": {
-            "subject": named(looked),
-            **reported,
-            **scope(outcome),
+            "subject": name_packs(scanned),
+            **facts,
+            **scope_of(outcome),
             "suppressed": len(silenced),
             "suppressions": [finding.place for finding in silenced],
             "known": [finding.place for finding in outcome.known],
             "findings": [finding.details for finding in findings],
         },
     }
+    rest = _rest_words(outcome)
     if grave := [finding for finding in findings if at_least(finding.severity, threshold)]:
-        return Judgment.failed(_sentence(grave) + _rest_words(outcome), **seen)
+        return Judgment.failed(_failure_words(grave) + rest, **seen)
     if outcome.crashed:
         return _report_crash(outcome, seen)
     if unread := sorted(outcome.asked & outcome.unread.keys()):
-        return Judgment.abstained(_unread(unread, outcome), "unread", **seen)
-    here = [finding for finding in silenced if finding.silenced_here and not whole]
-    if relaxed := [finding for finding in here if at_least(finding.severity, threshold)]:
-        return Judgment.abstained(_relax(relaxed), "suppressed_here", **seen)
+        few = [f"{visible(path)} ({outcome.unread[path]})" for path in unread[:_TOLD]]
+        few += [f"{len(unread) - _TOLD} more"] if len(unread) > _TOLD else []
+        reason = f"{counted(len(unread), 'file')} could not be read: {'; '.join(few)}{rest}"
+        return Judgment.abstained(reason, "unread", **seen)
+    for finding in silenced:
+        if finding.silenced_here and not whole and at_least(finding.severity, threshold):
+            reason = _silenced_words(silenced, threshold)
+            return Judgment.abstained(reason, "suppressed_here", **seen)
     if not outcome.read:
         why = "no file that rules look at is touched"
         return Judgment.abstained(why, NOT_APPLICABLE, **seen)
-    return Judgment.passed(_clean_sentence(findings, looked, threshold, outcome), **seen)
+    packs = name_packs(scanned) or counted(sum(each.rules for each in scanned), "rule")
+    unread_words = f"; {counted(len(outcome.unread), 'file')} not read" if outcome.unread else ""
+    words = _clean_words(findings, threshold, outcome)
+    files = counted(len(outcome.read), "file")
+    return Judgment.passed(f"{packs} over {files}: {words}{unread_words}{rest}", **seen)
 
 
-def _checks(
+def _list_checks(
     outcome: ScanOutcome,
     findings: Sequence[PatternFinding],
     silenced: Sequence[PatternFinding],
-    looked: Sequence[ScannedFiles],
-    reported: Mapping[str, Any],
+    scanned: Sequence[ScannedFiles],
+    facts: Mapping[str, Any],
 ) -> Iterator[Check]:
     yield from (finding.check for finding in findings)
     yield from (finding.silenced for finding in silenced)
     yield from (finding.upcoming for finding in sorted(outcome.upcoming, key=_place))
     hit = {finding.active.pack.id for finding in (*findings, *silenced, *outcome.known)}
-    for each in looked:
+    for each in scanned:
         if each.pack not in hit:
             clean = f"{counted(each.rules, 'rule')} over {counted(each.files, 'file')}, none hit"
             yield Check(each.pack, passed=True, message=clean)
@@ -125,7 +134,7 @@ def _checks(
         yield _hint("unused-suppression", message, place, "Remove the comment")
     for entry, line in outcome.stale:
         message = f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found"
-        place = Location(printable(reported["baseline"]), line)
+        place = Location(printable(facts["baseline"]), line)
         fix = "Remove the entry, or write the baseline again"
         yield _hint("stale-baseline", message, place, fix)
 
@@ -134,12 +143,8 @@ def _hint(name: str, message: str, place: Location, fix: str) -> Check:
     return Check(f"patterns/{name}", False, message, place, severity="hint", fix=fix)  # noqa: FBT003 - failed
 
 
-def scope(outcome: ScanOutcome) -> dict[str, Any]:
-    """What this judge answers for, and what it could not read.
-
-    Files of which no rule can say anything (documentation, other languages) do not matter
-    here; ``outside`` names them.
-    """
+def scope_of(outcome: ScanOutcome) -> dict[str, Any]:
+    """Return the files that this judge answers for, those unread, and those outside of rules."""
     read = tuple(sorted({*outcome.read, *outcome.locks}))
     unread, outside = (
         tuple(LeftOut(path, why) for path, why in sorted(paths.items()))
@@ -150,44 +155,41 @@ def scope(outcome: ScanOutcome) -> dict[str, Any]:
 
 def _rest_words(outcome: ScanOutcome) -> str:
     """Return the number of findings that do not count, as the end of a sentence."""
-    kinds, reported = _kinds(outcome.silenced), ""
-    if kinds:
-        reported = f"; {counted(len(outcome.silenced), 'finding')} silenced by {kinds}"
-    return reported + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
+    words = ""
+    if outcome.silenced:
+        number = counted(len(outcome.silenced), "finding")
+        words = f"; {number} silenced by {_list_silencers(outcome.silenced)}"
+    return words + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
 
 
-def _relax(silenced: Sequence[PatternFinding]) -> str:
+def _silenced_words(silenced: Sequence[PatternFinding], threshold: Severity) -> str:
     """``this change silences 2 errors by noqa: python-stdlib/imp (a.py:1) and 1 more``."""
-    first = silenced[0]
-    where = f"{first.name} ({visible(first.path)}:{first.line})"
-    more = f" and {len(silenced) - 1} more" if len(silenced) > 1 else ""
-    what = "error" if first.severity == "error" else "finding"
-    number = counted(len(silenced), what)
-    return f"this change silences {number} by {_kinds(silenced)}: {where}{more}"
+    here = [f for f in silenced if f.silenced_here and at_least(f.severity, threshold)]
+    first = here[0]
+    more = f" and {len(here) - 1} more" if len(here) > 1 else ""
+    number = counted(len(here), "error" if first.severity == "error" else "finding")
+    where = f"{first.name} ({visible(first.path)}:{first.line}){more}"
+    return f"this change silences {number} by {_list_silencers(here)}: {where}"
 
 
-def _kinds(silenced: Iterable[PatternFinding]) -> str:
+def _list_silencers(silenced: Iterable[PatternFinding]) -> str:
     """``noqa (2), prjury-ignore (1)``."""
     labels = Counter(finding.silenced_by for finding in silenced)
     return ", ".join(f"{n} ({labels[n]})" if len(labels) > 1 else n for n in sorted(labels))
 
 
-def _sentence(findings: Sequence[PatternFinding]) -> str:
-    grouped: dict[str, list[PatternFinding]] = {}
+def _failure_words(findings: Sequence[PatternFinding]) -> str:
+    by_summary: dict[str, list[PatternFinding]] = {}
     for finding in findings:
-        grouped.setdefault(finding.summary, []).append(finding)
-    few = list(grouped.items())[:_TOLD]
-    parts = [f"{summary} ({_places(group)})" for summary, group in few]
-    more = len(findings) - sum(len(group) for _, group in few)
-    parts += [f"{more} more"] if more > 0 else []
+        by_summary.setdefault(finding.summary, []).append(finding)
+    parts: list[str] = []
+    rest = len(findings)
+    for summary, same in list(by_summary.items())[:_TOLD]:
+        more = f" and {counted(len(same) - 1, 'more place')}" if len(same) > 1 else ""
+        parts.append(f"{summary} ({visible(same[0].path)}:{same[0].line}{more})")
+        rest -= len(same)
+    parts += [f"{rest} more"] if rest else []
     return f"{counted(len(findings), 'finding')}: {'; '.join(parts)}"
-
-
-def _places(findings: Sequence[PatternFinding]) -> str:
-    first, more = findings[0], len(findings) - 1
-    return f"{visible(first.path)}:{first.line}" + (
-        f" and {counted(more, 'more place')}" if more else ""
-    )
 
 
 def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
@@ -197,22 +199,14 @@ def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
     return path, finding.line, finding.name
 
 
-def _clean_sentence(
-    findings: Sequence[PatternFinding],
-    looked: Sequence[ScannedFiles],
-    threshold: Severity,
-    outcome: ScanOutcome,
+def _clean_words(
+    findings: Sequence[PatternFinding], threshold: Severity, outcome: ScanOutcome
 ) -> str:
-    packs = named(looked) or counted(sum(each.rules for each in looked), "rule")
-    files = counted(len(outcome.read), "file")
-    unread = f"; {counted(len(outcome.unread), 'file')} not read" if outcome.unread else ""
-    unread += _rest_words(outcome)
     if not findings:
-        found = "nothing else found" if outcome.silenced or outcome.known else "nothing found"
-        return f"{packs} over {files}: {found}{unread}"
+        return "nothing else found" if outcome.silenced or outcome.known else "nothing found"
     counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
-    reported = " and ".join(counted(number, name) for name, number in counts if number)
-    return f"{packs} over {files}: {reported}, none reaches {threshold}{unread}"
+    words = " and ".join(counted(number, name) for name, number in counts if number)
+    return f"{words}, none reaches {threshold}"
 
 
 def _report_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
@@ -225,18 +219,9 @@ def _report_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
     )
 
 
-def _unread(paths: Sequence[str], outcome: ScanOutcome) -> str:
-    """Files that rules look at were not read: what is in them is unknown."""
-    few = [f"{visible(path)} ({outcome.unread[path]})" for path in paths[:_TOLD]]
-    few += [f"{len(paths) - _TOLD} more"] if len(paths) > _TOLD else []
-    return (
-        f"{counted(len(paths), 'file')} could not be read: {'; '.join(few)}{_rest_words(outcome)}"
-    )
-
-
-def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
+def list_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
     """Return for each module the declarations that decided, and what is not known."""
-    found: list[dict[str, Any]] = []
+    versions: list[dict[str, Any]] = []
     notes: dict[str, None] = {}
     requirements = [requirement for head in heads for requirement in head.gate]
     for module in project.modules:
@@ -245,11 +230,11 @@ def versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
             name, version = printable(str(declared)), declared.version
             place: dict[str, Any] = {"module": module.path, "at": module.at, "declares": name}
             place |= {"version": printable(version) if version else None, "from": declared.path}
-            found.append(place)
+            versions.append(place)
             if declared.written and not version:
                 written = printable(declared.written)
                 notes[f"{declared.path}: version {written} of {name} is not known"] = None
-    return {"versions": found[:_MAX_VERSIONS], "notes": list(notes)[:_MAX_VERSIONS]}
+    return {"versions": versions[:_MAX_VERSIONS], "notes": list(notes)[:_MAX_VERSIONS]}
 
 
 _COMMENTS = (b"//", b"*", b"/*", b"#")
@@ -257,45 +242,37 @@ _BATCH = 100
 _MAX_FILES = 3_000
 
 
-@dataclass(frozen=True)
-class ExistingUsage:
-    """Looks into the code of modules, only where there is a finding that it could soften."""
-
-    project: Project
-    repository: Repository
-
-    def soften(self, findings: Sequence[PatternFinding]) -> list[PatternFinding]:
-        """The findings, with errors made warnings where the module does the same already."""
-        asked = sorted({self._question(f) for f in findings if f.severity == "error"})
-        habits = {(module, regex) for module, regex in asked if regex and self._has(module, regex)}
-        return [
-            replace(f, severity="warning", established=True)
-            if f.severity == "error" and self._question(f) in habits
-            else f
-            for f in findings
-        ]
-
-    def _question(self, finding: PatternFinding) -> tuple[str, str]:
-        sides = self.project.of_file[finding.path]
-        return sides.base.path or sides.head.path, finding.active.established
-
-    def _has(self, module: str, regex: str) -> bool:
-        pattern = re2.compile(regex.encode())
-        named = ((language_of(printable(p)), blob) for p, blob in self.project.files_of(module))
-        blobs = sorted({blob for found, blob in named if found and found.parser})[:_MAX_FILES]
-        for start in range(0, len(blobs), _BATCH):
-            contents = self.repository.read(blobs[start : start + _BATCH]).values()
-            if any(content and _uses(pattern, content) for content in contents):
-                return True
-        return False
+def soften_established(
+    findings: Sequence[PatternFinding], project: Project, repository: Repository
+) -> list[PatternFinding]:
+    """Return the findings, with errors made warnings where the module does the same already."""
+    uses: dict[tuple[str, str], bool] = {}
+    softened: list[PatternFinding] = []
+    for finding in findings:
+        sides, regex = project.of_file[finding.path], finding.active.established
+        module = sides.base.path or sides.head.path
+        softer = finding
+        if finding.severity == "error" and regex:
+            if (module, regex) not in uses:
+                uses[module, regex] = _uses_in_code(module, regex, project, repository)
+            if uses[module, regex]:
+                softer = replace(finding, severity="warning", established=True)
+        softened.append(softer)
+    return softened
 
 
-def _uses(pattern: re2._Regexp, content: bytes) -> bool:
-    """Return true if a line that is no comment line fits."""
-    return any(
-        not content[content.rfind(b"\n", 0, start) + 1 : start].lstrip().startswith(_COMMENTS)
-        for start in (match.start() for match in pattern.finditer(content))
-    )
+def _uses_in_code(module: str, regex: str, project: Project, repository: Repository) -> bool:
+    """Return true if a line of the module's code that is no comment line fits."""
+    pattern = re2.compile(regex.encode())
+    files = ((language_of(printable(path)), blob) for path, blob in project.files_of(module))
+    blobs = sorted({blob for language, blob in files if language and language.parser})[:_MAX_FILES]
+    for start in range(0, len(blobs), _BATCH):
+        for content in repository.read(blobs[start : start + _BATCH]).values():
+            for match in pattern.finditer(content or b""):
+                begin = match.string.rfind(b"\n", 0, match.start()) + 1
+                if not match.string[begin : match.start()].lstrip().startswith(_COMMENTS):
+                    return True
+    return False
 
 
 NAME = "patterns"
@@ -308,7 +285,7 @@ def _not_applicable(reason: str, metadata: Mapping[str, Any]) -> Judgment:
 
 
 def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
-    """The version-pattern judge; ConfigError for unknown packs and for what is wrong in one."""
+    """Make the judge; ConfigError for unknown packs and for what is wrong in one."""
     # The policy's commit has the packs, too: a pull request does not choose what judges it.
     if options.commit and options.paths:
         own = committed_packs(ports.repository, options.commit, options.paths)
@@ -352,76 +329,77 @@ class PatternsJudge:
         judgment = self._judge_findings(pull, context.deadline)
         if (note := self.own.note(pull)) is None:
             return judgment
-        reported = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
-        return replace(reported, reasoning=f"{judgment.reasoning}; {note}")
+        judgment = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
+        return replace(judgment, reasoning=f"{judgment.reasoning}; {note}")
 
     def find_concerned(self, pull: PullRequest) -> frozenset[str]:
         """Return the files that some rule looks at, whichever versions hold."""
-        files = [file for file in pull.files if is_code(file, ScanOutcome())]
-        found = {file.path: language_of(printable(file.path)) for file in files}
-        languages = {language.name for language in found.values() if language}
-        packs = self.selection.about(languages)
+        files = [
+            (file, language)
+            for file in pull.files
+            if is_code(file, ScanOutcome()) and (language := language_of(printable(file.path)))
+        ]
+        packs = self.selection.list_packs({language.name for _, language in files})
         rules = [Active(pack, rule) for pack in packs for rule in pack.rules if rule.clues]
         prefilter = Prefilter(rules)
-        return frozenset(
-            file.path
-            for file in files
-            if (language := found[file.path])
-            and any(
-                active.matches(language, file.path)
-                for active in prefilter.candidates("\n".join(x.text for x in file.added_lines))
-            )
-        )
+        paths: set[str] = set()
+        for file, language in files:
+            candidates = prefilter.candidates("\n".join(line.text for line in file.added_lines))
+            if any(active.matches(language, file.path) for active in candidates):
+                paths.add(file.path)
+        return frozenset(paths)
 
     def _judge_findings(self, pull: PullRequest, deadline: Deadline) -> Judgment:
         outcome = ScanOutcome(locks=() if self.whole else list_parsed_locks(pull, self.repository))
         changed = [file for file in pull.files if is_code(file, outcome)]
         if not changed:
-            return _not_applicable("no code file is touched", scope(outcome))
-        baseline = self._baseline(pull)
+            return _not_applicable("no code file is touched", scope_of(outcome))
+        options, selection = self.options, self.selection
+        # A pull request adds nothing to its own baseline.
+        tree = pull.head.sha if self.whole else pull.base.sha
+        file = options.baseline
+        baseline = load_baseline(self.repository, tree, file) if file else Baseline()
         project = Project.read(pull, self.repository, [file.path for file in changed])
-        languages = {found.name for f in changed if (found := language_of(printable(f.path)))}
-        options = self.options
-        packs = self.selection.packs_for(project.places, languages)
-        packs = [pack for pack in packs if not options.rules.is_ignored(pack.id)]
-        heads = packs or self.selection.heads.values()
-        reported = {"packs": [pack.id for pack in packs], **versions(project, heads)}
-        reported["silencing"] = options.rules.suppressions
-        reported |= {"baseline": baseline.file} if baseline.file else {}
+        languages = {each.name for f in changed if (each := language_of(printable(f.path)))}
+        packs = [
+            pack
+            for pack in selection.packs_for(project.places, languages)
+            if not options.rules.is_ignored(pack.id)
+        ]
+        heads = packs or selection.heads.values()
+        facts = {"packs": [pack.id for pack in packs], **list_versions(project, heads)}
+        facts["silencing"] = options.rules.suppressions
+        facts |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
             outcome.outside |= {printable(file.path): "no pack applies" for file in changed}
-            about = any(self.selection.is_about(project.places, head) for head in heads)
+            about = any(selection.is_about(project.places, head) for head in heads)
             reason = _NO_RULE if about else _NO_PACK
-            return _not_applicable(reason, {**reported, **scope(outcome)})
-        rules = {place.key: self.selection.standing(packs, place) for place in project.places}
+            return _not_applicable(reason, {**facts, **scope_of(outcome)})
+        rules = {place.key: selection.standing(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
         outcome.asked |= project.unread.keys()
-        asked = [file for file in changed if is_requested(file, standing[file.path], outcome)]
-        files = [file for file in asked if is_sound(file, outcome)]
+        requested = [file for file in changed if is_requested(file, standing[file.path], outcome)]
+        files = [file for file in requested if is_sound(file, outcome)]
         silencing = options.rules.suppressions
-        review = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
-        review.run(files, outcome, deadline)
+        scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
+        scan.run(files, outcome, deadline)
         outcome.leave_out(options.rules.is_ignored)
-        self._set_aside(baseline, outcome, reported["packs"])
-        outcome.findings = ExistingUsage(project, self.repository).soften(outcome.findings)
-        looked = list(_count_rules(packs, files, standing))
-        return decide(outcome, looked, options.severity, reported, whole=self.whole)
+        self._apply_baseline(baseline, outcome, facts["packs"])
+        outcome.findings = soften_established(outcome.findings, project, self.repository)
+        scanned = list(_count_rules(packs, files, standing))
+        return decide(outcome, scanned, options.severity, facts, whole=self.whole)
 
-    def _baseline(self, pull: PullRequest) -> Baseline:
-        """Read the baseline of the base: a pull request adds nothing to it."""
-        file = self.options.baseline
-        tree = pull.head.sha if self.whole else pull.base.sha
-        return load_baseline(self.repository, tree, file) if file else Baseline()
-
-    def _set_aside(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
-        known = {entry.fingerprint for entry in baseline.entries}
-        found, outcome.findings = outcome.findings, []
-        for finding in found:
-            aside = not known.isdisjoint(finding.fingerprints)
-            (outcome.known if aside else outcome.findings).append(finding)
+    def _apply_baseline(
+        self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]
+    ) -> None:
+        accepted = {entry.fingerprint for entry in baseline.entries}
+        findings, outcome.findings = outcome.findings, []
+        for finding in findings:
+            new = accepted.isdisjoint(finding.fingerprints)
+            (outcome.findings if new else outcome.known).append(finding)
         if self.whole:
-            marks = {mark for f in (*found, *outcome.silenced) for mark in f.fingerprints}
+            marks = {mark for f in (*findings, *outcome.silenced) for mark in f.fingerprints}
             outcome.stale = baseline.list_stale(marks, packs, outcome.unread)
 
 
@@ -429,13 +407,12 @@ def _count_rules(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
 ) -> Iterator[ScannedFiles]:
     """Count the rules of each pack, and the files whose versions open the pack."""
-    looking: list[list[Active]] = []
+    by_file: list[list[Active]] = []
     for file in files:
         language = language_of(printable(file.path))
         rules = standing[file.path].looking(language, file.path) if language else ()
-        looking.append(list(rules))
+        by_file.append(list(rules))
     for pack in packs:
-        names = [[active.name for active in some if active.pack.id == pack.id] for some in looking]
-        if count := sum(map(bool, names)):
-            rules_of = len({name for some in names for name in some})
-            yield ScannedFiles(pack.id, rules_of, count, len(pack.rules))
+        names = [{active.name for active in rules if active.pack is pack} for rules in by_file]
+        if number := sum(map(bool, names)):
+            yield ScannedFiles(pack.id, len(set().union(*names)), number, len(pack.rules))

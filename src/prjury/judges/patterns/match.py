@@ -21,7 +21,7 @@ from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.settings import plain_name, read_properties, read_yaml
 from prjury.manifests.spans import surely_within
 from prjury.rulepacks.applicability import is_one_of
-from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule, without_warnings
+from prjury.rulepacks.rule import ManifestMatch, Match, Pack, PatternRule, make_quiet
 
 #: A blank beside a dot within what may be a name; a sentence in a comment is none.
 _LOOSE = re2.compile(r"\w\s+\.|\w\.[ \t]*\n\s*\w|\w\.[ \t]+[a-z]")
@@ -36,8 +36,7 @@ MARKER = "prjury-ignore"
 class Active:
     """A rule that holds for a file, with its pack.
 
-    Attributes:
-        repairs: whether the replacement is there in every version that the module allows.
+    ``repairs``: its replacement is there in every version that the module allows.
     """
 
     pack: Pack
@@ -81,7 +80,7 @@ class Prefilter:
                 by_clue[f"(?i:{clue})" if ignore_case else clue].append(active)
         self._always = frozenset(each.name for each in rules if not each.rule.clues)
         self._owners = list(by_clue.values())
-        self._set = re2.Set.SearchSet(without_warnings())
+        self._set = re2.Set.SearchSet(make_quiet())
         for clue in by_clue:
             self._set.Add(clue)
         self._set.Compile()
@@ -90,8 +89,8 @@ class Prefilter:
         """The rules that may find something in the text, in their own order."""
         content = text.encode("utf-8", "surrogateescape")
         hit = self._set.Match(content) or [] if self._owners else []
-        named = {active.name for number in hit for active in self._owners[number]} | self._always
-        return [active for active in self.rules if active.name in named]
+        names = {active.name for number in hit for active in self._owners[number]} | self._always
+        return [active for active in self.rules if active.name in names]
 
 
 @dataclass(frozen=True)
@@ -112,8 +111,8 @@ class Hit:
     name: str = ""
     replacement: str = ""
 
-    def joined(self, other: Hit) -> Hit:
-        """Two hits that begin in the same line as one."""
+    def join(self, other: Hit) -> Hit:
+        """Return two hits that begin in the same line as one."""
         lines = (self.lines[0], *sorted({*self.lines[1:], *other.lines} - {self.lines[0]}))
         return replace(self, lines=lines, spans=tuple(sorted({*self.spans, *other.spans})))
 
@@ -170,11 +169,11 @@ class FileScan:
         Raises:
             UnreadableError: for a build file that cannot be read.
         """
-        found: dict[tuple[int, str], Hit] = {}
+        hits: dict[tuple[int, str], Hit] = {}
         for hit in self._hits(parsed):
             key = (hit.lines[0], hit.active.name)
-            found[key] = found[key].joined(hit) if key in found else hit
-        return [found[key] for key in sorted(found)]
+            hits[key] = hits[key].join(hit) if key in hits else hit
+        return [hits[key] for key in sorted(hits)]
 
     def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
         configs = self._configs if parsed else []
@@ -199,9 +198,9 @@ class FileScan:
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
         for active, names in pairs:
-            wanted = {plain_name(name): name for name in names}
+            by_plain = {plain_name(name): name for name in names}
             for setting in settings:
-                if name := wanted.get(plain_name(setting.name)):
+                if name := by_plain.get(plain_name(setting.name)):
                     span = (setting.start, setting.end)
                     new = names[name]
                     hit = replace(self._at(active, span), name=name, replacement=new)
@@ -227,54 +226,52 @@ class FileScan:
             manifest = reader_of(self.path, self.source.language.name)(self.content)
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
-        for active, wanted in pairs:
-            yield from (Hit(active, lines) for lines in _declarations(manifest, wanted))
+        for active, match in pairs:
+            yield from (Hit(active, lines) for lines in _declarations(manifest, match))
 
 
 def _places(
     match: Match, text: str, comments: Sequence[Range], strings: Sequence[Range]
 ) -> Iterator[Range]:
     """The regex's matches that begin in code, in strings or in comments, as the rule asks."""
-    for found in re2.compile(match.regex).finditer(text):
-        start: int = found.start()
-        if _inside(start, comments):
+    for place in re2.compile(match.regex).finditer(text):
+        start, where = place.start(), "code"
+        if _is_inside(start, comments):
             where = "comments"
-        elif _inside(start, strings):
+        elif _is_inside(start, strings):
             where = "strings"
-        else:
-            where = "code"
         if where == match.within:
-            yield start, found.end()
+            yield start, place.end()
 
 
-def _inside(offset: int, ranges: Sequence[Range]) -> bool:
+def _is_inside(offset: int, ranges: Sequence[Range]) -> bool:
     """Return true if the offset is in one of the ranges, which are sorted and do not overlap."""
     at = bisect_right(ranges, (offset, float("inf")))
     return at > 0 and offset < ranges[at - 1][1]
 
 
-def _declarations(manifest: Manifest, wanted: ManifestMatch) -> Iterator[tuple[int, ...]]:
-    """The lines that name each entry of the build file that is wanted."""
-    roles = {Role[name.upper()] for name in wanted.roles}
+def _declarations(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
+    """The lines that name each entry of the build file that is match."""
+    roles = {Role[name.upper()] for name in match.roles}
     for coordinate in manifest.coordinates:
-        if coordinate.role in roles and _is_wanted(coordinate, manifest, wanted):
+        if coordinate.role in roles and _is_wanted(coordinate, manifest, match):
             yield coordinate.lines
     for setting in manifest.settings:
-        value = wanted.settings.get(setting.key)
-        if setting.plugin == wanted.plugin and value in {setting.value, "*"}:
+        value = match.settings.get(setting.key)
+        if setting.plugin == match.plugin and value in {setting.value, "*"}:
             yield (setting.line,)
 
 
-def _is_wanted(coordinate: Coordinate, manifest: Manifest, wanted: ManifestMatch) -> bool:
+def _is_wanted(coordinate: Coordinate, manifest: Manifest, match: ManifestMatch) -> bool:
     """Return true if a coordinate that stands in a line has the name and the version."""
     name = str(coordinate)
-    if not coordinate.lines or is_one_of(name, wanted.except_):
+    if not coordinate.lines or is_one_of(name, match.except_):
         return False
     if coordinate.ecosystem == "runtime":
-        named = f"runtime:{name}" in wanted.dependencies
+        fits = f"runtime:{name}" in match.dependencies
     else:
-        named = is_one_of(name, wanted.dependencies)
-    if not named or wanted.versions is None:
-        return named
+        fits = is_one_of(name, match.dependencies)
+    if not fits or match.versions is None:
+        return fits
     version = resolve(coordinate.version or "", manifest.properties) or ""
-    return surely_within(version, coordinate.ecosystem, coordinate.artifact, wanted.versions)
+    return surely_within(version, coordinate.ecosystem, coordinate.artifact, match.versions)

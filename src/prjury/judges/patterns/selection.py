@@ -116,8 +116,8 @@ class PackSelection:
         sides = (side for place in places for side in dict.fromkeys((place.head, place.base)))
         return any(opens(head, module, asked_for=head.id in self.named) for module in sides)
 
-    def about(self, languages: Collection[str]) -> list[Pack]:
-        """The packs with rules about these languages, whatever a project declares."""
+    def list_packs(self, languages: Collection[str]) -> list[Pack]:
+        """Return the packs with rules about these languages, whatever a project declares."""
         return [self._pack(name) for name in sorted(self.heads) if self._knows(name, languages)]
 
     def _pack(self, name: str) -> Pack:

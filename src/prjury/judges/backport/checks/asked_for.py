@@ -32,24 +32,14 @@ _MOST_QUOTED, _MOST_SHOWN = 4, 20
 
 
 class RequestSources(Struct, frozen=True):
-    """What people ask for, refuse and report on any branch.
-
-    Attributes:
-        mended: the commits that the change says it fixes or reverts.
-    """
+    """What people ask for on any branch, and the commits that the change fixes or reverts."""
 
     requests: tuple[BackportRequest, ...] = ()
     mended: tuple[str, ...] = ()
 
 
 class FoundRequests(Struct, frozen=True):
-    """What people say about one branch.
-
-    Attributes:
-        answer: None without a request or refusal.
-        unnamed: whether somebody asks for a backport without naming a branch.
-        by: the quotes with their sources; refusals only, if there are any.
-    """
+    """What people say about one branch: an answer with its quotes; ``unnamed`` names no branch."""
 
     answer: Literal["yes", "no"] | None
     by: tuple[str, ...] = ()
@@ -99,11 +89,7 @@ def requested_branches(
 def requests_for(
     sources: RequestSources, branch: str, branches: Sequence[str] = ()
 ) -> FoundRequests:
-    """Return what the requests mean for a branch.
-
-    Args:
-        branches: all judged branches; ``1.2.3`` means the branch of that name if there is one.
-    """
+    """Return what the requests mean for one of the judged branches."""
     names = branches if branch in branches else [*branches, branch]
     own = [request for request in sources.requests if _means(request, branch, names)]
     unnamed = any(one.answer == "yes" and one.target is None for one in sources.requests)
