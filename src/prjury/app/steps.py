@@ -21,7 +21,7 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
-from prjury.judges.backport.checks.asked_for import find_requests, requested_branches
+from prjury.judges.backport.checks.asked_for import find_requests, find_requested
 from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
 from prjury.jury.gate import GatePolicy
@@ -158,7 +158,7 @@ class OpenedChange(Struct, frozen=True):
         sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in branches if bare(branch.name) not in aside]
-        requested, notes = requested_branches(sources, others)
+        requested, notes = find_requested(sources, others)
         names = dict.fromkeys((*own_names, *taken.names, *requested))
         return Chosen(tuple(names), (*taken.notes, *notes), taken.skipped)
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from prjury.errors import SourceError
 from prjury.judges.backport.checks.api import names_check
-from prjury.judges.backport.checks.asked_for import asked_for_check
+from prjury.judges.backport.checks.asked_for import request_check
 from prjury.judges.backport.checks.dependencies import manifests_check, moves_check
 from prjury.judges.backport.checks.lines_and_files import overlap_check
 from prjury.judges.backport.checks.migrations import migrations_check
@@ -93,7 +93,7 @@ CHECKS: tuple[BackportCheck, ...] = (
         lambda seen: not_there_yet_check(*seen.applied, seen.trial.empty, seen.tip.name),
         "first",
     ),
-    BackportCheck("asked-for", lambda seen: asked_for_check(seen.change.requests, seen.requests)),
+    BackportCheck("asked-for", lambda seen: request_check(seen.change.requests, seen.requests)),
     BackportCheck("picks-cleanly", lambda seen: picks_cleanly_check(seen.trial, seen.tip)),
     BackportCheck("prerequisites", _check_prerequisites, "deep"),
     BackportCheck("lines-and-files", lambda seen: overlap_check(seen.overlap)),

@@ -57,14 +57,7 @@ from prjury.snapshot.model import PullRequest, printable
 
 
 class Tools(Struct, frozen=True):
-    """What looks at changes and branches, and by which policy.
-
-    Attributes:
-        searching: finds words in trees.
-        judges: the judges of picked changes.
-        own_label: the label with ``{branch}`` that this program sets, which is no request.
-        texts: whether title and description may ask for a backport.
-    """
+    """What looks at changes; neither ``own_label`` nor, unless ``texts``, texts are requests."""
 
     config: BackportConfig
     repository: Repository
@@ -129,9 +122,7 @@ class BranchContext:
     """What is known about one branch.
 
     Attributes:
-        picking: the trial pick, which may still run.
         interface: that of the change; in the deep stage together with its prerequisites.
-        branches: the names of all judged branches.
         newest: whether the branch forked last from the base.
         others: earlier changes as the other branches have them.
         thorough: whether deep checks run even if the verdict is clear without them.

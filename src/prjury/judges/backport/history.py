@@ -70,13 +70,7 @@ def read_history(pull: PullRequest, tip: BranchTip, releases: Releases) -> Histo
 
 
 class Habits(Struct, frozen=True):
-    """The record of a branch, as far as it says something about one change.
-
-    Attributes:
-        lately: the smoothed share of the newest changes that reached it, 0..1.
-        lift: how much the title's words speak for a backport, in log-odds; 0 if unknown.
-        share: the smoothed share of all earlier changes that reached it.
-    """
+    """Shares of the newest and of all changes that came, and the lift of a title in log-odds."""
 
     lately: float
     lift: float

@@ -32,12 +32,7 @@ _AT_ONCE = 4
 
 
 class BackportJudge(Struct, frozen=True):
-    """Judges whether a change can be backported; it never votes on the merge.
-
-    Attributes:
-        thorough: the branches on which all checks run; None for all branches.
-        interface: that of the change, if it was looked for already.
-    """
+    """Judges backports; checks run deeply on ``thorough`` branches, None for all."""
 
     tools: Tools
     thorough: frozenset[str] | None = None

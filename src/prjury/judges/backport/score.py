@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from prjury.judges.backport.history import Habits, log_odds
 from prjury.judges.backport.titles import classes_of, title_of, words_of
-from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
 Band = Literal["likely", "grey", "unlikely"]
@@ -41,11 +40,10 @@ _ASIDE = frozenset({"feature", "docs", "tests", "build", "dependency", "tidying"
 
 
 class ChangeTraits(Struct, frozen=True):
-    """The traits of a change: the words of its title, and whether something calls it a fix.
+    """The traits of a change.
 
-    Attributes:
-        plain: whether the title calls it a fix of the program and nothing else.
-        recorded: whether a label or a changelog entry calls it a fix.
+    Its title calls it a ``fix``, nothing but a fix of the program (``plain``), or a label or a
+    changelog entry does (``recorded``).
     """
 
     words: frozenset[str] = frozenset()
@@ -66,7 +64,7 @@ def traits_of(pull: PullRequest) -> ChangeTraits:
         words=words_of(title),
         fix=fix,
         recorded=labels or any(map(_records_a_fix, pull.files)),
-        plain=fix and classes.isdisjoint(_ASIDE) and not is_docs_only(pull),
+        plain=fix and classes.isdisjoint(_ASIDE) and not pull.docs_only,
         lines=pull.additions + pull.deletions,
         new_files=sum(file.status is FileStatus.ADDED for file in pull.files),
     )
@@ -82,13 +80,7 @@ def _records_a_fix(file: FileChange) -> bool:
 
 
 class BranchTraits(Struct, frozen=True):
-    """The traits of a change on one branch.
-
-    Attributes:
-        habits: the record of the branch.
-        newest: whether no release branch forked later from the base.
-        removed: the share of removed lines that are on the branch, 0..1; None without any.
-    """
+    """The traits of a change on one branch; ``removed`` is the share of its lines there, 0..1."""
 
     habits: Habits
     conflicts: int = 0
@@ -135,13 +127,7 @@ _LEAST = 0.22
 
 
 class Score(Struct, frozen=True):
-    """How likely people are to backport the change. Evidence, never a gate.
-
-    Of changes with a ``value`` of 0.3, about three in ten were backported.
-
-    Attributes:
-        possible_from: the value from which a backport is possible on this branch.
-    """
+    """How likely people are to backport the change; evidence, never a gate."""
 
     value: float
     possible_from: float = 0.4

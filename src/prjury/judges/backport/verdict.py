@@ -48,14 +48,11 @@ class BranchFacts(Struct, frozen=True):
     """The facts about one branch.
 
     Attributes:
-        asked: a request or refusal; None without one.
         unnamed: whether somebody asks for a backport without naming a branch.
         reached: the number of earlier changes that reached this or another branch.
         hollow: whether the change itself is empty.
         gone: whether the branch has none of the touched files.
         newer: whether the change only raises versions that the branch has already.
-        first: the search for prerequisites, None if there was none.
-        default: the policy's answer where nothing else decides.
         parents: of the change's head, if they are known.
         cut_short: whether the deep checks were skipped.
     """

@@ -13,7 +13,7 @@ from prjury.judges.backport.requests.branches import (
     RequestLine,
     is_locked,
     line_of,
-    meant,
+    match_branches,
     release_branches,
 )
 from prjury.policy.load import read_options
@@ -216,7 +216,7 @@ MANY = (
     ],
 )
 def test_what_a_short_name_means(target: str, branches: tuple[str, ...]) -> None:
-    assert sorted(meant(target, MANY)) == sorted(branches)
+    assert sorted(match_branches(target, MANY)) == sorted(branches)
 
 
 versions = st.lists(st.integers(1, 2025), min_size=2, max_size=4)
@@ -229,18 +229,18 @@ def test_a_shorter_version_never_means_a_longer_one(
 ) -> None:
     shorter = short.format(".".join(map(str, version)))
     longer = long.format(".".join(map(str, [*version, more])))
-    assert meant(shorter, [longer]) == ()
+    assert match_branches(shorter, [longer]) == ()
 
 
 @given(versions, names, st.integers(0, 9))
 def test_more_digits_are_another_version(version: list[int], name: str, digit: int) -> None:
     text = ".".join(map(str, version))
-    assert meant(text, [name.format(f"{text}{digit}")]) == ()
+    assert match_branches(text, [name.format(f"{text}{digit}")]) == ()
 
 
 @given(st.text(), st.lists(st.text() | names))
 def test_no_text_breaks_it(target: str, branches: list[str]) -> None:
-    assert set(meant(target, branches)) <= set(branches)
+    assert set(match_branches(target, branches)) <= set(branches)
     assert isinstance(line_of(target), RequestLine | None)
     found = [BranchTip(name, "a" * 40, number) for number, name in enumerate(branches)]
     assert set(chosen(found).names) <= set(branches)

@@ -36,20 +36,12 @@ from prjury.snapshot.model import (
     visible,
 )
 
-#: Why a file of a language without support is not checked.
-NOT_KNOWN = "public names are not known in its language"
 _MISSING = f"its content is {MISSING}"
 #: Characters of a name and of a signature; signatures, and reasons why files are not checked.
 _LONGEST_NAME, _LONGEST_SIGNATURE = 80, 300
 _MOST_LISTED, _MOST_REASONS = 20, 3
 #: Languages that share names, because one may be rewritten in the other.
 _FAMILIES = {"javascript": "typescript", "tsx": "typescript"}
-_UNKNOWN_TEXT = re.compile(
-    r"\.(css|scss|less|html?|svg|ipynb|txt|po|pot|csv|sql|sh|bash|j2|tmpl|template|st|md|mdx|prompt"
-    r"|py\.typed|pyi|map|ejs|hbs|ftl|vm)$"
-)
-
-
 _ASIDE = re.compile(
     r"(^|/)(examples?|samples?|demos?|benchmarks?|asv_bench|fixtures|testdata|__mocks__|buildSrc"
     r"|mocks?|test-?(utils?|support|fixtures|kit)|[\w-]*[-_]tests?|[\w-]*[-_]examples?|tests?[-_][\w-]+)/"
@@ -133,33 +125,24 @@ def interface_of(
         if publics.broken is not None:
             line = f"line {publics.broken}{'' if side.new else ' as it was'} does not parse"
             unchecked.append(UncheckedFile(side.path, line))
-    unchecked += filter(None, map(_leave_out, pull.files))
+    unchecked += (
+        UncheckedFile(file.path, file.unread or "")
+        for file in pull.files
+        if file not in files and language_offered(file.path)
+    )
     return Interface(tuple(changes(old, new)), migrations_in(pull.files), tuple(unchecked))
-
-
-def _leave_out(file: FileChange) -> UncheckedFile | None:
-    """Return why a file that may offer names is not read."""
-    if not is_shipped(file.path):
-        return None
-    if (file.unread or "").startswith(BEYOND_LIMIT):
-        return UncheckedFile(file.path, file.unread or "") if language_offered(file.path) else None
-    known = is_offering(language_of(file.path)) or _UNKNOWN_TEXT.search(file.path)
-    return None if known else UncheckedFile(file.path, NOT_KNOWN)
 
 
 @lru_cache(maxsize=100_000)  # of one path before and after a change, and on each branch
 def language_offered(path: str) -> Language | None:
     """Return the language of a file that may offer public names, or None."""
     language = language_of(path)
-    if language is None or not is_offering(language) or not is_shipped(path):
+    if language is None or not is_offering(language) or kind_of(path) is not FileKind.SOURCE:
         return None
     internal = _INTERNAL.get(language.name)
-    return None if migration_tool(path) or (internal and internal.search(path)) else language
-
-
-def is_shipped(path: str) -> bool:
-    """Return true if a file is source of what others use, by its path."""
-    return kind_of(path) is FileKind.SOURCE and not _ASIDE.search(path)
+    if _ASIDE.search(path) or migration_tool(path) or (internal and internal.search(path)):
+        return None
+    return language
 
 
 def home_of(path: str, language: Language, package: str | None) -> str:
@@ -227,9 +210,9 @@ def _text_of(side: _Side, publics: Publics) -> SourceText:
 
 def names_check(interface: Interface) -> Check:
     """Return the check ``api`` for what a change does to public names."""
-    words, unchecked = ", ".join(_list_words(interface)), _unchecked_words(interface.unchecked)
+    words, unchecked = ", ".join(_list_words(interface)), _list_unchecked(interface.unchecked)
     if not words:
-        message = "; ".join(filter(None, ["no public name changes", unchecked]))
+        message = "; ".join(filter(None, ["no known public name changes", unchecked]))
         return Check("api", passed=True, message=message)
     breaks = bool(interface.breaking)
     release = f"needs a {'major' if breaks else 'minor'} release"
@@ -284,7 +267,7 @@ def _evidence(names: Sequence[NameChange]) -> str:
     return "\n".join([*lines, f"and {more} more"] if more > 0 else lines)
 
 
-def _unchecked_words(files: Sequence[UncheckedFile]) -> str:
+def _list_unchecked(files: Sequence[UncheckedFile]) -> str:
     """Return ``not checked: a.py and 2 more (not UTF-8)``, or an empty text."""
     by_reason: dict[str, list[str]] = {}
     for each in files:

@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from prjury.judges.backport.requests.branches import meant
+from prjury.judges.backport.requests.branches import match_branches
 from prjury.judges.backport.requests.labels import (
     EVERYWHERE,
     BackportRequest,
@@ -70,7 +70,7 @@ def find_requests(
     return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
 
 
-def requested_branches(
+def find_requested(
     sources: RequestSources, branches: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the branches that requests name, and a note on each request that names none."""
@@ -79,7 +79,7 @@ def requested_branches(
     for request in sources.requests:
         if request.answer != "yes" or request.target in {None, EVERYWHERE}:
             continue
-        matches = meant(request.target or "", branches)
+        matches = match_branches(request.target or "", branches)
         names += matches
         if not matches and request.source != "the milestone":  # which may be the base's own
             notes.append(visible(f"no branch is meant by {request}"))
@@ -104,10 +104,12 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
     if request.target is None or request.target == EVERYWHERE:
         return request.target is not None
     # The cheap test first: a target that does not mean the branch alone never means it at all.
-    return bool(meant(request.target, [branch])) and branch in meant(request.target, branches)
+    return bool(match_branches(request.target, [branch])) and branch in match_branches(
+        request.target, branches
+    )
 
 
-def asked_for_check(sources: RequestSources, requests: FoundRequests) -> Check:
+def request_check(sources: RequestSources, requests: FoundRequests) -> Check:
     """Return the check ``asked-for``, which fails on a refusal only."""
     refused, quotes = requests.answer == "no", list(requests.by)
     what = "refused for this branch" if refused else "asked for"

@@ -26,11 +26,7 @@ _SHOWN = 4
 
 
 class Bump(Struct, frozen=True):
-    """A dependency that a change adds (without ``old``), removes (without ``new``) or moves.
-
-    Attributes:
-        line: at the head, or on the merge base for a removed one; from 1.
-    """
+    """A dependency that a change adds (without ``old``), removes (without ``new``) or moves."""
 
     path: str
     name: str
@@ -89,7 +85,7 @@ def _compare(
     path: str, before: Iterable[DeclaredDependency], after: Iterable[DeclaredDependency]
 ) -> Iterator[Bump]:
     """Yield what differs by name; a file may declare a name several times."""
-    old, new = _by_name(before), _by_name(after)
+    old, new = _group_by_name(before), _group_by_name(after)
     for name in dict.fromkeys([*new, *old]):
         was, now = old.get(name, {}), new.get(name, {})
         gone = [each for written, each in was.items() if written not in now]
@@ -106,7 +102,7 @@ def _compare(
                 yield Bump(path, name, *versions, shown.purpose, shown.line)
 
 
-def _by_name(
+def _group_by_name(
     dependencies: Iterable[DeclaredDependency],
 ) -> Mapping[str, Mapping[str, DeclaredDependency]]:
     """Return the dependencies by name and by their version as written."""

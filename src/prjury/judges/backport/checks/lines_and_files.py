@@ -31,17 +31,10 @@ class AbsentLine(Struct, frozen=True):
 
 
 class LineOverlap(Struct, frozen=True):
-    """Which touched files and removed lines a branch has.
+    """Which touched files, by their old paths, and removed lines a branch has.
 
     Blank lines and blanks around lines are ignored; lines of missing files are not counted.
-
-    Attributes:
-        has: changed, deleted and renamed files that the branch has, by their old paths.
-        lacks: those that it lacks.
-        moved: where it has files that it has under another path.
-        removed: the number of lines that the change removes.
-        absent: those of them that the branch lacks.
-        unread: files that could not be read, with the reasons.
+    ``absent`` are removed lines that the branch lacks, ``moved`` its files under another path.
     """
 
     has: tuple[str, ...] = ()
@@ -83,7 +76,7 @@ def compare_lines(
     unread: list[tuple[str, str]] = []
     for path in has:
         file, content = touched[path], contents.get(blobs[path])
-        lines = _removed_lines(file)
+        lines = _list_removed(file)
         if file.unread:
             unread.append((path, file.unread))
         elif blobs[path] != file.old_blob and lines:
@@ -98,7 +91,7 @@ def compare_lines(
     return LineOverlap(has, lacks, tuple(moved.items()), removed, tuple(absent), tuple(unread))
 
 
-def _removed_lines(file: FileChange) -> list[tuple[int, str]]:
+def _list_removed(file: FileChange) -> list[tuple[int, str]]:
     """Return the removed lines that are not blank, with their numbers on the base."""
     return [
         (line.old or 1, text)

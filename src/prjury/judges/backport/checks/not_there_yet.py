@@ -29,18 +29,13 @@ _NUMBERS = re.compile(r"\(#(\d{1,9})\)|Merge pull request #(\d{1,9})")
 _NUMBER_AFTER = re.compile(r"(?: ?\(#\d{1,9}\))+$")
 #: Patches are compared one by one for at most so many commits.
 _MOST_COMMITS = 40
-#: So many commits are named.
-_FEW = 3
 
 
 class AppliedCommits(Struct, frozen=True):
-    """How the branch holds the change.
+    """How the branch holds the change, or held it.
 
-    Attributes:
-        commit: the branch's commit that brought it, or the one of several that was reverted.
-        evidence: the subject of the commit.
-        reverted: the branch's commit that reverted it, or None.
-        lost: whether the branch lacks the change's lines all the same.
+    ``commit`` brought it, or is the one of several that was ``reverted``; ``lost``: the branch
+    lacks the change's lines all the same.
     """
 
     how: str
@@ -165,8 +160,7 @@ def _names(read: Origins, change: Identity) -> str | None:
 def _how(brought: Sequence[str], whole: Mapping[str, str]) -> str:
     if len(brought) == 1:
         return whole.get(brought[0], f"{brought[0][:7]} applies it again")
-    names = ", ".join(sha[:7] for sha in brought[:_FEW]) + ", …" * (len(brought) > _FEW)
-    return f"{names} are its commits one by one"
+    return f"{', '.join(sha[:7] for sha in brought)} are its commits one by one"
 
 
 class ChangeHistory(Struct, frozen=True):
@@ -227,12 +221,7 @@ def not_there_yet_check(
     empty: bool,  # noqa: FBT001 - a fact
     branch: str,
 ) -> Check:
-    """Return the check ``not-there-yet``, which passes as long as the branch lacks the change.
-
-    Args:
-        unread: why the branch's history could not be read.
-        empty: whether the pick has no effect.
-    """
+    """Return the check ``not-there-yet``; ``empty``: the pick has no effect."""
     where = printable(branch)
     severity: Severity = "hint"
     if applied and applied.reverted and not empty:

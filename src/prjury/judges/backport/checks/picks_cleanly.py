@@ -35,13 +35,7 @@ _FEW = 3
 
 
 class CherryPickTrial(Struct, frozen=True):
-    """The change picked onto the tip of a branch.
-
-    Attributes:
-        merge: the outcome with the branch's tree after the pick.
-        empty: whether the branch would not change.
-        each: the commits one by one, if the project rebases.
-    """
+    """The change picked onto a branch; ``each`` of its commits if the project rebases."""
 
     merge: MergeTrial
     empty: bool = False

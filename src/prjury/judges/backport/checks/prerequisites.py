@@ -46,15 +46,10 @@ _MOST_TRACED = 6
 
 
 class Prerequisites(Struct, frozen=True):
-    """The result of a search.
+    """What has to be picked first, oldest first, and the change picked ``onto`` the tree after it.
 
-    Attributes:
-        commits: what has to be picked first, oldest first; empty if nothing was found.
-        trial: the change picked after them, None if nothing was found.
-        note: why nothing was found.
-        onto: the branch's tree after the commits.
-        lacks: what is missing on the branch even then.
-        unchecked: why the search was not finished; empty if it was.
+    ``lacks`` is missing even then; ``note`` says why nothing was found, ``unchecked`` why not all
+    was searched.
     """
 
     commits: tuple[StyleCommit, ...] = ()

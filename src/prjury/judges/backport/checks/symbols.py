@@ -38,22 +38,12 @@ class Searching(Protocol):
     """Finds words in a whole tree."""
 
     def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
-        """Return every place of each word.
-
-        Raises:
-            SourceError: when it takes too long, or cannot be done.
-        """
+        """Return every place of each word; SourceError if it takes too long or cannot be done."""
         ...
 
 
 class MissingSymbols(Struct, frozen=True):
-    """Something that the change uses and a branch lacks.
-
-    Attributes:
-        name: a name, or a module as the import spells it.
-        used: the first places at the head.
-        defined: its place on the merge base; without a line for a module.
-    """
+    """A name or module that the change uses, and its place on the merge base."""
 
     name: str
     used: tuple[Location, ...]

@@ -47,8 +47,8 @@ def release_branches(
             for one in others
             if own is None or ((line := line_of(one.name)) and line.version < own.version)
         ]
-        kept = [one for one in found if bare(one.name) == bare(default)] or found
-        return _choose_newest(older, kept, config)
+        moving = [one for one in found if bare(one.name) == bare(default)] or found
+        return _choose_newest(older, moving, config)
     return _choose_listed(others, config.branches)
 
 
@@ -72,30 +72,27 @@ def _choose_listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen
 
 
 def _choose_newest(
-    others: Sequence[BranchTip], found: Sequence[BranchTip], config: BackportConfig
+    others: Sequence[BranchTip], moving: Sequence[BranchTip], config: BackportConfig
 ) -> Chosen:
-    lined = [(one, line) for one in others if (line := line_of(one.name))]
-    families = Counter(line.family for _, line in lined)
+    lines = [(tip, line) for tip in others if (line := line_of(tip.name))]
+    families = Counter(line.family for _, line in lines)
     # A word that no other branch shares may be a topic's.
-    named = [(one, line) for one, line in lined if line.usual or families[line.family] > 1]
+    lines = [(tip, line) for tip, line in lines if line.usual or families[line.family] > 1]
     # Branches of single releases count only if there are no others.
-    lines = [one for one, line in named if not line.is_release] or [one for one, _ in named]
-    open_ones = [one for one in lines if not is_locked(one.name, config.locked)]
-    moved = max((one.date for one in found), default=0) - _UNMAINTAINED
-    awake = [one for one in open_ones if not 0 < one.date < moved]
-    taken = sorted(awake, key=_newest_first)[:MOST]
-    if taken:
-        return Chosen(tuple(one.name for one in taken))
-    left = sorted(lines, key=_newest_first)[:_FEW]
-    return Chosen((), skipped=tuple(_skip_words(one, open_=one in open_ones) for one in left))
-
-
-def _skip_words(branch: BranchTip, *, open_: bool) -> str:
-    if not open_:
-        return f"{visible(branch.name)} not tried: locked by the policy"
-    year = datetime.fromtimestamp(branch.date, UTC).year
-    how = "name it in `backport.branches` to include it"
-    return f"{visible(branch.name)} not tried: last commit {year}; {how}"
+    tips = [tip for tip, line in lines if not line.is_release] or [tip for tip, _ in lines]
+    oldest = max((tip.date for tip in moving), default=0) - _UNMAINTAINED
+    names: list[str] = []
+    skipped: list[str] = []
+    for tip in sorted(tips, key=_newest_first):
+        if is_locked(tip.name, config.locked):
+            skipped.append(f"{visible(tip.name)} not tried: locked by the policy")
+        elif 0 < tip.date < oldest:
+            year = datetime.fromtimestamp(tip.date, UTC).year
+            how = "name it in `backport.branches` to include it"
+            skipped.append(f"{visible(tip.name)} not tried: last commit {year}; {how}")
+        else:
+            names.append(tip.name)
+    return Chosen(tuple(names[:MOST]), skipped=() if names else tuple(skipped[:_FEW]))
 
 
 def _newest_first(branch: BranchTip) -> tuple[bool, tuple[int, ...], int, str]:
@@ -135,14 +132,7 @@ _RELEASE = 3
 
 
 class RequestLine(Struct, frozen=True):
-    """The release line that a branch is named for.
-
-    Attributes:
-        version: the numbers, without the wildcard: (1, 2) for ``1.2.x``, which is ``open``.
-        family: the word beside the numbers in lower case, or an empty text.
-        plain: whether the numbers stand alone, without a word, ``v`` or wildcard.
-        usual: whether it is named as release branches usually are.
-    """
+    """The release line that a branch is named for: (1, 2) for ``1.2.x``, which is ``open``."""
 
     version: Version
     family: str = ""
@@ -191,7 +181,7 @@ def bare(name: str) -> str:
     return name[match.end() :] if match else name
 
 
-def meant(target: str, branches: Sequence[str]) -> tuple[str, ...]:
+def match_branches(target: str, branches: Sequence[str]) -> tuple[str, ...]:
     """Return the branches that a text means, often a short form; none if it means another one.
 
     First the exact name, then the line of that version, then the line that a full release belongs
@@ -199,32 +189,25 @@ def meant(target: str, branches: Sequence[str]) -> tuple[str, ...]:
     that name, else ``1.x``. A shorter version never means a longer one: ``3.1`` is not ``3.12``. A
     word beside the version must match. ``5.4+`` means every line from 5.4 on.
     """
-    wanted = bare(target.strip())
-    if later := _AND_LATER.fullmatch(wanted):
+    name = bare(target.strip())
+    lines = [(branch, line) for branch in branches if (line := line_of(branch))]
+    if later := _AND_LATER.fullmatch(name):
         least = tuple(map(int, later[1].split(".")))
-        lines = ((name, line_of(name)) for name in branches)
-        return tuple(name for name, line in lines if line and line.version >= least)
+        return tuple(branch for branch, line in lines if line.version >= least)
     for same in (str.__eq__, lambda one, other: one.casefold() == other.casefold()):
-        if found := tuple(name for name in branches if same(bare(name), wanted)):
-            return found
-    line = line_of(wanted)
-    if line is None and re.fullmatch(r"[0-9]{1,4}", wanted):
-        line = RequestLine((int(wanted),), plain=True)  # in a request, a number is a version
+        if exact := tuple(branch for branch in branches if same(bare(branch), name)):
+            return exact
+    line = line_of(name)
+    if line is None and re.fullmatch(r"[0-9]{1,4}", name):
+        line = RequestLine((int(name),), plain=True)  # in a request, a number is a version
     if line is None:
         return ()
-    ways = [line]
+    versions = [line.version]
     if not line.open and len(line.version) == _RELEASE:
-        ways.append(RequestLine(line.version[:-1], line.family, open=True))
-    for way in ways:
-        if found := tuple(name for name in branches if _is(way, line_of(name))):
-            return found
+        versions.append(line.version[:-1])
+    lines = [(branch, one) for branch, one in lines if line.family in {"", one.family}]
+    for version in versions:
+        if same_line := tuple(branch for branch, one in lines if one.version == version):
+            return same_line
     # The whole line of a major version, such as 5.x.
-    major = RequestLine(line.version[:1], line.family)
-    majors = [name for name in branches if (other := line_of(name)) and other.open]
-    return tuple(name for name in majors if _is(major, line_of(name)))
-
-
-def _is(wanted: RequestLine, line: RequestLine | None) -> bool:
-    if line is None or line.version != wanted.version:
-        return False
-    return wanted.family in {"", line.family}
+    return tuple(branch for branch, one in lines if one.open and one.version == line.version[:1])

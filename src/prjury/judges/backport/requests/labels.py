@@ -22,13 +22,7 @@ _LONGEST_QUOTE = 120
 
 
 class BackportRequest(Struct, frozen=True):
-    """One statement about backports of a change.
-
-    Attributes:
-        answer: a request, a refusal, or the ``state`` of an earlier backport, which is neither.
-        target: the branch as it is written; `EVERYWHERE` for all, None if none is named.
-        source: where it stands, such as ``the label`` or ``@alice``.
-    """
+    """A statement: its answer, the branch as written (`EVERYWHERE`, None), and where it stands."""
 
     answer: Answer
     target: str | None
@@ -94,7 +88,7 @@ def of_labels(
     labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
 ) -> Iterator[BackportRequest]:
     """Read the labels of a pull request by the policy's patterns; ``own`` ones are no requests."""
-    requests = [label for label in labels if not any(captured(one, label) for one in own)]
+    requests = [label for label in labels if not any(read_pattern(one, label) for one in own)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
         if named := list(of_pattern([label], patterns)):
@@ -111,11 +105,11 @@ def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[Backp
     """Read the labels that match a pattern of the policy."""
     for label in labels:
         for pattern in patterns:
-            if target := captured(pattern, label):
+            if target := read_pattern(pattern, label):
                 yield BackportRequest("yes", target, "the label", label)
 
 
-def captured(pattern: str, label: str) -> str | None:
+def read_pattern(pattern: str, label: str) -> str | None:
     """Return the branch in a label of this pattern, None for another label."""
     before, _, after = (part.casefold() for part in pattern.partition("{branch}"))
     folded = label.strip().casefold()

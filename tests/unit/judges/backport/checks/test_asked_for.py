@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
-    asked_for_check,
+    find_requested,
     find_requests,
-    requested_branches,
+    request_check,
     requests_for,
 )
 from prjury.jury.judgment import Check
@@ -44,7 +44,7 @@ def read(
 
 
 def check_for(found: RequestSources, branch: str, among: Sequence[str] = ()) -> Check:
-    return asked_for_check(found, requests_for(found, branch, among))
+    return request_check(found, requests_for(found, branch, among))
 
 
 def answers(found: RequestSources) -> dict[str, str]:
@@ -353,7 +353,7 @@ def test_a_milestone_asks_for_the_branch_of_its_version(
 
 def test_requests_name_branches_or_are_told() -> None:
     sources = read(labels=("backport 1.0.x", "backport 9.x", "backport"), milestone="7.1.2")
-    names, notes = requested_branches(sources, BRANCHES)
+    names, notes = find_requested(sources, BRANCHES)
     assert names == ("1.0.x",)
     assert notes == ("no branch is meant by the label: backport 9.x",)
 
