@@ -42,7 +42,7 @@ from prjury.jury.judgment import Check, Judgment
 from prjury.manifests.versions import Requirement
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
-from prjury.rulepacks.load import shipped_heads, shipped_pack
+from prjury.rulepacks.load import list_heads, load_shipped
 from prjury.rulepacks.rule import KeptBy, Match, Pack, PatternRule
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
@@ -74,7 +74,7 @@ def ungated(judge: PatternsJudge, rules: Collection[str] = ()) -> PatternsJudge:
 
 @cache
 def _free_packs(rules: frozenset[str]) -> Mapping[str, Pack]:
-    packs = (_free(shipped_pack(name), rules) for name in shipped_heads())
+    packs = (_free(load_shipped(name), rules) for name in list_heads())
     return {pack.id: pack for pack in packs if pack.rules}
 
 
@@ -119,7 +119,7 @@ def _has_kind(rule: Mapping[str, Any], utils: Mapping[str, Any]) -> bool:
 
 def _parsing() -> Iterator[tuple[Pack, PatternRule, Match, Language]]:
     """Every matcher for which files are parsed, once for each of its languages."""
-    for pack in map(shipped_pack, shipped_heads()):
+    for pack in map(load_shipped, list_heads()):
         for rule in pack.rules:
             for match in rule.match:
                 if match.regex is None and match.manifest is None:

@@ -43,7 +43,7 @@ from prjury.manifests.module import ManifestModule
 from prjury.manifests.project import Project
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks.applicability import PackApplicability, at_least
-from prjury.rulepacks.load import shipped_heads, shipped_pack
+from prjury.rulepacks.load import list_heads, load_shipped
 from prjury.rulepacks.rule import Pack, PatternRule
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
@@ -162,7 +162,7 @@ class Addition:
         """What the module of the file says about a rule that does not hold there."""
         project = Project.read(self.pull, self.store, [path])
         module = project.of_file[path].head
-        pack = shipped_pack(_pack(name))
+        pack = load_shipped(_pack(name))
         rule = next(rule for rule in pack.rules if name == f"{pack.id}/{rule.id}")
         if PackApplicability(pack, module).keeps(rule):
             return f"{module.path} keeps the old way on purpose"
@@ -286,7 +286,7 @@ def main() -> None:
     evaluation.run(rows)
     gates = "versions ignored" if told.ungated else "by declared versions"
     print(f"{len(evaluation.verdicts)} of {len(rows)} lines; {told.severity} and above, {gates}")
-    print(f"Packs: {', '.join(sorted(shipped_heads()))}\n")
+    print(f"Packs: {', '.join(sorted(list_heads()))}\n")
     _show_figures(evaluation.verdicts)
     for line in _show_lines(evaluation.verdicts) if told.show else ():
         print(line)

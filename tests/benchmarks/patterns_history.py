@@ -40,7 +40,7 @@ from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.judgment import Check, Judgment
-from prjury.rulepacks.load import shipped_heads, shipped_pack
+from prjury.rulepacks.load import list_heads, load_shipped
 from prjury.rulepacks.rule import PatternRule
 from prjury.snapshot.model import PullRequest, Side
 
@@ -128,7 +128,7 @@ class TimedStore(Store):
 
 @cache
 def _rules() -> Mapping[str, PatternRule]:
-    packs = [shipped_pack(name) for name in shipped_heads()]
+    packs = [load_shipped(name) for name in list_heads()]
     return {f"{pack.id}/{rule.id}": rule for pack in packs for rule in pack.rules}
 
 

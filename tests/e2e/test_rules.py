@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Prjury
-from prjury.rulepacks.load import shipped_heads, shipped_pack
+from prjury.rulepacks.load import list_heads, load_shipped
 
-NAMES = sorted(shipped_heads())
+NAMES = sorted(list_heads())
 PACK = """id: mine
 title: Mine
 gate: runtime:python >=3.12
@@ -94,7 +94,7 @@ def test_a_rule_is_explained(prjury: Prjury) -> None:
 def test_a_pack_is_explained_with_its_rules(prjury: Prjury) -> None:
     done = prjury("rules", "show", "jackson-3")
     assert done.code == 0
-    assert all(f"## {rule.id}\n" in done.out for rule in shipped_pack("jackson-3").rules)
+    assert all(f"## {rule.id}\n" in done.out for rule in load_shipped("jackson-3").rules)
     assert "* `j2-annotations-ok`: Nothing to find" in done.out
 
 

@@ -12,7 +12,7 @@ from prjury.judges.workspace.catalog import KINDS
 from prjury.resources import judge_pages
 from prjury.rulepacks.description import Described
 from prjury.rulepacks.display import show_pack, show_rule
-from prjury.rulepacks.find import known_packs
+from prjury.rulepacks.find import list_known
 from prjury.rulepacks.rule import Pack
 
 _HEADING = re.compile(r"#{1,6} +(.*)")
@@ -24,7 +24,7 @@ def explain(name: str) -> str:
     pages, topic = judge_pages(), name.strip()
     if page := _page_of(topic, pages):
         return page
-    packs = known_packs([])
+    packs = list_known([])
     if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_passages(topic, pages)):
         return text
     checks = {name for page in pages.values() for name in _CHECK_NAME.findall(page)}

@@ -58,9 +58,9 @@ def list_packs(
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
     from prjury.rulepacks.display import pack_json, summary, table
-    from prjury.rulepacks.find import known_packs
+    from prjury.rulepacks.find import list_known
 
-    packs = known_packs(paths or [])
+    packs = list_known(paths or [])
     if format is TextFormat.JSON:
         _print_json({"packs": [pack_json(pack) for pack in packs]})
     elif format is TextFormat.MARKDOWN:
@@ -79,9 +79,9 @@ def show(
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
     from prjury.rulepacks import display
     from prjury.rulepacks.description import Described, DescribedRule
-    from prjury.rulepacks.find import known_packs, named
+    from prjury.rulepacks.find import list_known, named
 
-    pack, rule = named(name, known_packs(paths or []))
+    pack, rule = named(name, list_known(paths or []))
     if format is PlainFormat.JSON and rule:
         _print_json(display.rule_json(DescribedRule(pack, rule)))
     elif format is PlainFormat.JSON:

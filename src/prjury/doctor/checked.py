@@ -20,8 +20,8 @@ from prjury.policy.schema import Config
 from prjury.policy.seats import FileContentOptions, FunctionOptions
 from prjury.policy.tiers import TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
-from prjury.rulepacks.find import known_packs, provided
-from prjury.rulepacks.load import load_packs, shipped_heads
+from prjury.rulepacks.find import list_known, load_provided
+from prjury.rulepacks.load import load_packs, list_heads
 from prjury.rulepacks.rule import Pack
 
 
@@ -68,7 +68,7 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
             yield _problem((*path, "paths", number), error)
     if options.packs == "auto":
         return
-    packs = {*shipped_heads(), *(p.id for p in own), *(it.pack.id for it in provided())}
+    packs = {*list_heads(), *(p.id for p in own), *(it.pack.id for it in load_provided())}
     for number, name in enumerate(options.packs):
         if name not in packs:
             meant = did_you_mean(name, packs) or "`prjury rules list` names the packs"
@@ -83,7 +83,7 @@ def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
         return
     options = [entry.patterns for tier in config.tiers for entry in tier.judges if entry.patterns]
     places = [root / place for one in options for place in one.paths]
-    packs = [*known_packs([]), *(known_packs(places) if places else ())]
+    packs = [*list_known([]), *(list_known(places) if places else ())]
     rules = {pack.id for pack in packs} | {f"{p.id}/{rule.id}" for p in packs for rule in p.rules}
     for path, name in ignored.items():
         if name not in rules:

@@ -184,17 +184,13 @@ class PackApplicability:
     def severity(self, rule: PatternRule) -> Severity | None:
         """Rate a finding in the module; None where the rule does not hold.
 
-        The rule's own severity needs a declared span of which every version says so. Where some of
-        them lack the pattern, or all deprecate it, a finding is a warning; where only some
-        deprecate it, that needs a replacement in all of them. Where the version is unknown it is
-        a hint, which never blocks; so it is where the pattern is still sound, but its replacement
-        is there already. Where another library brings the old one along, nothing is worse than a
-        warning; in the repository of the library itself, which is the one to change it, nothing is
-        worse than a hint.
+        Every declared version has to say so for the rule's own severity; where some do, or the
+        old way is deprecated, it is a warning, where none is known a hint. A library that brings
+        the old one along makes a warning at most; the repository of the library itself a hint.
         """
         if not self.is_open or self.keeps(rule):
             return None
-        required = required_by(self.pack, rule)
+        required = list_required(self.pack, rule)
         severity = self._rate_by_version(rule, required)
         if severity and self.module.is_itself(required):
             return "hint"
@@ -202,7 +198,7 @@ class PackApplicability:
 
     def basis(self, rule: PatternRule) -> Basis:
         """Return the basis of the severity: the declaration that decides, and what is unsure."""
-        required = required_by(self.pack, rule)
+        required = list_required(self.pack, rule)
         bounds = [*required, *(rule.deprecated or ()), *(rule.replaceable or ()), *self.pack.gate]
         order = (Truth.YES, Truth.SOME, Truth.NO, Truth.UNKNOWN)
         deciding = sorted(
@@ -259,7 +255,7 @@ class PackApplicability:
         return "hint" if unsure or upcoming or undeclared else None
 
 
-def required_by(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
+def list_required(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
     """Return the requirements of which one makes a finding as severe as the rule says."""
     required = rule.requires or pack.requires or pack.gate
     return [*required, *rule.or_requires] if rule.or_requires else required
@@ -268,18 +264,16 @@ def required_by(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
 def severity_between(
     rule: PatternRule, sides: Sides, head: PackApplicability, base: PackApplicability
 ) -> Severity | None:
-    """The more severe answer of both sides; None where the rule holds on neither.
+    """Return the more severe answer of both sides; None where the rule holds on neither.
 
-    The head's answer alone counts where it declares another version of what decides at the base: no
-    pull request exempts itself by making its build files say less. Where the head's module is new,
-    the one above it makes a warning at most, because examples and the like may have versions of
-    their own. A library that is known to bring the old one along counts on either side of a module.
+    The head's alone counts where it declares another version of what decides: no pull request
+    exempts itself by declaring less. Above a new module the base makes a warning at most.
     """
     after = head.severity(rule)
     if sides.base is sides.head:
         return after
     before = base.severity(rule)
-    bounds = [*required_by(head.pack, rule), *(rule.deprecated or ())]
+    bounds = [*list_required(head.pack, rule), *(rule.deprecated or ())]
     if after == before or sides.moves(bounds):
         return after
     if sides.fresh and before:
@@ -291,7 +285,7 @@ def severity_between(
 
 def repairs(pack: Pack, rule: PatternRule, module: ManifestModule) -> bool:
     """Return true if what replaces the pattern is there in every version that the module allows."""
-    bounds = rule.replaceable or rule.deprecated or required_by(pack, rule)
+    bounds = rule.replaceable or rule.deprecated or list_required(pack, rule)
     return module.any_of(bounds) is Truth.YES
 
 
@@ -364,12 +358,8 @@ def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
 
 
 def find_outcomes(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
-    """Return the outcomes that the rule's own versions distinguish.
-
-    That an unknown version makes a hint, and one that is met in part a warning, is the gate's
-    doing and the same for every rule.
-    """
-    removed = required_by(pack, rule)
+    """Return the outcomes that the rule's own versions tell apart; none where no version counts."""
+    removed = list_required(pack, rule)
     bounds = [*removed, *(rule.deprecated or ()), *(rule.replaceable or ())]
     if not any(r.span for r in bounds) or not all(r.ecosystem for r in removed):
         return frozenset()

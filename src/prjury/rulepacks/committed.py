@@ -50,13 +50,8 @@ class CommittedPacks(Struct, frozen=True):
         return None
 
 
-def committed_packs(repository: Repository, commit: str, paths: Iterable[str]) -> CommittedPacks:
-    """Load the packs at these paths of a commit.
-
-    Raises:
-        ConfigError: for a path that leaves the repository or is not there, and for a wrong pack.
-        SourceError: when a partial clone lacks one.
-    """
+def load_committed(repository: Repository, commit: str, paths: Iterable[str]) -> CommittedPacks:
+    """Load the packs at these paths of a commit; ConfigError, or SourceError in a partial clone."""
     try:
         places = [_inside(path) for path in paths]
         tree = {entry.path: entry for entry in repository.files(commit)}

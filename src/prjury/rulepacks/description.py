@@ -11,7 +11,7 @@ from itertools import groupby
 
 from prjury.manifests.versions import Requirement
 from prjury.report.wording import counted
-from prjury.rulepacks.applicability import SEVERITIES, required_by
+from prjury.rulepacks.applicability import SEVERITIES, list_required
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
 
 _EVERY = "every project"
@@ -179,7 +179,7 @@ class DescribedRule:
     def outcomes_by_severity(self) -> dict[str, str]:
         """What must be declared for a finding to be as severe; empty where it never is."""
         rule, texts = self.rule, {"error": "", "warning": "", "hint": ""}
-        texts[rule.severity] = describe_start(required_by(self.pack, rule))
+        texts[rule.severity] = describe_start(list_required(self.pack, rule))
         if rule.deprecated and rule.severity == "error":
             texts["warning"] = describe_start(rule.deprecated)
         if self._is_early:
@@ -189,7 +189,7 @@ class DescribedRule:
     @property
     def _is_early(self) -> bool:
         """Return true if the hint comes before all else, because only the replacement is there."""
-        own = (list(required_by(self.pack, self.rule)), self.rule.deprecated)
+        own = (list(list_required(self.pack, self.rule)), self.rule.deprecated)
         replaceable = self.rule.replaceable
         return self.rule.severity != "hint" and bool(replaceable) and replaceable not in own
 

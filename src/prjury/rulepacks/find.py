@@ -21,65 +21,56 @@ from prjury.rulepacks.rule import Pack, PatternRule
 GROUP = "prjury.packs"
 
 
-def provided_packs(
+def list_provided(
     wanted: Literal["auto"] | Sequence[str], points: Iterable[EntryPoint] | None = None
 ) -> list[Pack]:
-    """The packs of installed distributions with these ids; ``auto`` means every pack.
-
-    Args:
-        points: entry points, in place of those that are installed.
-    """
-    packs = [loaded.pack for loaded in (provided() if points is None else _of(points))]
+    """Return the packs with these ids of installed distributions, or of these entry points."""
+    packs = [loaded.pack for loaded in (load_provided() if points is None else _load(points))]
     return [pack for pack in packs if wanted == "auto" or pack.id in wanted]
 
 
 @cache
-def provided() -> tuple[LoadedPack, ...]:
-    """The packs of all installed distributions, each checked."""
-    return _of(entry_points(group=GROUP))
+def load_provided() -> tuple[LoadedPack, ...]:
+    """Load the packs of all installed distributions, each checked."""
+    return _load(entry_points(group=GROUP))
 
 
-def _of(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
+def _load(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     by_id: dict[str, tuple[str, LoadedPack]] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
-        for loaded in _load_point(point):
-            other, _ = by_id.setdefault(loaded.pack.id, (_name(point), loaded))
-            if by_id[loaded.pack.id][1] is not loaded:
-                raise ConfigError(
-                    f"{other} and {_name(point)} both bring a pack {loaded.pack.id}",
-                    remedy="Uninstall one of them",
-                )
+        name, path = _name_point(point), _path_of(point)
+        try:
+            packs = load_packs([path])
+        except ConfigError as error:
+            problem = f"a pack of {name} is wrong: {error.what}"
+            raise ConfigError(problem, why=error.why, remedy=error.remedy) from error
+        for loaded in packs:
+            other, first = by_id.setdefault(loaded.pack.id, (name, loaded))
+            if first is not loaded:
+                problem = f"{other} and {name} both bring a pack {loaded.pack.id}"
+                raise ConfigError(problem, remedy="Uninstall one of them")
     return tuple(loaded for _, loaded in by_id.values())
 
 
-def _load_point(point: EntryPoint) -> list[LoadedPack]:
-    path = _path(point)
-    try:
-        return load_packs([path])
-    except ConfigError as error:
-        problem = f"a pack of {_name(point)} is wrong: {error.what}"
-        raise ConfigError(problem, why=error.why, remedy=error.remedy) from error
-
-
-def _path(point: EntryPoint) -> Path:
+def _path_of(point: EntryPoint) -> Path:
     try:
         value = point.load()
         path = Path(os.fspath(value() if callable(value) else value))
     except Exception as error:
         raise ConfigError(
-            f"the packs of {_name(point)} cannot be had: {type(error).__name__}: {error}",
+            f"the packs of {_name_point(point)} cannot be had: {type(error).__name__}: {error}",
             why="An entry point of `prjury.packs` names a path, or a function that returns one",
             remedy="Repair or uninstall that distribution",
         ) from error
     if not path.is_absolute():
         raise ConfigError(
-            f"the packs of {_name(point)} are at {str(path)!r}, which is not absolute",
+            f"the packs of {_name_point(point)} are at {str(path)!r}, which is not absolute",
             remedy="Build the path from the place of the package: Path(__file__).parent",
         )
     return path
 
 
-def _name(point: EntryPoint) -> str:
+def _name_point(point: EntryPoint) -> str:
     distribution = point.dist.name if point.dist else "an unknown distribution"
     return f"{distribution} (entry point {point.name} = {point.value})"
 
@@ -92,10 +83,12 @@ def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
     return load_packs(paths or [rule_packs()], find_unpublishable)
 
 
-def known_packs(paths: Sequence[Path]) -> list[Pack]:
+def list_known(paths: Sequence[Path]) -> list[Pack]:
     """Return the packs at the paths, unchecked; else those that ship and those installed."""
     loaded = load_packs(paths or [rule_packs()], lambda _: ())
-    packs_by_id = {each.pack.id: each.pack for each in [*loaded, *(() if paths else provided())]}
+    packs_by_id = {
+        each.pack.id: each.pack for each in [*loaded, *(() if paths else load_provided())]
+    }
     return [packs_by_id[name] for name in sorted(packs_by_id)]
 
 

@@ -52,31 +52,31 @@ class LoadedPack(Struct, frozen=True):
 
 
 @cache
-def shipped_heads() -> Mapping[str, Head]:
+def list_heads() -> Mapping[str, Head]:
     """Return the heads of the shipped packs by id."""
     heads = (_read_head(name, text) for name, text in pack_texts().items())
     return MappingProxyType({head.id: head for head in heads})
 
 
 @cache
-def shipped_pack(name: str) -> Pack:
+def load_shipped(name: str) -> Pack:
     """Return a shipped pack without its tests."""
     return read_pack(_read_shipped(name), f"{name}.yml").pack
 
 
 @cache
-def shipped_languages(name: str) -> frozenset[str]:
+def list_shipped_languages(name: str) -> frozenset[str]:
     """Return the languages of a shipped pack's rules without reading these."""
     languages = _LANGUAGES.findall(_read_shipped(name))
     if not languages:
-        return pack_languages(shipped_pack(name))
+        return pack_languages(load_shipped(name))
     return frozenset(word.strip() for listed in languages for word in listed.split(","))
 
 
 def _read_shipped(name: str) -> str:
     text = pack_texts().get(f"{name}.yml")
     if text is None:
-        names = ", ".join(sorted(shipped_heads()))
+        names = ", ".join(sorted(list_heads()))
         raise ConfigError(f"there is no pack {name!r}", remedy=f"Known packs are: {names}")
     return text
 
@@ -86,7 +86,7 @@ def pack_languages(pack: Pack) -> frozenset[str]:
     return frozenset(name for rule in pack.rules for name in rule.languages)
 
 
-def own_packs(paths: Iterable[str]) -> list[Pack]:
+def load_own_packs(paths: Iterable[str]) -> list[Pack]:
     """Return the user's packs, as `load_packs` reads them."""
     return [loaded.pack for loaded in load_packs(map(Path, paths))]
 

@@ -15,7 +15,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_policy
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports
-from prjury.rulepacks.committed import committed_packs
+from prjury.rulepacks.committed import load_committed
 from unit.judges.patterns.bench import InProcessParser, Quiet, context, found
 
 HEAD_OF_PACK = r"""id: house
@@ -56,14 +56,14 @@ def judged(path: str, before: Files, after: Files) -> Judgment:
 
 
 def ids(files: Files, path: str) -> list[str]:
-    found = committed_packs(FakeRepository({BASE: files}), BASE, [path])
+    found = load_committed(FakeRepository({BASE: files}), BASE, [path])
     return [f"{pack.id}/{rule.id}" for pack in found.packs for rule in pack.rules]
 
 
 def refused(files: Files, path: str, **modes: str) -> str:
     repository = FakeRepository({BASE: files}, modes)
     with pytest.raises(ConfigError) as error:
-        committed_packs(repository, BASE, [path])
+        load_committed(repository, BASE, [path])
     assert error.value.exit_code == 2
     return str(error.value)
 
@@ -152,4 +152,4 @@ def test_a_pack_that_a_partial_clone_lacks() -> None:
     with pytest.raises(
         SourceError, match=r"own.yml is missing from this clone \(partial or damaged\)"
     ):
-        committed_packs(repository, BASE, ["own.yml"])
+        load_committed(repository, BASE, ["own.yml"])

@@ -14,11 +14,11 @@ from prjury.errors import ConfigError
 from prjury.judges.patterns.pack_tests import run_tests
 from prjury.rulepacks.load import (
     find_unpublishable,
+    list_heads,
+    load_own_packs,
     load_packs,
-    own_packs,
+    load_shipped,
     read_pack,
-    shipped_heads,
-    shipped_pack,
 )
 from prjury.rulepacks.rule import Pack
 
@@ -106,7 +106,7 @@ def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
     bare = PACK[: PACK.index("    tests:")].replace("    confidence: high\n", "")
     bare = bare.replace("    references: ['https://example.org']\n", "")
     (tmp_path / "mine.yml").write_text(bare)
-    assert own_packs([str(tmp_path)])[0].rules[0].confidence == "high"
+    assert load_own_packs([str(tmp_path)])[0].rules[0].confidence == "high"
     with pytest.raises(ConfigError) as error:
         load_packs([tmp_path], find_unpublishable)
     assert error.value.exit_code == 2
@@ -145,7 +145,7 @@ def test_tests_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
         "      java: {valid: ['class A {}'], invalid: ['class A { int javax; }']}\n"
     )
     assert load_pack(tmp_path / "mine.yml").rules[0].tests.code["java"].valid == ["class A {}"]
-    assert [pack.id for pack in own_packs([str(tmp_path)])] == ["mine"]
+    assert [pack.id for pack in load_own_packs([str(tmp_path)])] == ["mine"]
 
 
 def test_a_case_for_a_rule_that_does_not_exist(tmp_path: Path) -> None:
@@ -159,12 +159,12 @@ def test_two_packs_of_one_name(tmp_path: Path) -> None:
     (tmp_path / "a.yml").write_text(PACK)
     (tmp_path / "b.yml").write_text(PACK)
     with pytest.raises(ConfigError, match="two packs have the id mine"):
-        own_packs([str(tmp_path)])
+        load_own_packs([str(tmp_path)])
 
 
 def test_an_empty_directory(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no pack"):
-        own_packs([str(tmp_path)])
+        load_own_packs([str(tmp_path)])
 
 
 def test_not_utf_8(tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_not_utf_8(tmp_path: Path) -> None:
 
 
 def test_a_shipped_pack_by_name() -> None:
-    assert shipped_pack("jakarta").id == "jakarta"
-    with pytest.raises(ConfigError, match=f"Known packs are: {', '.join(sorted(shipped_heads()))}"):
-        shipped_pack("../secrets")
+    assert load_shipped("jakarta").id == "jakarta"
+    with pytest.raises(ConfigError, match=f"Known packs are: {', '.join(sorted(list_heads()))}"):
+        load_shipped("../secrets")
 
 
 def test_a_structure_is_read_without_tests() -> None:
@@ -188,7 +188,7 @@ def test_a_pack_that_is_named_twice_is_one_pack(tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text(PACK)
     (tmp_path / "again").symlink_to(tmp_path)
     places = [tmp_path, tmp_path / "mine.yml", tmp_path, tmp_path / "again"]
-    assert [pack.id for pack in own_packs(map(str, places))] == ["mine"]
+    assert [pack.id for pack in load_own_packs(map(str, places))] == ["mine"]
 
 
 def test_links_that_lead_to_themselves(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_links_that_lead_to_themselves(tmp_path: Path) -> None:
     (tmp_path / "round").symlink_to(tmp_path)
     for path in (tmp_path, tmp_path / "loop.yml", tmp_path / "round" / "round"):
         with pytest.raises(ConfigError, match="cannot be read: Too many levels of symbolic links"):
-            own_packs([str(path)])
+            load_own_packs([str(path)])
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
         file.truncate(100 * 1024**2)
     tracemalloc.start()
     with pytest.raises(ConfigError, match=r"mine.yml is larger than 512 KiB"):
-        own_packs([str(tmp_path)])
+        load_own_packs([str(tmp_path)])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * 1024**2
@@ -213,7 +213,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "mine.yml")
     with pytest.raises(ConfigError, match="is not a file"):
-        own_packs([str(tmp_path)])
+        load_own_packs([str(tmp_path)])
 
 
 @pytest.mark.parametrize(
@@ -229,13 +229,13 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 def test_what_is_not_even_text(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "mine.yml").write_bytes(content)
     with pytest.raises(ConfigError, match=words):
-        own_packs([str(tmp_path)])
+        load_own_packs([str(tmp_path)])
 
 
 @pytest.mark.parametrize("path", ["no\0name", "missing.yml", "missing.yml/mine.yml"])
 def test_a_path_that_leads_nowhere(path: str) -> None:
     with pytest.raises(ConfigError, match=r"cannot be read|there is no pack"):
-        own_packs([path])
+        load_own_packs([path])
 
 
 #: Exponential for engines that go back; linear for those that are used here.

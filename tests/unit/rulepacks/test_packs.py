@@ -6,11 +6,11 @@ import pytest
 
 from prjury.judges.patterns.pack_tests import find_gaps, run_tests
 from prjury.resources import rule_packs
-from prjury.rulepacks.load import load, shipped_heads, shipped_pack
+from prjury.rulepacks.load import list_heads, load, load_shipped
 from prjury.rulepacks.rule import Example, Pack, PatternRule
 from unit.judges.patterns.bench import adding, found
 
-PACKS = sorted(shipped_heads())
+PACKS = sorted(list_heads())
 
 #: Packages of OpenJDK 17 under javax; below each of them nothing moved.
 JDK = """
@@ -93,7 +93,7 @@ def _swapped(rule: PatternRule) -> PatternRule:
 
 
 def test_a_shipped_pack_is_the_same_with_and_without_its_tests(pack: Pack) -> None:
-    quick = shipped_pack(pack.id)
+    quick = load_shipped(pack.id)
     assert [rule.id for rule in quick.rules] == [rule.id for rule in pack.rules]
 
 

@@ -13,14 +13,14 @@ from prjury.resources import rule_packs
 from prjury.rulepacks.description import Described, DescribedRule
 from prjury.rulepacks.display import index_page, pack_page
 from prjury.rulepacks.find import packs_at
-from prjury.rulepacks.load import load, shipped_heads
+from prjury.rulepacks.load import list_heads, load
 from prjury.rulepacks.rule import Pack
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / ".github" / "docs" / "rules"
 PAGE = ROOT / ".github" / "docs" / "judges" / "packs.md"
 README = ROOT / "README.md"
-NAMES = sorted(shipped_heads())
+NAMES = sorted(list_heads())
 
 
 def pack(name: str) -> Pack:

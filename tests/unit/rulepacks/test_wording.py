@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from prjury.judges.patterns.findings import found_in, repair_of
+from prjury.judges.patterns.findings import find_code, repair_of
 from prjury.judges.patterns.pack_tests import run_tests
 from prjury.manifests.manifest import Role
 from prjury.manifests.module import DeclaredVersion
@@ -85,7 +85,7 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
             for hit in case.hits[:1] if case.wanted else ():
                 line = hit.lines[0]
                 text = case.code.split("\n")[line - 1]
-                found = found_in(case.scan, hit, line, text)
+                found = find_code(case.scan, hit, line, text)
                 repair = repair_of(case.scan, hit, line, text)
                 fixed = repair.of(text, found) if repair else None
                 words = finding_text(

@@ -28,21 +28,15 @@ _APPLICABILITY = ("machine-applicable", "maybe-incorrect", "has-placeholders")
 
 @dataclass(frozen=True)
 class PatternFinding:
-    """One rule on one added line.
+    """One rule on one added line, ``text``.
 
     Attributes:
-        path: as git stores it.
-        text: the added line, verbatim.
         established: whether the module does the same already, which made a warning of an error.
         repeated: whether the line that it replaces has it too, which made a hint of it.
-        repair: what the rule's own fix changes in the line; None without a fix.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
         found: the code in which the pattern stands; empty where only the line is known.
         replacement: what replaces the very name that it uses.
-        basis: what the severity rests on.
         fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
-        silencer: the comment that silences it, if one does.
-        silenced_here: whether the change itself adds that comment.
     """
 
     active: Active
@@ -180,8 +174,8 @@ class Repair:
             return None
         return fixed[len(before) : len(fixed) - len(after)]
 
-    def beside(self, other: Repair) -> Repair | None:
-        """Both as one; None where they change the same characters in different ways."""
+    def join(self, other: Repair) -> Repair | None:
+        """Return both as one; None where they change the same characters in different ways."""
         edits = sorted({*self.edits, *other.edits})
         if any(one[1] > two[0] for one, two in pairwise(edits)):
             return None
@@ -189,20 +183,20 @@ class Repair:
         return Repair(tuple(edits), worst)
 
 
-def fused(findings: Sequence[PatternFinding]) -> Iterator[PatternFinding]:
-    """The findings of one file; those that stand in one line with one fix for all of them."""
+def fuse_repairs(findings: Sequence[PatternFinding]) -> Iterator[PatternFinding]:
+    """Yield the findings of one file; those in one line with one fix for all of them."""
     by_line: dict[int, Repair | None] = {}
     for one in findings:
         if one.repair:
             other = by_line.get(one.line, one.repair)
-            by_line[one.line] = one.repair.beside(other) if other else None
+            by_line[one.line] = one.repair.join(other) if other else None
     for one in findings:
         repair = by_line.get(one.line) or one.repair
         yield replace(one, fixed=repair.line(one.text)) if one.repair and repair else one
 
 
-def found_in(scan: FileScan, hit: Hit, line: int, text: str) -> str:
-    """The code of the line in which the pattern stands; empty where only the line is known."""
+def find_code(scan: FileScan, hit: Hit, line: int, text: str) -> str:
+    """Return the code of the line in which the pattern stands; empty if only the line is known."""
     if not hit.spans or line != hit.lines[0]:
         return ""
     spans = _columns(scan, hit, line, text)
@@ -210,11 +204,7 @@ def found_in(scan: FileScan, hit: Hit, line: int, text: str) -> str:
 
 
 def repair_of(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
-    """Return what the rule's first fix that fits changes in the line.
-
-    Args:
-        text: the line as it stands in the file; only if the parser saw the same is it touched.
-    """
+    """Return what the rule's first fix that fits changes in a line that the parser saw so."""
     if not hit.active.repairs or line != hit.lines[0]:
         return None
     spans = _columns(scan, hit, line, text)

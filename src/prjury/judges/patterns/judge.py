@@ -33,9 +33,9 @@ from prjury.ports import Ports, Repository
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 from prjury.report.wording import counted
 from prjury.rulepacks.applicability import at_least
-from prjury.rulepacks.committed import CommittedPacks, committed_packs
-from prjury.rulepacks.find import provided_packs
-from prjury.rulepacks.load import own_packs
+from prjury.rulepacks.committed import CommittedPacks, load_committed
+from prjury.rulepacks.find import list_provided
+from prjury.rulepacks.load import load_own_packs
 from prjury.rulepacks.rule import Head, Pack
 from prjury.snapshot.model import FileChange, PullRequest, printable, visible
 
@@ -288,11 +288,11 @@ def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
     """Make the judge; ConfigError for unknown packs and for what is wrong in one."""
     # The policy's commit has the packs, too: a pull request does not choose what judges it.
     if options.commit and options.paths:
-        own = committed_packs(ports.repository, options.commit, options.paths)
+        own = load_committed(ports.repository, options.commit, options.paths)
     else:
-        own = CommittedPacks(own_packs(options.paths))
+        own = CommittedPacks(load_own_packs(options.paths))
     # The user's own packs come last: they may replace one of the same name.
-    packs = [*provided_packs(options.packs), *own.packs]
+    packs = [*list_provided(options.packs), *own.packs]
     selection = PackSelection.of(options.packs, packs)
     return PatternsJudge(options, ports.repository, selection, own=own)
 

@@ -101,7 +101,6 @@ class Hit:
         lines: git's numbers of the lines that it stands on or is named by, the telling one first.
         spans: where in the source's text, in characters; empty where only the lines are known.
         rewritten: the setting as it is called now, where that is all that changes.
-        name: the setting that it is about, and ``replacement`` what it is called now.
     """
 
     active: Active

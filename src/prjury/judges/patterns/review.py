@@ -11,7 +11,7 @@ from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, unescape
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
-from prjury.judges.patterns.findings import PatternFinding, found_in, fused, repair_of
+from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repairs, repair_of
 from prjury.judges.patterns.match import MARKER, Active, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, read_suppressions
@@ -40,15 +40,10 @@ class ScanOutcome:
     """What going through the files has come to; paths are printable.
 
     Attributes:
-        silenced: findings that a comment of the pull request's tree silences.
-        known: findings that the baseline knows.
+        known: findings that the baseline knows; ``stale`` are its entries that match nothing.
         upcoming: uses that are right for the declared version, and will not be for a later one.
-        stale: entries of the baseline that match nothing any more, where the whole tree was seen.
-        asked: the files of which a rule could say something, read or not.
-        outside: readable files of which no rule could, such as documentation.
-        unused: comments in added lines that silence nothing.
-        crashed: why the parser gave no answer for some file, by path; never a hostile file's
-            timeout, which only leaves that file unread.
+        asked: the files of which a rule could say something, read or not; others are outside.
+        crashed: why the parser gave no answer, by path; never a hostile file's timeout.
         locks: changed lock files that a reader of manifests understands.
     """
 
@@ -128,13 +123,9 @@ class _Target:
 
 @dataclass(frozen=True)
 class PatternScan:
-    """The scan of one pull request.
+    """The scan of one pull request, by the rules that hold for each file, by its path.
 
-    Attributes:
-        standing: the rules that hold for each file, by its path.
-        silencing: whether comments may silence findings.
-        whole: whether all files of a tree are looked at, and not what one pull request adds; the
-            parser's time then is that of each batch of files, not that of all of them.
+    With ``whole``, the parser's time is that of each batch of files, not that of all of them.
     """
 
     repository: Repository
@@ -276,7 +267,7 @@ class PatternScan:
                     line,
                     added[line],
                     repair_of(scan, hit, line, added[line]),
-                    found=hit.name or found_in(scan, hit, line, added[line]),
+                    found=hit.name or find_code(scan, hit, line, added[line]),
                     replacement=hit.replacement,
                     basis=target.standing.basis(hit.active),
                     fingerprints=tuple(known_by),
@@ -285,6 +276,6 @@ class PatternScan:
                 )
                 into = outcome.upcoming if found.basis.doubt == "upcoming" else own
                 (outcome.silenced if silencer else into).append(found)
-        outcome.findings += fused(self._soften_repeated(target, scan, own))
+        outcome.findings += fuse_repairs(self._soften_repeated(target, scan, own))
         unused = suppressions.list_unused(added, scan.rules)
         outcome.unused += (Unused(rule, printable(file.path), line) for rule, line in unused)

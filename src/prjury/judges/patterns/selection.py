@@ -18,7 +18,7 @@ from prjury.rulepacks.applicability import (
     repairs,
     severity_between,
 )
-from prjury.rulepacks.load import pack_languages, shipped_heads, shipped_languages, shipped_pack
+from prjury.rulepacks.load import list_heads, list_shipped_languages, load_shipped, pack_languages
 from prjury.rulepacks.rule import Head, Pack, PatternRule
 
 #: How the head and the base of a module see a pack.
@@ -89,7 +89,7 @@ class PackSelection:
     def of(cls, packs: Literal["auto"] | list[str], own: Iterable[Pack]) -> PackSelection:
         """Reads the option ``packs``; ConfigError for a name that no pack has."""
         mine = {pack.id: pack for pack in own}
-        heads: dict[str, Head] = {**shipped_heads(), **mine}
+        heads: dict[str, Head] = {**list_heads(), **mine}
         if packs == "auto":
             return cls(mine, heads, frozenset())
         unknown = sorted(set(packs) - heads.keys())
@@ -121,11 +121,11 @@ class PackSelection:
         return [self._pack(name) for name in sorted(self.heads) if self._knows(name, languages)]
 
     def _pack(self, name: str) -> Pack:
-        return self.own.get(name) or shipped_pack(name)
+        return self.own.get(name) or load_shipped(name)
 
     def _knows(self, name: str, languages: Collection[str]) -> bool:
         own = self.own.get(name)
-        known = pack_languages(own) if own else shipped_languages(name)
+        known = pack_languages(own) if own else list_shipped_languages(name)
         return not known.isdisjoint(languages)
 
     def standing(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -25,12 +25,9 @@ ANY, DEPRECATION, REMOVAL = "*", "*deprecation", "*removal"
 
 @dataclass
 class Directive:
-    """One comment or annotation, or one name in it.
+    """One comment or annotation on a line, or one name in it, which holds over ``lines``.
 
-    Attributes:
-        lines: the lines over which it holds; it stands on the ``line``.
-        names: what it speaks of: rules, other tools' codes, `ANY`, `DEPRECATION`, `REMOVAL`.
-        used: whether it has silenced anything, also on lines that the pull request does not add.
+    It is used if it has silenced anything, also on lines that the pull request does not add.
     """
 
     label: str
@@ -49,7 +46,10 @@ class Directive:
 
 
 def names_of(active: Active, severity: Severity) -> frozenset[str]:
-    """Every name by which a comment can mean a finding of this severity; lesser ones deprecate."""
+    """Return every name by which a comment can mean a finding of this severity.
+
+    A lesser severity than error, also because the version only deprecates it, is a deprecation.
+    """
     rule = active.rule
     lesser = severity != "error" and rule.deprecated is not None
     kind = DEPRECATION if lesser or rule.severity != "error" else REMOVAL
@@ -286,9 +286,8 @@ def read_suppressions(scan: FileScan, reply: Parsed | None) -> tuple[Parsed | No
     items: tuple[Range, ...] = ()
     if reply and job and _probe(scan):
         own = len(job["rules"])
-        marks, items = (tuple(s for n, s in reply.matches if n == own + at) for at in range(2))
-        rest = (row for row in reply.matches if row[0] < own)
-        reply = Parsed(tuple(rest), reply.comments, reply.strings)
+        marks, items = (tuple(s for n, s in reply.found if n == own + at) for at in range(2))
+        reply = replace(reply, found=tuple(entry for entry in reply.found if entry[0] < own))
     strings = reply.strings if reply else ()
     page = CommentPage(scan.source, tuple(scan.comments(reply)), strings, marks, items)
     reader = READERS.get(scan.source.language.name)

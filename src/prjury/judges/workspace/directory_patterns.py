@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
-
-from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, UsageError
@@ -20,11 +18,10 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
 from prjury.report.wording import counted
-from prjury.rulepacks.find import provided_packs
-from prjury.rulepacks.load import own_packs
+from prjury.rulepacks.find import list_provided
+from prjury.rulepacks.load import load_own_packs
 from prjury.snapshot.model import visible
 
 #: Seconds for a whole tree.
@@ -39,12 +36,13 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
             why="A new baseline is written of everything that is found",
             remedy="Leave one of them out",
         )
-    choices = read_options(options, PatternsOptions)
-    packs = [*provided_packs(choices.packs), *own_packs(choices.paths)]
+    choices = PatternsOptions.model_validate(options)
+    packs = [*list_provided(choices.packs), *load_own_packs(choices.paths)]
     return DirectoryPatterns(choices, PackSelection.of(choices.packs, packs), write_baseline)
 
 
-class DirectoryPatterns(Struct, frozen=True):
+@dataclass(frozen=True)
+class DirectoryPatterns:
     """Judges every line of a directory by the versions declared there.
 
     With ``write_baseline``, a file in the directory, all findings are written there and pass.
