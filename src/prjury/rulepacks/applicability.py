@@ -134,7 +134,6 @@ def _doubt_words(basis: Basis) -> str:
 
 
 def _stands_in(name: str, found: str) -> bool:
-    """Return true if the last word of a name stands in the code."""
     word = _WORD.search(name)
     return bool(word and re.search(rf"(?<!\w){re.escape(word[0])}(?!\w)", found))
 

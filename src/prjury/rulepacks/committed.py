@@ -65,7 +65,6 @@ def load_committed(repository: Repository, commit: str, paths: Iterable[str]) ->
 
 
 def _packs_at(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
-    """Return a pack's own path, or the packs in a directory."""
     if place in tree:
         return [place]
     if place != _TOP and not any(name.startswith(f"{place}/") for name in tree):
@@ -98,7 +97,6 @@ def _read(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> s
 
 
 def _inside(path: str) -> str:
-    """Return the path from the top of the repository, as git writes it."""
     inside = posixpath.normpath(path)
     if inside != _TOP and not is_inside(inside):
         raise ConfigError(
@@ -109,6 +107,5 @@ def _inside(path: str) -> str:
 
 
 def _holds_file(place: str, name: str) -> bool:
-    """Return true if a place is the file, or the directory of this ``*.yml``."""
     directory = posixpath.dirname(name) or _TOP
     return name == place or (directory == place and name.endswith(".yml"))

@@ -1,14 +1,8 @@
 """The checks of a backport: one file a check in ``checks/``, and `CHECKS` as the one list.
 
-It is in the order of reports. To add a check:
-
-1. Write ``checks/NAME.py`` with a function that returns a `Check`, or None where it does not apply.
-2. Add a row to `CHECKS`, which hands it what it needs of the `BranchContext`. A `SourceError` is
-   reported as "not checked" with the reason. ``deep`` checks run only where they can change the
-   verdict.
-3. If a failure has to change the verdict, add the name to a set at the top of ``verdict.py``.
-4. Add a row to ``.github/docs/judges/backport.md`` and tests to
-   ``tests/unit/judges/backport/checks/test_NAME.py``.
+It is in the order of reports. To add a check, write ``checks/NAME.py`` with a function that returns
+a `Check` or None, a row in `CHECKS`, which hands it what it needs of the `BranchContext`, and, if a
+failure changes the verdict, the name in a set at the top of ``verdict.py``.
 """
 
 from __future__ import annotations
@@ -38,7 +32,6 @@ from prjury.snapshot.model import printable
 
 
 def _check_branch(seen: BranchContext) -> Check:
-    """Return the check ``branch``, which always passes and says how far the branch is behind."""
     tip, history = seen.tip, seen.history
     where = f"{printable(tip.name)} is at {tip.sha[:7]}"
     if history.unchecked:
@@ -49,7 +42,6 @@ def _check_branch(seen: BranchContext) -> Check:
 
 
 def _check_prerequisites(seen: BranchContext) -> Check | None:
-    """Return the check on prerequisites if the pick conflicts or the branch lacks names."""
     if seen.gone or not seen.needs_more:
         return None
     if seen.prerequisites is None:

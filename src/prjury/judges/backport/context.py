@@ -161,9 +161,8 @@ class BranchContext:
         history, releases, tree = self.history, self.tools.releases, self.trial.merge.tree
         if history.fork_point is None:
             return None, history.unchecked
-        branch = (self.tip, history.fork_point, history.messages)
         try:
-            applied = find_applied(self.change.identity, *branch, releases)
+            applied = find_applied(self.change.identity, self.tip, history, releases)
             if applied and tree and not self.trial.empty and not applied.reverted:
                 # A merge took nothing of the commit, or a message only mentions it.
                 lines = releases.lines_between(self.tip.tree, tree)
@@ -183,7 +182,6 @@ class BranchContext:
         return requests
 
     def _find_mended(self) -> str | None:
-        """Return a commit that the change says it mends and that the branch has."""
         mended = self.change.requests.mended
         picked = (
             {sha for m in self.history.messages for sha in origins(m.text).shas} if mended else ()
@@ -196,8 +194,10 @@ class BranchContext:
     @cached_property
     def overlap(self) -> LineOverlap:
         """Which touched files and lines the branch has."""
-        tools = self.tools
-        return compare_lines(self.pull, tools.repository, self.tip.sha, tools.releases)
+        base, tip, tools = self.pull.merge_base, self.tip.sha, self.tools
+        return compare_lines(
+            self.pull, tools.repository, tip, lambda paths: tools.releases.moved(base, tip, paths)
+        )
 
     @property
     def gone(self) -> bool:

@@ -110,7 +110,6 @@ class BackportJudge(Struct, frozen=True):
 
 
 def _verdict(context: BranchContext) -> Backport:
-    """Return the verdict; any crash becomes the error of this branch."""
     tip = context.tip
     return catch_crash(
         lambda: decide(look(context)),

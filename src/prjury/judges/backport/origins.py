@@ -96,7 +96,6 @@ def origins(message: str, repo: str | None = None) -> Origins:
 
 
 def _candidates(body: str) -> list[str]:
-    """Return the lines of the body that may contain a statement."""
     if not _HINT.search(body):
         return []
     lines = body.split("\n", _MOST_LINES)[:_MOST_LINES]
@@ -122,7 +121,6 @@ def _read_numbers(quoted: str, repo: str | None) -> list[int]:
 
 
 def _read_branch(title: str) -> list[int]:
-    """Return the numbers in the name of a merged backport branch."""
     merged = _MERGED.match(title)
     if merged is None or not _TOOLS_BRANCH.search(merged[1]):
         return []

@@ -97,7 +97,6 @@ class ChangeReferences:
                 yield word, Location(path, line)
 
     def _read(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the blobs as far as they are here."""
         for start in range(0, len(blobs), _AT_ONCE):
             contents = self.repository.read(list(dict.fromkeys(blobs[start : start + _AT_ONCE])))
             for blob, content in contents.items():
@@ -148,7 +147,6 @@ def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
 
 
 def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
-    """Return the directories of Go modules by name."""
     entries = repository.files(pull.merge_base)
     blobs = {each.path: each.blob for each in entries if f"/{each.path}".endswith("/go.mod")}
     contents = repository.read(list(blobs.values())) if blobs else {}

@@ -71,7 +71,6 @@ def traits_of(pull: PullRequest) -> ChangeTraits:
 
 
 def _records_a_fix(file: FileChange) -> bool:
-    """Return true if a file is a changelog entry about a fix."""
     if not _CHANGELOG.search(file.path) or file.status is FileStatus.DELETED:
         return False
     if _FIX_FRAGMENT.search(file.path):

@@ -38,8 +38,7 @@ _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "no
 
 #: Verdicts without a pick.
 _NOTHING_TO_PICK = frozenset({"already_present", "not_applicable", "error"})
-#: So many commits stand in one command, and so many characters of a title.
-_AT_ONCE, _LONGEST_TITLE = 8, 100
+_LONGEST_TITLE = 100
 #: So many earlier changes that reached the branch make a record.
 _RECORD = 3
 
@@ -183,7 +182,6 @@ def _rule(facts: BranchFacts) -> _Ruling:
 
 
 def _rule_settled(facts: BranchFacts) -> _Ruling | None:
-    """Rule where there is nothing to pick, or the pick could not be tried."""
     if facts.trial.unfinished:
         return _Ruling("error", facts.trial.unfinished)
     if facts.hollow:
@@ -199,7 +197,6 @@ def _rule_settled(facts: BranchFacts) -> _Ruling | None:
 
 
 def _rule_unasked(facts: BranchFacts) -> _Ruling:
-    """Rule where nothing speaks for a backport."""
     if facts.default == "no":
         return _Ruling("not_suitable", "the policy's default answer is no")
     breaking = facts.list_failed(BREAKING, "error")
@@ -212,7 +209,6 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
 
 
 def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
-    """Yield what stands in the way of a change that is considered."""
     helped, merge = facts.helped, facts.trial.merge
     if not merge.clean and facts.first and facts.first.found:
         verdict: BackportVerdict = "suitable_with_changes" if helped else "needs_human"
@@ -238,7 +234,6 @@ def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
 
 
 def _rule_clean(facts: BranchFacts) -> _Ruling:
-    """Rule on a clean pick without an obstacle."""
     if facts.wanted:
         return _Ruling("suitable", leading=facts.list_checks("asked-for"))
     if facts.band == "likely":
@@ -252,7 +247,6 @@ def _rule_clean(facts: BranchFacts) -> _Ruling:
 
 
 def _list_reasons(facts: BranchFacts, ruling: _Ruling) -> Iterator[str]:
-    """Yield the decisive reason, other failures, and the score."""
     leading = [check.message for check in ruling.leading]
     if ruling.because:
         yield f"{ruling.because} {'; '.join(leading)}".strip()
@@ -285,9 +279,8 @@ def commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[str]:
     last = first.trial if first and first.trial else facts.trial
     if last.each is not None:
         stopped = last.each.stopped_at
-        commits = [*last.each.made, *([stopped.sha] if stopped else []), *last.each.rest]
-        for start in range(0, len(commits), _AT_ONCE):
-            yield f"git cherry-pick -x {' '.join(commits[start : start + _AT_ONCE])}"
+        commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
+        yield f"git cherry-pick -x {' '.join(commits)}"
     elif parents[:1] == (pull.merge_base,) and len(parents) > 1:
         yield f"git cherry-pick -x -m 1 {pull.head.sha}"
     elif pull.ahead == 1 and len(parents) <= 1:

@@ -154,7 +154,6 @@ def scope_of(outcome: ScanOutcome) -> dict[str, Any]:
 
 
 def _rest_words(outcome: ScanOutcome) -> str:
-    """Return the number of findings that do not count, as the end of a sentence."""
     words = ""
     if outcome.silenced:
         number = counted(len(outcome.silenced), "finding")
@@ -262,7 +261,6 @@ def soften_established(
 
 
 def _uses_in_code(module: str, regex: str, project: Project, repository: Repository) -> bool:
-    """Return true if a line of the module's code that is no comment line fits."""
     pattern = re2.compile(regex.encode())
     files = ((language_of(printable(path)), blob) for path, blob in project.files_of(module))
     blobs = sorted({blob for language, blob in files if language and language.parser})[:_MAX_FILES]
@@ -406,7 +404,6 @@ class PatternsJudge:
 def _count_rules(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
 ) -> Iterator[ScannedFiles]:
-    """Count the rules of each pack, and the files whose versions open the pack."""
     by_file: list[list[Active]] = []
     for file in files:
         language = language_of(printable(file.path))

@@ -154,7 +154,6 @@ class FileScan:
 
     @cached_property
     def _pairs(self) -> list[tuple[Active, Match]]:
-        """The rules' ways of looking that could find anything in this text."""
         return [
             (active, match)
             for active in self.rules
@@ -250,7 +249,6 @@ def _is_inside(offset: int, ranges: Sequence[Range]) -> bool:
 
 
 def _declarations(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
-    """The lines that name each entry of the build file that is match."""
     roles = {Role[name.upper()] for name in match.roles}
     for coordinate in manifest.coordinates:
         if coordinate.role in roles and _is_wanted(coordinate, manifest, match):
@@ -262,7 +260,6 @@ def _declarations(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[in
 
 
 def _is_wanted(coordinate: Coordinate, manifest: Manifest, match: ManifestMatch) -> bool:
-    """Return true if a coordinate that stands in a line has the name and the version."""
     name = str(coordinate)
     if not coordinate.lines or is_one_of(name, match.except_):
         return False

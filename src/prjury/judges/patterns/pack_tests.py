@@ -100,7 +100,6 @@ class PackCase:
         return self._apply_fix([replace(hit, active=active) for hit in self.hits]) != self.fixed
 
     def _apply_fix(self, hits: Sequence[Hit]) -> str:
-        """Return the code after the fixes of these hits."""
         lines = self.code.split("\n")
         for hit in hits:
             at = hit.lines[0] - 1
@@ -135,7 +134,6 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
 
 
 def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
-    """Yield the cases of a rule's code, of which every line is new."""
     active = Active(pack, pack.rules[number])
     prefilter = Prefilter([active])
     for name, cases in sorted(active.rule.tests.code.items()):

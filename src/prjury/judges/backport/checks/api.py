@@ -178,7 +178,6 @@ def _sides(file: FileChange) -> Iterator[_Side]:
 def _read_sources(
     sides: Sequence[_Side], contents: Mapping[str, bytes | None], refused: dict[str, str]
 ) -> list[tuple[_Side, Source]]:
-    """Return the texts of files that are readable on both sides; the others are refused."""
     sources: list[tuple[_Side, Source]] = []
     for side in sides:
         content = contents.get(side.blob)
@@ -253,7 +252,6 @@ def _shorten(text: str, longest: int) -> str:
 
 
 def _evidence(names: Sequence[NameChange]) -> str:
-    """Return the old and new signatures as in a diff, breaking ones first."""
     lines: list[str] = []
     for change in sorted(names, key=lambda each: each.compatible)[:_MOST_LISTED]:
         if change.old:

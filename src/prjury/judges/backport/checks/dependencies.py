@@ -105,7 +105,6 @@ def _compare(
 def _group_by_name(
     dependencies: Iterable[DeclaredDependency],
 ) -> Mapping[str, Mapping[str, DeclaredDependency]]:
-    """Return the dependencies by name and by their version as written."""
     by_name: dict[str, dict[str, DeclaredDependency]] = defaultdict(dict)
     for each in dependencies:
         by_name[each.name].setdefault(each.written, each)
@@ -228,7 +227,6 @@ _RANKS: Sequence[Severity | None] = ("error", "warning", "hint", None)
 
 
 def _rate(standing: BumpOnBranch) -> Severity | None:
-    """Return how much it matters; None if it is fine."""
     rank = _RANKS.index(_rate_library(standing))
     return (*_RANKS, None)[rank + (standing.bump.purpose is Purpose.TOOL)]
 

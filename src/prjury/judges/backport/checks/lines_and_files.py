@@ -5,8 +5,8 @@ A file that the branch has under another path counts as there, as it does for gi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -50,23 +50,19 @@ class LineOverlap(Struct, frozen=True):
         return 1 - len(self.absent) / self.removed if self.removed else None
 
 
-class Renames(Protocol):
-    """Finds files under other paths."""
-
-    def find_moves(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
-        """Return where these files of one commit are in another."""
-        ...
+#: Finds files of the merge base under other paths on the branch.
+FindMoved: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
 
 
 def compare_lines(
-    pull: PullRequest, repository: Repository, tip: str, releases: Renames
+    pull: PullRequest, repository: Repository, tip: str, find_moved: FindMoved
 ) -> LineOverlap:
     """Compare the change with the branch at this tip; files that are the same are not read."""
     touched = {file.old_path or file.path: file for file in pull.files if file.status not in ADDED}
     entries = {entry.path: entry.blob for entry in repository.files(tip)}
     blobs = {path: entries[path] for path in touched if path in entries}
     missing = tuple(path for path in touched if path not in blobs)
-    moved = releases.find_moves(pull.merge_base, tip, missing) if missing else {}
+    moved = find_moved(missing) if missing else {}
     blobs |= {path: entries[other] for path, other in moved.items() if other in entries}
     has = tuple(path for path in touched if path in blobs)
     others = [blobs[path] for path in has if touched[path].old_blob != blobs[path]]

@@ -13,9 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import SourceError
-from prjury.git.releases import Releases
+from prjury.judges.backport.history import History
 from prjury.judges.backport.origins import Origins, origins
 from prjury.jury.judgment import Check, Severity
+from prjury.ports import Releases
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest, printable, visible
 
@@ -67,21 +68,14 @@ def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identi
 
 
 def find_applied(
-    change: Identity,
-    tip: BranchTip,
-    since: str,
-    messages: Sequence[CommitMessage],
-    releases: Releases,
+    change: Identity, tip: BranchTip, history: History, releases: Releases
 ) -> AppliedCommits | None:
     """Return how the branch's history holds the change, or None.
 
     The latest event counts: a change may be reverted and applied again.
-
-    Args:
-        since: the commit where the branch forked from the base.
-        messages: of the branch's commits since then, newest first.
     """
-    whole, parts = _find_copies(change, tip, since, messages, releases)
+    messages = history.messages
+    whole, parts = _find_copies(change, tip, history, releases)
     histories = [history_of_change({**whole, **one}, messages) for one in parts or [{}]]
     brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
     if not all(one.brought for one in histories):
@@ -95,63 +89,44 @@ def find_applied(
 
 
 def _find_copies(
-    change: Identity,
-    tip: BranchTip,
-    since: str,
-    messages: Sequence[CommitMessage],
-    releases: Releases,
+    change: Identity, tip: BranchTip, history: History, releases: Releases
 ) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Return the commits that bring all of the change, and those for each of several commits.
-
-    With each stands how it does so.
-    """
+    """Return the commits that bring the whole change or one of its commits, each with its how."""
     several = [sha for _, sha in change.commits] if len(change.commits) > 1 else []
     whole: dict[str, str] = {}
     parts: dict[str, dict[str, str]] = {sha: {} for sha in several}
     if releases.holds(tip.sha, change.head):
-        merges = [message.sha for message in messages if change.head in message.parents[1:]]
+        merges = [one.sha for one in history.messages if change.head in one.parents[1:]]
         whole |= dict.fromkeys([change.head, *merges], _ITSELF)
         for _, sha in change.commits:
             parts.get(sha, whole)[sha] = _ITSELF
-    for message in messages:
-        named, words = origins(message.text), f"the message of {message.sha[:7]} names"
-        if name := _names(named, change):
+    for message in history.messages:
+        origin, words = origins(message.text), f"the message of {message.sha[:7]} names"
+        if name := _names(origin, change):
             whole.setdefault(message.sha, f"{words} {name}")
-        for sha in several if named.shas else ():
-            if any(sha.startswith(each) for each in named.shas):
+        for sha in several if origin.shas else ():
+            if any(map(sha.startswith, origin.shas)):
                 parts[sha].setdefault(message.sha, f"{words} {sha[:7]}")
+    pairs = [(change.base, change.head)]
+    pairs += change.commits if 1 < len(change.commits) <= _MOST_COMMITS else ()
     try:
-        _add_patches(change, tip, since, releases, whole, parts)
+        same = releases.same_patches(pairs, change.paths, history.fork_point or "", tip.sha)
     except SourceError:
         if not (whole or any(parts.values())):
             raise  # otherwise the messages are proof enough
-    return whole, list(parts.values())
-
-
-def _add_patches(
-    change: Identity,
-    tip: BranchTip,
-    since: str,
-    releases: Releases,
-    whole: dict[str, str],
-    parts: Mapping[str, dict[str, str]],
-) -> None:
-    pairs = [(change.base, change.head)]
-    if 1 < len(change.commits) <= _MOST_COMMITS:
-        pairs += change.commits
-    for pair, shas in releases.same_patches(pairs, change.paths, since, tip.sha).items():
+        same = {}
+    for pair, patches in same.items():
         bringing = whole if pair == pairs[0] else parts[pair[1]]
-        for sha in shas:
-            bringing.setdefault(sha, f"{sha[:7]} is the same patch")
+        bringing |= {sha: f"{sha[:7]} is the same patch" for sha in patches if sha not in bringing}
+    return whole, list(parts.values())
 
 
 def _names(read: Origins, change: Identity) -> str | None:
     """Return the number or the head if a message names it as the origin of the whole change."""
     if change.number is not None and change.number in read.pulls:
         return f"#{change.number}"
-    one_of_several = len(change.commits) > 1 and any(
-        change.head == sha for _, sha in change.commits
-    )
+    shas = [sha for _, sha in change.commits]
+    one_of_several = len(shas) > 1 and change.head in shas
     if not one_of_several and any(change.head.startswith(sha) for sha in read.shas):
         return change.head[:7]
     return None
@@ -211,7 +186,6 @@ def _title(message: CommitMessage) -> str:
 
 
 def _bare(title: str) -> str:
-    """Return a title without the numbers that GitHub appends."""
     return _NUMBER_AFTER.sub("", title).strip()
 
 

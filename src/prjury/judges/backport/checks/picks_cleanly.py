@@ -69,7 +69,6 @@ def try_pick(
 
 
 def _mark_changelogs(merge: MergeTrial) -> MergeTrial:
-    """Mark conflicts in changelogs as easy to resolve, with what to do."""
     conflicts = tuple(
         replace(one, mechanical=True, reason="a changelog: keep both entries")
         if one.type is ConflictType.CONTENT and is_changelog(one.path) and not one.mechanical

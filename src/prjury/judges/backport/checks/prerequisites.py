@@ -106,7 +106,7 @@ class Search(Struct, frozen=True):
         if len(others) > _MOST_IN_CONFLICT:
             return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
         commits, likeliest = self._candidates(others)
-        tried, too_broad = self._narrow(likeliest)
+        tried = self._narrow(likeliest)
         for commit in tried:
             if result := self._pick_after((commit,)):
                 return result
@@ -121,10 +121,15 @@ class Search(Struct, frozen=True):
                 result = self._pick_after(fewer) or result
             return result
         unchecked = "" if self.deadline.remaining else "the time for the search ran out"
-        return Prerequisites(note=_failure_words(tried, too_broad), unchecked=unchecked)
+        note = "no commit on the base since the branches forked touches the conflicting files"
+        if likeliest:
+            note = f"not tried: changes of more than {_BROADEST} files"
+        if tried:
+            what = counted(len(tried), "earlier change")
+            note = f"none of {what} makes it clean ({_list_short(tried)})"
+        return Prerequisites(note=note, unchecked=unchecked)
 
     def _add_names(self, result: Prerequisites, missing: Sequence[MissingSymbols]) -> Prerequisites:
-        """Return the result with the commits that added the names and files, if these pick."""
         fork, base = self.fork_point, self.pull.merge_base
         adding: list[StyleCommit] = []
         for one in missing[:_MOST_TRACED]:
@@ -153,15 +158,15 @@ class Search(Struct, frozen=True):
         places = {message.sha: -place for place, message in enumerate(messages)}
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
-    def _narrow(self, candidates: Sequence[StyleCommit]) -> tuple[tuple[StyleCommit, ...], int]:
-        """Return the first candidates that are worth a trial, and how many were skipped."""
+    def _narrow(self, candidates: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
+        """Return the first candidates that are worth a trial."""
         tried: list[StyleCommit] = []
-        for number, commit in enumerate(candidates):
+        for commit in candidates:
             if len(tried) == MOST_TRIED or not self.deadline.remaining:
-                return tuple(tried), number - len(tried)
+                break
             if self.releases.breadth(commit.parents[0], commit.sha) <= _BROADEST:
                 tried.append(commit)
-        return tuple(tried), len(candidates) - len(tried)
+        return tuple(tried)
 
     def _pick_after(self, commits: tuple[StyleCommit, ...]) -> Prerequisites | None:
         """Pick the change after the commits; None if it is not clean then, or has no effect."""
@@ -225,17 +230,6 @@ def prerequisites_check(result: Prerequisites) -> Check:
         message += f"; even then the branch lacks {', '.join(map(visible, result.lacks))}"
     fix = "\n".join(map(pick_command, result.commits))
     return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-
-
-def _failure_words(tried: Sequence[StyleCommit], too_broad: int) -> str:
-    words = []
-    if tried:
-        what = counted(len(tried), "earlier change")
-        words.append(f"none of {what} makes it clean ({_list_short(tried)})")
-    if too_broad:
-        words.append(f"not tried: {counted(too_broad, 'change')} of more than {_BROADEST} files")
-    nothing = "no commit on the base since the branches forked touches the conflicting files"
-    return "; ".join(words) or nothing
 
 
 def _list_short(commits: Sequence[StyleCommit]) -> str:

@@ -71,7 +71,6 @@ def missing_on(needs: ChangeReferences, tip: str, searching: Searching) -> Missi
 
 
 def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSymbols], str]:
-    """Return imports of files that the merge base has and the branch lacks."""
     tree = TreePaths.of(tuple(files))
     wanted: dict[tuple[str, str], list[Location]] = defaultdict(list)
     for target, path in needs.modules:
@@ -93,7 +92,6 @@ def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSy
 def _find_names(
     needs: ChangeReferences, files: Files, tip: str, searching: Searching
 ) -> tuple[list[MissingSymbols], str]:
-    """Return names that the merge base defines and the branch lacks, and what was not checked."""
     wanted = _not_near(needs, files)
     words = frozenset[str]().union(*wanted.values())
     try:
@@ -147,7 +145,6 @@ def _suspects(
 def _filter_code(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
 ) -> tuple[list[MissingSymbols], str]:
-    """Return the names that are used and defined in code, and which files could not be read."""
     heads = needs.heads
     places = {word: some[:_PLACES] for word, some in uses(needs.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]

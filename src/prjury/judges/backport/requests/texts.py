@@ -20,8 +20,6 @@ _MENTION = re.compile(
     rf"@(?P<bot>[\w-]{{1,60}}(?:\[bot\])?)[,:]?\s+(?:please\s+)?{_VERB}(?:\s+(?P<rest>\S.*))?",
     re.IGNORECASE,
 )
-_RUSTBOT = re.compile(r"@rustbot\s+(?:label|modify labels):?\s+(?P<rest>\S.*)", re.IGNORECASE)
-
 _TRAILER = re.compile(
     r"(?:auto-?)?(?:back-?ports?|cherry-?pick)(?:-to)?\s?:\s*(?P<rest>\S.*)", re.IGNORECASE
 )
@@ -85,10 +83,6 @@ def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
     elif match := _MENTION.fullmatch(line):
         names = _names(match["rest"] or "")
         yield from (BackportRequest("yes", name, source, line) for name in names)
-    elif match := _RUSTBOT.fullmatch(line):
-        for word in match["rest"].split():
-            found = [] if word.startswith("-") else read(word.lstrip("+").strip(","))
-            yield from (BackportRequest(answer, name, source, line) for answer, name in found)
 
 
 def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
@@ -109,7 +103,6 @@ def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
 
 
 def _is_branch(word: str) -> bool:
-    """Return true if a word can be a branch: it has a digit or a slash."""
     return bool(_NAME.fullmatch(word)) and bool(re.search(r"[\d/]", word))
 
 

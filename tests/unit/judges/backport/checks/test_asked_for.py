@@ -151,8 +151,6 @@ def test_releases_count_beside_a_label_that_says_so(label: str) -> None:
         ("@Mergifyio backport beta", yes("beta")),
         ("@meeseeksdev backport to v6.1.x", yes("v6.1.x")),
         ("@MeeseeksDev[bot] please backport to v6.1.x", yes("v6.1.x")),
-        ("@rustbot label +beta-nominated", yes("beta")),
-        ("@rustbot label -beta-nominated", {}),
         ("/backport", {}),
         ("/backported 1.0.x", {}),
         ("Use /backport 1.0.x", {}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import pytest
 
@@ -16,20 +16,13 @@ from prjury.judges.backport.checks.lines_and_files import (
 BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
 
 
-class NoRenames:
-    """Branches on which no file has another path."""
-
-    def find_moves(self, since: str, until: str, paths: Collection[str]) -> Mapping[str, str]:
-        return {}
-
-
 def found_on(
     branch: Files, after: Files, *, gone: set[str] | None = None, **more: object
 ) -> LineOverlap:
     renamed = more.get("renamed")
     pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
     repository = FakeRepository({"tip": branch}, gone=gone or set())
-    return compare_lines(pull, repository, "tip", NoRenames())
+    return compare_lines(pull, repository, "tip", lambda _: {})
 
 
 def changed(**files: str) -> dict[str, str | bytes]:
@@ -39,7 +32,7 @@ def changed(**files: str) -> dict[str, str | bytes]:
 def test_everything_stands_on_a_branch_that_has_the_same_files() -> None:
     repository = FakeRepository({"tip": BASE})
     pull = pull_between(BASE, changed(a_py="one\n2\nthree\n"))
-    found = compare_lines(pull, repository, "tip", NoRenames())
+    found = compare_lines(pull, repository, "tip", lambda _: {})
     assert found == LineOverlap(has=("a.py",), removed=1)
     assert repository.reads == []  # the same blob needs no look
 
@@ -49,7 +42,7 @@ def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     after = {path: content.replace("old", "new") for path, content in before.items()}
     branch = {path: f"# older\n{content}" for path, content in before.items()}
     repository = FakeRepository({"tip": branch})
-    found = compare_lines(pull_between(before, after), repository, "tip", NoRenames())
+    found = compare_lines(pull_between(before, after), repository, "tip", lambda _: {})
     assert (len(found.has), found.removed, found.share, len(repository.reads)) == (40, 40, 1, 1)
 
 
@@ -130,5 +123,5 @@ def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
     odd = "a\u202eb.py"
     pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
     repository = FakeRepository({"tip": {odd: "z\n"}})
-    check = overlap_check(compare_lines(pull, repository, "tip", NoRenames()))
+    check = overlap_check(compare_lines(pull, repository, "tip", lambda _: {}))
     assert check.evidence == "a\\u202eb.py:1: x\\u200b"
