@@ -344,8 +344,10 @@ def read_declaration(text: str) -> DeclaredVersion:
     maven = ecosystem == "maven"
     if not artifact or " " in group + artifact or (maven and (not group or ":" in artifact)):
         raise ValueError(f"{text!r} is not {_FORMS}; ecosystems are {', '.join(ECOSYSTEMS)}")
-    found = version.strip() or None
-    return DeclaredVersion(group, artifact, found, found, Role.DEPENDENCY, "pom.xml", 0, ecosystem)
+    written = version.strip() or None
+    return DeclaredVersion(
+        group, artifact, written, written, Role.DEPENDENCY, "pom.xml", 0, ecosystem
+    )
 
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:

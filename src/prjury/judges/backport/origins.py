@@ -125,5 +125,5 @@ def _read_branch(title: str) -> list[int]:
     if merged is None or not _TOOLS_BRANCH.search(merged[1]):
         return []
     numbers = _NUMBERS_IN_BRANCH.search(merged[1])
-    found = _PR_IN_BRANCH.findall(merged[1]) or _DIGITS.findall(numbers[1] if numbers else "")
-    return [int(number) for number in found]
+    digits = _PR_IN_BRANCH.findall(merged[1]) or _DIGITS.findall(numbers[1] if numbers else "")
+    return [int(number) for number in digits]

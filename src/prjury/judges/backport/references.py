@@ -73,12 +73,12 @@ class ChangeReferences:
     def find_words(self, blobs: Iterable[str]) -> frozenset[str]:
         """Return which of the change's words stand in any of these blobs."""
         words = frozenset[str]().union(*self.words.values())
-        wanted = list(dict.fromkeys(blobs))
+        distinct = list(dict.fromkeys(blobs))
         with self._lock:
-            unread = [blob for blob in wanted if blob not in self._words]
+            unread = [blob for blob in distinct if blob not in self._words]
             for blob, content in self._read(unread):
                 self._words[blob] = words & words_of(content)
-            return frozenset[str]().union(*(self._words.get(blob, ()) for blob in wanted))
+            return frozenset[str]().union(*(self._words.get(blob, ()) for blob in distinct))
 
     def find_definitions(
         self, kin: str, words: frozenset[str], paths: Sequence[str]
@@ -105,13 +105,13 @@ class ChangeReferences:
 
     def strip(self, files: Files, places: Iterable[Location]) -> None:
         """Read the files of these places without comments and strings."""
-        wanted = {files[at.path]: at.path for at in places}
+        paths = {files[at.path]: at.path for at in places}
         with self._lock:
-            unread = [blob for blob in wanted if blob not in self.stripped]
+            unread = [blob for blob in paths if blob not in self.stripped]
             self.stripped.update(dict.fromkeys(unread))
             sources: dict[str, Source] = {}
             for blob, content in self._read(unread):
-                language = language_of(wanted[blob])
+                language = language_of(paths[blob])
                 if language:
                     with suppress(UnreadableError):
                         sources[blob] = Source.of(decode(content), language)

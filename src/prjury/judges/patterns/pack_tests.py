@@ -94,8 +94,8 @@ class PackCase:
         """Return true if this case would come out otherwise without the fix."""
         if self.fixed is None or self.unread:
             return False
-        left = [other for other in self.active.rule.fix if other is not fix]
-        rule = self.active.rule.model_copy(update={"fix": left})
+        fixes = [other for other in self.active.rule.fix if other is not fix]
+        rule = self.active.rule.model_copy(update={"fix": fixes})
         active = Active(self.active.pack, rule)
         return self._apply_fix([replace(hit, active=active) for hit in self.hits]) != self.fixed
 

@@ -161,8 +161,8 @@ class PatternScan:
         self._judge(scans, outcome, deadline)
 
     def _prefilter(self) -> Prefilter:
-        known = {id(each): each for each in self.standing.values()}.values()
-        packs = {name: head.pack for each in known for name, (head, _) in each.outlooks.items()}
+        standing = {id(each): each for each in self.standing.values()}.values()
+        packs = {name: head.pack for each in standing for name, (head, _) in each.outlooks.items()}
         rules = [Active(pack, rule) for pack in packs.values() for rule in pack.rules]
         return Prefilter(sorted(rules, key=lambda active: active.name))
 
@@ -229,10 +229,10 @@ class PatternScan:
             hits = old.hits(None)
         except UnreadableError:
             return findings
-        known = {(hit.active.name, removed.get(line)) for hit in hits for line in hit.lines}
+        repeated = {(hit.active.name, removed.get(line)) for hit in hits for line in hit.lines}
         return [
             replace(one, severity="hint", repeated=True)
-            if (one.name, _shape_of(one.text)) in known
+            if (one.name, _shape_of(one.text)) in repeated
             else one
             for one in findings
         ]
@@ -260,7 +260,7 @@ class PatternScan:
             silencer = suppressions.silencer(hit, severity)
             line = hit.line_among(added)
             if line is not None:
-                found = PatternFinding(
+                finding = PatternFinding(
                     hit.active,
                     severity,
                     file.path,
@@ -274,8 +274,8 @@ class PatternScan:
                     silencer=silencer,
                     silenced_here=silencer is not None and silencer.line in added,
                 )
-                into = outcome.upcoming if found.basis.doubt == "upcoming" else own
-                (outcome.silenced if silencer else into).append(found)
+                into = outcome.upcoming if finding.basis.doubt == "upcoming" else own
+                (outcome.silenced if silencer else into).append(finding)
         outcome.findings += fuse_repairs(self._soften_repeated(target, scan, own))
         unused = suppressions.list_unused(added, scan.rules)
         outcome.unused += (Unused(rule, printable(file.path), line) for rule, line in unused)

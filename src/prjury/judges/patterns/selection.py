@@ -98,8 +98,8 @@ class PackSelection:
                 f"there is no pack {', '.join(unknown)}",
                 remedy=f"Known packs are: {', '.join(sorted(heads))}",
             )
-        wanted = {name: head for name, head in heads.items() if name in {*packs, *mine}}
-        return cls(mine, wanted, frozenset(packs))
+        chosen = {name: head for name, head in heads.items() if name in {*packs, *mine}}
+        return cls(mine, chosen, frozenset(packs))
 
     def packs_for(self, places: Collection[Sides], languages: Collection[str]) -> list[Pack]:
         """The packs with rules about these languages of which one holds somewhere, by name."""
@@ -125,8 +125,8 @@ class PackSelection:
 
     def _knows(self, name: str, languages: Collection[str]) -> bool:
         own = self.own.get(name)
-        known = pack_languages(own) if own else list_shipped_languages(name)
-        return not known.isdisjoint(languages)
+        names = pack_languages(own) if own else list_shipped_languages(name)
+        return not names.isdisjoint(languages)
 
     def standing(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:
         """The rules that hold in the module."""

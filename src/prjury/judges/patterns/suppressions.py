@@ -92,8 +92,8 @@ def read_own(page: CommentPage) -> Iterator[Directive]:
         for match in _DIRECTIVE.finditer(page.source.text, start, end):
             line = page.source.line_at(match.start())
             for name in map(str.strip, match[1].split(",")):
-                reported = f"{MARKER}[{name}]"
-                yield Directive(MARKER, reported, line, range(line, line + 2), frozenset({name}))
+                text = f"{MARKER}[{name}]"
+                yield Directive(MARKER, text, line, range(line, line + 2), frozenset({name}))
 
 
 _OURS = "prjury:"
@@ -161,10 +161,10 @@ def read_annotations(page: CommentPage) -> Iterator[Directive]:
             words = [page.text(span).strip('"') for span in inside]
             label = "@SuppressWarnings" if "SuppressWarnings" in page.text(mark) else "@Suppress"
             # Other tools' warnings mean nothing here.
-            ours = (
+            names = (
                 w.removeprefix(_OURS) if w.startswith(_OURS) else _WORDS.get(w, "") for w in words
             )
-            yield _find_lines_over(page, label, mark, item, frozenset(ours))
+            yield _find_lines_over(page, label, mark, item, frozenset(names))
 
 
 def read_attributes(page: CommentPage) -> Iterator[Directive]:

@@ -75,10 +75,10 @@ def _list_named(path: str, content: bytes | None) -> Sequence[DeclaredDependency
     if content is None:
         return None
     try:
-        named = tuple(each for each in list_declared(path, content) or () if each.name)
+        dependencies = tuple(each for each in list_declared(path, content) or () if each.name)
     except ManifestError:
         return None
-    return named or (None if content.strip() else ())
+    return dependencies or (None if content.strip() else ())
 
 
 def _compare(

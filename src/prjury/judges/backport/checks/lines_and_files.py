@@ -139,5 +139,5 @@ def _all(number: int, noun: str) -> str:
 
 
 def _list_few(items: Sequence[str]) -> str:
-    left = len(items) - _FEW
-    return ", ".join(items[:_FEW]) + (f", and {left} more" if left > 0 else "")
+    more = len(items) - _FEW
+    return ", ".join(items[:_FEW]) + (f", and {more} more" if more > 0 else "")

@@ -92,10 +92,13 @@ class Search(Struct, frozen=True):
                 result = self._add_names(result, missing)
             if not result.found:
                 return result
-            left = missing_in(result.onto) if missing else MissingOnBranch()
+            rest = missing_in(result.onto) if missing else MissingOnBranch()
         except SourceError as error:
             return Prerequisites(unchecked=str(error))
-        names = (*(one.name for one in left.found), *filter(None, [left.unchecked]))
+        names = (
+            *(one.name for one in rest.found),
+            *filter(None, [rest.unchecked]),
+        )
         return replace(result, lacks=tuple(dict.fromkeys(names)))
 
     def _search_for_clean(self, conflicts: Sequence[Conflict]) -> Prerequisites:
@@ -121,13 +124,7 @@ class Search(Struct, frozen=True):
                 result = self._pick_after(fewer) or result
             return result
         unchecked = "" if self.deadline.remaining else "the time for the search ran out"
-        note = "no commit on the base since the branches forked touches the conflicting files"
-        if likeliest:
-            note = f"not tried: changes of more than {_BROADEST} files"
-        if tried:
-            what = counted(len(tried), "earlier change")
-            note = f"none of {what} makes it clean ({_list_short(tried)})"
-        return Prerequisites(note=note, unchecked=unchecked)
+        return Prerequisites(note=_failure_words(likeliest, tried), unchecked=unchecked)
 
     def _add_names(self, result: Prerequisites, missing: Sequence[MissingSymbols]) -> Prerequisites:
         fork, base = self.fork_point, self.pull.merge_base
@@ -230,6 +227,15 @@ def prerequisites_check(result: Prerequisites) -> Check:
         message += f"; even then the branch lacks {', '.join(map(visible, result.lacks))}"
     fix = "\n".join(map(pick_command, result.commits))
     return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
+
+
+def _failure_words(candidates: Sequence[StyleCommit], tried: Sequence[StyleCommit]) -> str:
+    if tried:
+        what = counted(len(tried), "earlier change")
+        return f"none of {what} makes it clean ({_list_short(tried)})"
+    if candidates:
+        return f"not tried: changes of more than {_BROADEST} files"
+    return "no commit on the base since the branches forked touches the conflicting files"
 
 
 def _list_short(commits: Sequence[StyleCommit]) -> str:

@@ -72,15 +72,15 @@ def missing_on(needs: ChangeReferences, tip: str, searching: Searching) -> Missi
 
 def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSymbols], str]:
     tree = TreePaths.of(tuple(files))
-    wanted: dict[tuple[str, str], list[Location]] = defaultdict(list)
+    targets: dict[tuple[str, str], list[Location]] = defaultdict(list)
     for target, path in needs.modules:
         if path not in files and not tree.standing_for(target):
-            wanted[target.name, path].append(target.at)
-    places = [at for some in wanted.values() for at in some]
+            targets[target.name, path].append(target.at)
+    places = [at for some in targets.values() for at in some]
     heads = needs.heads
     needs.strip(heads, places)
     missing: list[MissingSymbols] = []
-    for (name, path), some in wanted.items():
+    for (name, path), some in targets.items():
         # Go's import paths are strings, which look like any text.
         go = path.endswith(".go")
         used = tuple(at for at in some if go or needs.code_at(heads, at).strip())
@@ -92,23 +92,23 @@ def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSy
 def _find_names(
     needs: ChangeReferences, files: Files, tip: str, searching: Searching
 ) -> tuple[list[MissingSymbols], str]:
-    wanted = _not_near(needs, files)
-    words = frozenset[str]().union(*wanted.values())
+    words_by_kin = _not_near(needs, files)
+    words = frozenset[str]().union(*words_by_kin.values())
     try:
         # Git finds few words quickly; of many, only suspects are sought.
         few = words and len(words) <= _FEW_WORDS
-        found = searching.with_words(tip, sorted(words)) if few else WordPlaces({})
-        absent = {kin: some - set(found.places) for kin, some in wanted.items()}
+        places = searching.with_words(tip, sorted(words)) if few else WordPlaces({})
+        absent = {kin: some - set(places.places) for kin, some in words_by_kin.items()}
         suspects = _suspects(needs, absent, files)
         if suspects and len(words) > _FEW_WORDS:
-            found = searching.with_words(tip, sorted(suspects))
-            suspects = {word: at for word, at in suspects.items() if word not in found.places}
+            places = searching.with_words(tip, sorted(suspects))
+            suspects = {word: at for word, at in suspects.items() if word not in places.places}
     except SourceError as error:
-        suspects = _suspects(needs, wanted, files)
+        suspects = _suspects(needs, words_by_kin, files)
         return [], f"names that it may lack: {error}" if suspects else ""
     if not suspects:
         return [], ""
-    if missing := [path for path in found.missing if kin_of(path)]:
+    if missing := [path for path in places.missing if kin_of(path)]:
         return [], f"names that may be in {counted(len(missing), 'file')} that this clone lacks"
     return _filter_code(needs, suspects)
 
@@ -131,9 +131,9 @@ def _suspects(
     """
     differing = [path for path, blob in needs.files.items() if files.get(path) != blob]
     places: dict[str, list[Location]] = defaultdict(list)
-    for kin, wanted in words.items():
+    for kin, some_words in words.items():
         paths = [path for path in differing if kin_of(path) == kin]
-        for word, at in needs.find_definitions(kin, wanted, paths) if wanted else ():
+        for word, at in needs.find_definitions(kin, some_words, paths) if some_words else ():
             places[word].append(at)
     return {
         word: tuple(some[:_PLACES])
@@ -179,9 +179,9 @@ def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
     if not missing.found:
         message = unchecked or f"{visible(branch)} has what the change uses"
         return Check("symbols", not unchecked, message, severity="hint" if unchecked else "error")
-    named = "; ".join(visible(str(each)) for each in missing.found[:_SHOWN])
+    quoted = "; ".join(visible(str(each)) for each in missing.found[:_SHOWN])
     rest = len(missing.found) - _SHOWN
     more = f" and {rest} more" if rest > 0 else ""
-    lacks = f"{visible(branch)} lacks what the change uses: {named}{more}"
+    lacks = f"{visible(branch)} lacks what the change uses: {quoted}{more}"
     message, first = "; ".join(filter(None, [lacks, unchecked])), missing.found[0]
     return Check("symbols", False, message, first.used[0], evidence=first.name)  # noqa: FBT003

@@ -91,14 +91,14 @@ def of_labels(
     requests = [label for label in labels if not any(read_pattern(one, label) for one in own)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
-        if named := list(of_pattern([label], patterns)):
-            yield named[0]
+        if by_policy := list(of_pattern([label], patterns)):
+            yield by_policy[0]
         elif _RELEASE.fullmatch(label.strip()):
             if versions_count:
                 yield BackportRequest("yes", label.strip(), "the label", label)
         else:
-            found = read(label)
-            yield from (BackportRequest(answer, to, "the label", label) for answer, to in found)
+            readings = read(label)
+            yield from (BackportRequest(answer, to, "the label", label) for answer, to in readings)
 
 
 def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[BackportRequest]:

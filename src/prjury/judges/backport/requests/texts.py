@@ -42,8 +42,8 @@ _IN_TITLE = re.compile(r"[\[(]([^\[\]()]{1,80})[\])]")
 def of_title(title: str, source: str) -> Iterator[BackportRequest]:
     """Read the brackets of a title; one that names no branch asks for nothing."""
     for match in _IN_TITLE.finditer(title):
-        found = [] if "#" in match[1] else read(match[1])
-        yield from (BackportRequest(answer, to, source, match[0]) for answer, to in found if to)
+        readings = [] if "#" in match[1] else read(match[1])
+        yield from (BackportRequest(answer, to, source, match[0]) for answer, to in readings if to)
 
 
 def of_text(text: str, source: str) -> Iterator[BackportRequest]:
@@ -78,8 +78,8 @@ def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
     if match := _SLASH.fullmatch(line):
         answer: Answer = "no" if match["no"] else "yes"
         general = EVERYWHERE if answer == "no" else None
-        named: list[str | None] = [*_names(match["rest"] or "")] or [general]
-        yield from (BackportRequest(answer, name, source, line) for name in named)
+        targets: list[str | None] = [*_names(match["rest"] or "")] or [general]
+        yield from (BackportRequest(answer, name, source, line) for name in targets)
     elif match := _MENTION.fullmatch(line):
         names = _names(match["rest"] or "")
         yield from (BackportRequest("yes", name, source, line) for name in names)
@@ -88,8 +88,8 @@ def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
 def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
     if stable := _STABLE.fullmatch(line):
         since = filter(_VERSION.fullmatch, _names(stable["rest"] or ""))
-        named: list[str | None] = [*since] or [None]
-        yield from (BackportRequest("yes", name, source, line) for name in named)
+        versions: list[str | None] = [*since] or [None]
+        yield from (BackportRequest("yes", name, source, line) for name in versions)
         return
     match = _TRAILER.fullmatch(line) or _SENTENCE.fullmatch(line)
     words = [word.strip("`'\"*.") for word in _SEPARATOR.split(match["rest"])] if match else []
