@@ -38,7 +38,8 @@ _WORSE: Sequence[BackportVerdict] = ("suitable_with_changes", "needs_human", "no
 
 #: Verdicts without a pick.
 _NOTHING_TO_PICK = frozenset({"already_present", "not_applicable", "error"})
-_LONGEST_TITLE = 100
+#: So many commits stand in one command, and so many characters of a title.
+_AT_ONCE, _LONGEST_TITLE = 8, 100
 #: So many earlier changes that reached the branch make a record.
 _RECORD = 3
 
@@ -280,7 +281,8 @@ def commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[str]:
     if last.each is not None:
         stopped = last.each.stopped_at
         commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
-        yield f"git cherry-pick -x {' '.join(commits)}"
+        for start in range(0, len(commits), _AT_ONCE):
+            yield f"git cherry-pick -x {' '.join(commits[start : start + _AT_ONCE])}"
     elif parents[:1] == (pull.merge_base,) and len(parents) > 1:
         yield f"git cherry-pick -x -m 1 {pull.head.sha}"
     elif pull.ahead == 1 and len(parents) <= 1:
