@@ -8,7 +8,6 @@ from what was read before.
 from __future__ import annotations
 
 import os
-import struct
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,12 +15,12 @@ from functools import cache
 from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
-from importlib.util import MAGIC_NUMBER, cache_from_source, find_spec, spec_from_file_location
+from importlib.util import cache_from_source, find_spec, spec_from_file_location
 from threading import Lock
 
 from prjury.code import standby
 from prjury.errors import ConfigError
-from prjury.resources import own_version, pack_texts, published_text, template_texts
+from prjury.resources import pack_texts, program_version, read_published_text, template_texts
 
 #: Packages whose modules are read beforehand and imported when they are needed. The clients of
 #: models are imported beforehand, by `ModelPanel`.
@@ -78,24 +77,19 @@ class _HeldModules(MetaPathFinder):
     """Finds modules among the files that were read."""
 
     def __init__(self, packages: Sequence[str]) -> None:
-        modules = dict(each for package in packages for each in _modules(package))
+        modules = dict(each for package in packages for each in _list_modules(package))
         self.files = {name: file for name, file in modules.items() if name not in sys.modules}
         self.contents: dict[str, bytes] = {}
         self.stats: dict[str, os.stat_result] = {}
         for file in self.files.values():
             with suppress(OSError):  # such as an editor's link that leads nowhere
-                self._hold(file, cache_from_source(file))
+                self.stats[file] = os.stat(file)  # noqa: PTH116 - a faster start
+                self._hold(file)
+                self._hold(cache_from_source(file))
 
-    def _hold(self, file: str, compiled: str) -> None:
-        """Keeps a module's byte code, and its text where that is not the byte code's."""
-        self.stats[file] = status = os.stat(file)  # noqa: PTH116 - a faster start
-        changed, size = int(status.st_mtime) & 0xFFFFFFFF, status.st_size & 0xFFFFFFFF
-        of_text = MAGIC_NUMBER + struct.pack("<LLL", 0, changed, size)
-        with suppress(OSError), open(compiled, "rb") as stream:  # noqa: PTH123 - as above
-            self.contents[compiled] = stream.read()
-        if not self.contents.get(compiled, b"").startswith(of_text):
-            with open(file, "rb") as stream:  # noqa: PTH123 - as above
-                self.contents[file] = stream.read()
+    def _hold(self, path: str) -> None:
+        with open(path, "rb") as stream:  # noqa: PTH123 - as above
+            self.contents[path] = stream.read()
 
     def find_spec(
         self, name: str, _path: object = None, _target: object = None, /
@@ -105,7 +99,7 @@ class _HeldModules(MetaPathFinder):
         return spec_from_file_location(name, file, loader=_HeldLoader(name, file, self))
 
 
-def _modules(package: str) -> Iterator[tuple[str, str]]:
+def _list_modules(package: str) -> Iterator[tuple[str, str]]:
     """Every module of a package by its name."""
     spec = find_spec(package)
     top = (spec.submodule_search_locations or [""])[0] if spec else ""
@@ -123,7 +117,7 @@ _loading = Lock()
 def load_everything() -> None:
     """Read modules, templates, packs and data, and start the process that forks parsers; once."""
     with _loading:
-        _load()
+        _load_once()
 
 
 def load_afterwards() -> None:
@@ -133,7 +127,7 @@ def load_afterwards() -> None:
 
 
 @cache
-def _load() -> None:
+def _load_once() -> None:
     parsers = standby.begin()
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:
@@ -143,8 +137,8 @@ def _load() -> None:
 
     with suppress(ConfigError):  # raised again where the packs are needed
         load_provided()
-    own_version()
+    program_version()
     pack_texts()
-    published_text()
+    read_published_text()
     template_texts()
     parsers.wait()

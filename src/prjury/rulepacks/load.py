@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.parser import job
-from prjury.code.worker import guarded
+from prjury.code.worker import scan_safely
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
@@ -177,7 +177,7 @@ def read_pack(text: str, source: str, cases: tuple[str, str] | None = None) -> L
 
 
 def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
-    reply = guarded(job("", language, [pack.config(match, language)]))
+    reply = scan_safely(job("", language, [pack.config(match, language)]))
     return f"{language.name}: {reply['error']}" if "error" in reply else None
 
 

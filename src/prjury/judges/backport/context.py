@@ -194,9 +194,12 @@ class BranchContext:
     @cached_property
     def overlap(self) -> LineOverlap:
         """Which touched files and lines the branch has."""
-        base, tip, tools = self.pull.merge_base, self.tip.sha, self.tools
+        base, tip, releases = self.pull.merge_base, self.tip.sha, self.tools.releases
         return compare_lines(
-            self.pull, tools.repository, tip, lambda paths: tools.releases.moved(base, tip, paths)
+            self.pull,
+            self.tools.repository,
+            tip,
+            lambda paths: releases.find_moves(base, tip, paths),
         )
 
     @property

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from prjury.judges.backport.history import Habits, log_odds
 from prjury.judges.backport.titles import classes_of, title_of, words_of
+from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
 Band = Literal["likely", "grey", "unlikely"]
@@ -64,7 +65,7 @@ def traits_of(pull: PullRequest) -> ChangeTraits:
         words=words_of(title),
         fix=fix,
         recorded=labels or any(map(_records_a_fix, pull.files)),
-        plain=fix and classes.isdisjoint(_ASIDE) and not pull.docs_only,
+        plain=fix and classes.isdisjoint(_ASIDE) and not is_docs_only(pull),
         lines=pull.additions + pull.deletions,
         new_files=sum(file.status is FileStatus.ADDED for file in pull.files),
     )

@@ -280,7 +280,7 @@ def commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[str]:
     last = first.trial if first and first.trial else facts.trial
     if last.each is not None:
         stopped = last.each.stopped_at
-        commits = [*last.each.kept, *([stopped.sha] if stopped else []), *last.each.left]
+        commits = [*last.each.made, *([stopped.sha] if stopped else []), *last.each.rest]
         for start in range(0, len(commits), _AT_ONCE):
             yield f"git cherry-pick -x {' '.join(commits[start : start + _AT_ONCE])}"
     elif parents[:1] == (pull.merge_base,) and len(parents) > 1:

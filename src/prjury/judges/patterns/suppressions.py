@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from msgspec import Struct
@@ -286,8 +286,9 @@ def read_suppressions(scan: FileScan, reply: Parsed | None) -> tuple[Parsed | No
     items: tuple[Range, ...] = ()
     if reply and job and _probe(scan):
         own = len(job["rules"])
-        marks, items = (tuple(s for n, s in reply.found if n == own + at) for at in range(2))
-        reply = replace(reply, found=tuple(entry for entry in reply.found if entry[0] < own))
+        marks, items = (tuple(s for n, s in reply.matches if n == own + at) for at in range(2))
+        rest = (row for row in reply.matches if row[0] < own)
+        reply = Parsed(tuple(rest), reply.comments, reply.strings)
     strings = reply.strings if reply else ()
     page = CommentPage(scan.source, tuple(scan.comments(reply)), strings, marks, items)
     reader = READERS.get(scan.source.language.name)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, UsageError
@@ -18,6 +20,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
+from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
 from prjury.report.wording import counted
 from prjury.rulepacks.find import list_provided
@@ -36,13 +39,12 @@ def directory_patterns(write_baseline: str | None = None, **options: Any) -> Dir
             why="A new baseline is written of everything that is found",
             remedy="Leave one of them out",
         )
-    choices = PatternsOptions.model_validate(options)
+    choices = read_options(options, PatternsOptions)
     packs = [*list_provided(choices.packs), *load_own_packs(choices.paths)]
     return DirectoryPatterns(choices, PackSelection.of(choices.packs, packs), write_baseline)
 
 
-@dataclass(frozen=True)
-class DirectoryPatterns:
+class DirectoryPatterns(Struct, frozen=True):
     """Judges every line of a directory by the versions declared there.
 
     With ``write_baseline``, a file in the directory, all findings are written there and pass.

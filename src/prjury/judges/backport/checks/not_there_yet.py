@@ -13,10 +13,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import SourceError
+from prjury.git.releases import Releases
 from prjury.judges.backport.history import History
 from prjury.judges.backport.origins import Origins, origins
 from prjury.jury.judgment import Check, Severity
-from prjury.ports import Releases
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest, printable, visible
 
