@@ -21,7 +21,7 @@ from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
-from prjury.judges.backport.checks.asked_for import find_requests, find_requested
+from prjury.judges.backport.checks.asked_for import find_requested, find_requests
 from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
 from prjury.jury.gate import GatePolicy

@@ -21,7 +21,7 @@ from prjury.policy.seats import FileContentOptions, FunctionOptions
 from prjury.policy.tiers import TierConfig
 from prjury.policy.yaml_reader import KeyPath, read_yaml
 from prjury.rulepacks.find import list_known, load_provided
-from prjury.rulepacks.load import load_packs, list_heads
+from prjury.rulepacks.load import list_heads, load_packs
 from prjury.rulepacks.rule import Pack
 
 
