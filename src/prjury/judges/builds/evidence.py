@@ -310,8 +310,8 @@ def clean_value(value: _Value, clean: Clean) -> _Value:
             return replace(part, **fields)
         if isinstance(part, bytes):
             return pack_report(clean(unpack_report(part).decode("utf-8", "replace")).encode())
-        if isinstance(part, tuple):
-            return tuple(map(walk, part))
+        if isinstance(part, tuple | list | frozenset | set):
+            return type(part)(map(walk, part))
         if isinstance(part, Mapping):
             return {walk(name): walk(entry) for name, entry in part.items()}
         return part

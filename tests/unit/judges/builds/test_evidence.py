@@ -391,6 +391,7 @@ def test_what_leaves_this_machine_is_cleaned(text: str) -> None:
     assert b"SECRET" not in encoded
     assert encoded.count(b"***") == 7
     assert unpack_report(cleaned.kept["a"] or b"") == b"***"
+    assert clean_value([{"SECRET"}], lambda words: words.replace("SECRET", "***")) == [{"***"}]
 
 
 @pytest.mark.parametrize("packed", [pack_report(b"a" * (20 * 1024**2 + 1)), b"!", b""])
