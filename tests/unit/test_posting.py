@@ -35,7 +35,7 @@ def wanted(publish: str) -> Any:
 def test_what_is_posted_to_the_pull_request(
     posts: PublisherFactory, publish: str, names: set[str]
 ) -> None:
-    assert {each.name for _, each in posts.of_pull_request(wanted(publish))} == names
+    assert {each.name for _, each in posts.make_pull_publishers(wanted(publish))} == names
 
 
 def test_the_check_run_and_its_annotations(posts: PublisherFactory) -> None:

@@ -73,13 +73,13 @@ class _Watch:
             self.observations.append(f"Nothing to do: #{number} is closed, or has a newer head.")
             return
         if self.job.environ.get(GATE) == "status":
-            self._close()
+            self._close_gate()
         if pull.mergeable:
             self.observations.append(f"#{number} can be merged, so that it is judged.")
         else:
             self._judge_pull(pull, PullHistory(self.client, self.event.repo, number))
 
-    def _close(self) -> None:
+    def _close_gate(self) -> None:
         """Close the gate until there is a verdict: one that the head has is for another base.
 
         A run that has judged this meanwhile is a later one, and its word stays.

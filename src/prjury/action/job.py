@@ -52,7 +52,7 @@ class Log:
         self.stream.flush()
 
 
-def write_outcome(
+def write_no_verdict(
     places: JobDirectories, verdict: str, gate: str, line: str, redact: Redact
 ) -> None:
     """Outputs and summary of a run without a report."""
@@ -96,7 +96,7 @@ class Job(Struct, frozen=True):
         """Ends where nothing is judged, and says so."""
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
-        write_outcome(self.places, "abstain", gate, reason, self.log.redact)
+        write_no_verdict(self.places, "abstain", gate, reason, self.log.redact)
         return JobResult(ExitCode.OPEN)
 
     def report_end(self, lines: Iterable[str], complaints: Sequence[str]) -> JobResult:
@@ -109,7 +109,7 @@ class Job(Struct, frozen=True):
     def tell_error(self, complaint: str) -> None:
         """Says in the summary and the outputs that there is no verdict."""
         with suppress(PublishError):
-            write_outcome(self.places, "error", "action_required", complaint, self.log.redact)
+            write_no_verdict(self.places, "error", "action_required", complaint, self.log.redact)
 
 
 def job_result(report: Report, complaints: list[str]) -> JobResult:

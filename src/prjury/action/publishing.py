@@ -221,7 +221,7 @@ class Publication:
         with self._sort_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_old_head()
-            for output, publisher in posts.of_pull_request(wanted):
+            for output, publisher in posts.make_pull_publishers(wanted):
                 with self._sort_errors(publisher.name):
                     address = publisher.publish(report) or ""
                     seen |= {output: address} if output else {}

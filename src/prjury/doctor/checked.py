@@ -31,7 +31,7 @@ def check_policy(text: str, shown: str, root: Path) -> Policy:
     document = read_yaml(text, shown)
     problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
     problems += [*_bad_recipes(checked.config, root), *_bad_files(checked.config, root)]
-    problems += _strange_rules(checked.config, root)
+    problems += _find_unknown_ignored_rules(checked.config, root)
     problems = problems or list(_bad_models(checked.config))
     if problems:
         raise make_refusal(document, problems)
@@ -75,7 +75,7 @@ def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[P
             yield _problem((*path, "packs", number), f"there is no pack {name!r}. {meant}")
 
 
-def _strange_rules(config: Config, root: Path) -> Iterator[Problem]:
+def _find_unknown_ignored_rules(config: Config, root: Path) -> Iterator[Problem]:
     ignored: dict[KeyPath, str] = {("ignore", i): name for i, name in enumerate(config.ignore)}
     for glob, names in config.per_file_ignores.items():
         ignored |= {("per_file_ignores", glob, i): name for i, name in enumerate(names)}

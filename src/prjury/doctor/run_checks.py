@@ -25,7 +25,7 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
     DoctorCheck("a new head waits for its verdict", wiring.check_closing),
     DoctorCheck(
         "what starts from the default branch is there",
-        wiring.check_default_branch,
+        wiring.check_workflows_on_default_branch,
         lambda setup: bool(setup.of_modes(*FROM_DEFAULT)),
     ),
     DoctorCheck("every event that changes the verdict starts a run", wiring.check_events),

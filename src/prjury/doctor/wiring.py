@@ -142,7 +142,7 @@ def check_gone(setup: Setup) -> Iterator[Diagnosis]:
                 yield warning(use.about, text)
 
 
-def check_default_branch(setup: Setup) -> Iterator[Diagnosis]:
+def check_workflows_on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
     """Tell whether the workflows that GitHub takes from the default branch are there."""
     for path in dict.fromkeys(one.about for one in setup.of_modes(*FROM_DEFAULT)):
         if setup.on_default is None:

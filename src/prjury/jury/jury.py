@@ -120,7 +120,7 @@ class Jury(Generic[ContextT]):
 
     def __post_init__(self) -> None:
         check_strategy(self.voting)
-        object.__setattr__(self, "judges", roster(self.judges, f"the jury {self.name!r}"))
+        object.__setattr__(self, "judges", make_seats(self.judges, f"the jury {self.name!r}"))
 
     @classmethod
     def of(
@@ -203,7 +203,7 @@ class JuryJudge(Generic[ContextT]):
         return self.bench.vote(context).as_judgment
 
 
-def roster(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:
+def make_seats(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:
     """The seats of these members, each with a name of its own."""
     if not isinstance(members, Iterable):
         raise TypeError(f"{whose} is made of a list of judges, not of {members!r}")

@@ -69,7 +69,7 @@ class PublisherFactory(Struct, frozen=True):
             return None
         return CommitStatus(self._room, self.target.page, redact=self.redact)
 
-    def of_pull_request(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
+    def make_pull_publishers(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
         """Yield what is posted to the pull request, each with the output that it fills, if any."""
         target = self.target
         if not target.number:

@@ -251,11 +251,11 @@ def _fill_tier(tier: TierReport) -> Json:
         label=judgment.label if judgment and attempt.status is Status.ABSTAIN else None,
         reasoning=judgment.reasoning if judgment else None,
         aggregation=GeneralFacts.of(judgment).aggregation if judgment else None,
-        judgments=[_fill_judgment(ballot) for ballot in (verdict.ballots if verdict else ())],
+        judgments=[_write_ballot(ballot) for ballot in (verdict.ballots if verdict else ())],
     )
 
 
-def _fill_judgment(ballot: Ballot) -> Json:
+def _write_ballot(ballot: Ballot) -> Json:
     judgment = ballot.judgment
     return _fill_form(
         JudgmentJson,

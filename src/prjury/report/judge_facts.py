@@ -40,7 +40,7 @@ class Facts(Struct, frozen=True):
         for name, key, form in _list_fields(cls):
             if key in data:
                 with suppress(ValidationError):
-                    values[name] = _convert_value(data[key], form)
+                    values[name] = _convert_dropping_misfits(data[key], form)
         return cls(**values)
 
     def to_metadata(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def _list_fields(kind: type[Struct]) -> tuple[tuple[str, str, Any], ...]:
     return tuple((part.name, part.encode_name, part.type) for part in structs.fields(kind))
 
 
-def _convert_value(value: object, form: Any) -> object:  # noqa: ANN401 - a type expression
+def _convert_dropping_misfits(value: object, form: Any) -> object:  # noqa: ANN401 - a type expression
     try:
         return msgspec.convert(value, form)
     except ValidationError:

@@ -128,11 +128,11 @@ def verdict_symbol(backport: Backport) -> str:
 
 def backport_line(backport: Backport) -> str:
     """``✅ 1.1.x: suitable, picks cleanly``."""
-    branch, words = printable(backport.branch), backport_words(backport)
+    branch, words = printable(backport.branch), describe_trial(backport)
     return f"{verdict_symbol(backport)} {branch}: {words}"
 
 
-def backport_words(backport: Backport) -> str:
+def describe_trial(backport: Backport) -> str:
     """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
     words, trial = verdict_words(backport), ""
     if backport.verdict in {"not_applicable", "already_present", "not_requested"}:
@@ -155,12 +155,12 @@ def is_prominent(backport: Backport) -> bool:
 
 def is_idle(backport: Backport) -> bool:
     """Return true if nothing was tried on a branch that nobody asked for."""
-    return backport.asked != "yes" and backport_words(backport).startswith(NOT_TRIED)
+    return backport.asked != "yes" and describe_trial(backport).startswith(NOT_TRIED)
 
 
 def reasons_beyond(backport: Backport) -> tuple[str, ...]:
     """The reasons without one that the words say already."""
-    words = backport_words(backport)
+    words = describe_trial(backport)
     return tuple(reason for reason in backport.reasons if reason != words)
 
 

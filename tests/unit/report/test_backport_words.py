@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.report.model import Backport
-from prjury.report.wording import backport_words, reasons_beyond
+from prjury.report.wording import describe_trial, reasons_beyond
 
 REJECTED = "not tried: the change is rejected"
 
@@ -24,10 +24,10 @@ REJECTED = "not tried: the change is rejected"
 def test_the_verdict_comes_first_and_the_trial_does_not_contradict_it(
     backport: Backport, words: str
 ) -> None:
-    assert backport_words(backport) == words
+    assert describe_trial(backport) == words
 
 
 def test_a_reason_that_the_words_say_is_not_said_again() -> None:
     backport = Backport("1.x", "not_applicable", None, reasons=("not tried: rejected", "more"))
-    assert backport_words(backport) == "not tried: rejected"
+    assert describe_trial(backport) == "not tried: rejected"
     assert reasons_beyond(backport) == ("more",)

@@ -50,13 +50,13 @@ def references(chains: Sequence[Chain]) -> Rule:
     longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
-        rules += _simple(match_one(single))
+        rules += _match_unqualified(match_one(single))
     if longer:
         rules += [_match_qualified(longer), *(_method(chain) for chain in longer)]
     return {"any": rules}
 
 
-def _simple(regex: str) -> list[Rule]:
+def _match_unqualified(regex: str) -> list[Rule]:
     has_object = {"kind": "method_invocation", "has": {"field": "object", "regex": "."}}
     places = [
         inside("method_invocation.object"),

@@ -43,23 +43,23 @@ class Fit(StrEnum):
     INCOMPATIBLE = "incompatible"
 
 
-def fit(language: str, old: Symbol, new: Symbol, above: Above = _have_no_bases) -> Fit:
+def fit(language: str, old: Symbol, new: Symbol, bases_of: Above = _have_no_bases) -> Fit:
     """Compare the new signature with what users of the old one need."""
-    return _FITS.get(language, _strict)(old, new, above)
+    return _FITS.get(language, _strict)(old, new, bases_of)
 
 
-def _strict(old: Symbol, new: Symbol, above: Above) -> Fit:
+def _strict(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     same = len(old.parameters or ()) == len(new.parameters or ()) and all(
         (one.name, one.optional, one.passing) == (other.name, other.optional, other.passing)
-        and _is_alike(one.type, other.type)
+        and _is_same_type(one.type, other.type)
         for one, other in zip(old.parameters or (), new.parameters or (), strict=True)
     )
-    if old.kind is not new.kind or not same or not _is_alike(old.result, new.result):
+    if old.kind is not new.kind or not same or not _is_same_type(old.result, new.result):
         return Fit.INCOMPATIBLE
-    return _fit_surroundings(old, new, above)
+    return _fit_modifiers_and_bases(old, new, bases_of)
 
 
-def _is_alike(old: str, new: str) -> bool:
+def _is_same_type(old: str, new: str) -> bool:
     if old == new:
         return True
     before, after = _QUALIFIED.findall(old), _QUALIFIED.findall(new)
@@ -69,22 +69,22 @@ def _is_alike(old: str, new: str) -> bool:
     )
 
 
-def _fit_surroundings(old: Symbol, new: Symbol, above: Above) -> Fit:
+def _fit_modifiers_and_bases(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     """Return how modifiers and bases fit."""
     come, gone = new.modifiers - old.modifiers, old.modifiers - new.modifiers
     if come & _NARROWING or gone & _WIDENING or (come | gone) & _BINDING:
         return Fit.INCOMPATIBLE
-    if not set(old.bases) <= set(new.bases).union(*map(above, new.bases)):
+    if not set(old.bases) <= set(new.bases).union(*map(bases_of, new.bases)):
         return Fit.INCOMPATIBLE
     same = old.modifiers == new.modifiers and set(old.bases) == set(new.bases)
     return Fit.SAME if same else Fit.COMPATIBLE
 
 
-def _python(old: Symbol, new: Symbol, _above: Above) -> Fit:
+def _python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not known by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
-        return _callable(old, new)
+        return _fit_parameters(old, new)
     if kinds in {
         (SymbolKind.TYPE, SymbolKind.CALLABLE),
         (SymbolKind.CALLABLE, SymbolKind.PROPERTY),
@@ -94,7 +94,7 @@ def _python(old: Symbol, new: Symbol, _above: Above) -> Fit:
     return Fit.SAME
 
 
-def _callable(old: Symbol, new: Symbol) -> Fit:
+def _fit_parameters(old: Symbol, new: Symbol) -> Fit:
     before, after = old.parameters or (), new.parameters or ()
     if old.modifiers != new.modifiers:
         return Fit.INCOMPATIBLE
@@ -138,20 +138,20 @@ def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest:
     return all(each.optional for each in new[len(old) :])
 
 
-def _fit_script(old: Symbol, new: Symbol, above: Above) -> Fit:
+def _fit_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     callable_ = {SymbolKind.CALLABLE}
     kinds = {old.kind, new.kind}
     if kinds in ({SymbolKind.PROPERTY, SymbolKind.VALUE}, callable_ | {SymbolKind.VALUE}):
         return Fit.SAME  # a getter, or a function in a variable
     if old.kind is not new.kind:
         return Fit.INCOMPATIBLE
-    parts = [_fit_surroundings(old, new, above)]
+    parts = [_fit_modifiers_and_bases(old, new, bases_of)]
     if old.kind is SymbolKind.TYPE:
         parts.append(_fit_declarations(old.result, new.result))
     elif old.result != new.result:
-        parts.append(_fit_results(old.result, new.result, above))
+        parts.append(_fit_results(old.result, new.result, bases_of))
     if old.kind in callable_:
-        parts.append(_arguments(old.parameters or (), new.parameters or (), above))
+        parts.append(_arguments(old.parameters or (), new.parameters or (), bases_of))
     return max(parts, key=list(Fit).index)
 
 
@@ -165,20 +165,20 @@ def _fit_declarations(old: str, new: str) -> Fit:
     return Fit.COMPATIBLE if _members(was) <= _members(is_) else Fit.INCOMPATIBLE
 
 
-def _fit_results(old: str, new: str, above: Above) -> Fit:
+def _fit_results(old: str, new: str, bases_of: Above) -> Fit:
     """A result may become narrower; one that is not written down is whatever it was."""
-    if not old or not new or _is_alike(old, new):
+    if not old or not new or _is_same_type(old, new):
         return Fit.SAME
-    if old in {"void", "any", "unknown", "Promise<void>"} or _is_within(new, old, above):
+    if old in {"void", "any", "unknown", "Promise<void>"} or _is_within(new, old, bases_of):
         return Fit.COMPATIBLE
     return Fit.INCOMPATIBLE
 
 
-def _is_within(type_: str, other: str, above: Above) -> bool:
-    if _is_alike(type_, other):
+def _is_within(type_: str, other: str, bases_of: Above) -> bool:
+    if _is_same_type(type_, other):
         return True
     wider = _members(other)
-    return all(each in wider or above(each) & wider for each in _members(type_))
+    return all(each in wider or bases_of(each) & wider for each in _members(type_))
 
 
 def _members(type_: str) -> frozenset[str]:
@@ -195,7 +195,7 @@ def _members(type_: str) -> frozenset[str]:
     return frozenset({*members, type_[start:].strip()} - {""})
 
 
-def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], above: Above) -> Fit:
+def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
     """Callers name no parameters; one that may be left out can come at the end, or go wider."""
     fits = Fit.SAME
     for one, other in zip(old, new, strict=False):
@@ -203,8 +203,8 @@ def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], above: Above)
             one.passing is Passing.REST and other.passing is not Passing.REST
         ):
             return Fit.INCOMPATIBLE
-        if one.type and other.type and not _is_alike(one.type, other.type):
-            if other.type not in _ANYTHING and not _is_within(one.type, other.type, above):
+        if one.type and other.type and not _is_same_type(one.type, other.type):
+            if other.type not in _ANYTHING and not _is_within(one.type, other.type, bases_of):
                 return Fit.INCOMPATIBLE
             fits = Fit.COMPATIBLE
         if other.optional and not one.optional:

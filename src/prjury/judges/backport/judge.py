@@ -43,12 +43,12 @@ class BackportJudge(Struct, frozen=True):
     ) -> tuple[Backport, ...]:
         """Return the verdict for each branch, in order."""
         with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
-            opened = list(pool.map(lambda name: self._open(pull, name), branches))
+            opened = list(pool.map(lambda name: self._find_tip(pull, name), branches))
             tips = [each for each in opened if isinstance(each, BranchTip)]
-            judged = iter(self._judge_open(pull, tips, deadline, pool) if tips else ())
+            judged = iter(self._judge_tips(pull, tips, deadline, pool) if tips else ())
         return tuple(each if isinstance(each, Backport) else next(judged) for each in opened)
 
-    def _open(self, pull: PullRequest, name: str) -> BranchTip | Backport:
+    def _find_tip(self, pull: PullRequest, name: str) -> BranchTip | Backport:
         """Return the tip of a branch, or the verdict if it is missing or takes no changes."""
         if pull.merge.reason == UNSAFE_TREE:
             return _error(name, pull.merge.impossible or "")
@@ -63,7 +63,7 @@ class BackportJudge(Struct, frozen=True):
             return _closed(tip, f"the change is merged into {where} anyway")
         return tip
 
-    def _judge_open(
+    def _judge_tips(
         self, pull: PullRequest, tips: Sequence[BranchTip], deadline: Deadline, pool: Executor
     ) -> list[Backport]:
         # One pick after the other: the first writes the files that the others find written.

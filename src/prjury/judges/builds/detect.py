@@ -130,7 +130,7 @@ def detect_builds(
                 plan, scope=BuildScope(because=f"{visible(min(outside))} belongs to no project")
             )
         elif changes and not changes.below(where):
-            if not _may_need_others(root, build) or _is_aside(build, chosen):
+            if not _may_need_files_outside(root, build) or _is_aside(build, chosen):
                 continue
             plan = plan if build.system.recipe else replace(plan, scope=_OUTSIDE)
         touched.add(build.place)
@@ -206,7 +206,7 @@ def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]
     return build is not min(rivals, key=lambda other: not other.plan.tests)
 
 
-def _may_need_others(root: SourceTree, build: _Build) -> bool:
+def _may_need_files_outside(root: SourceTree, build: _Build) -> bool:
     """True if a manifest names a place outside of its project; recipes do not say."""
     where = build.plan.directory
     part = root.below(where)

@@ -121,12 +121,12 @@ def _spell_out(line: str) -> str:
 def match_mark(mark: str, lowered: str, line: str) -> str | None:
     """The text in a line for the mark's ``{}``, empty for a mark without; None for no match."""
     before, gap, after = mark.partition("{}")
-    span = _find_in_order(before, lowered, 0)
+    span = _find_with_gaps(before, lowered, 0)
     if span is None or not gap:
         return None if span is None else ""
     if not after:
         return _first_version(line[span[1] :])
-    end = _find_in_order(after, lowered, span[1])
+    end = _find_with_gaps(after, lowered, span[1])
     if end is None:
         return None
     text = line[span[1] : end[0]].strip()
@@ -135,7 +135,7 @@ def match_mark(mark: str, lowered: str, line: str) -> str | None:
     return text.strip("'\"`‘’:")[:_LONGEST_NAME]
 
 
-def _find_in_order(parts: str, line: str, start: int) -> tuple[int, int] | None:
+def _find_with_gaps(parts: str, line: str, start: int) -> tuple[int, int] | None:
     """The beginning of the first part and the end of the last; ``…`` is between them."""
     first, end = -1, start
     for part in parts.split("…"):

@@ -316,8 +316,7 @@ def clean_value(value: _Value, clean: Clean) -> _Value:
             return {walk(name): walk(entry) for name, entry in part.items()}
         return part
 
-    cleaned: _Value = walk(value)
-    return cleaned
+    return walk(value)  # type: ignore[no-any-return]
 
 
 def record_build(

@@ -101,7 +101,7 @@ class TreeBuildJudge:
         )
         judgment = _add_facts(combine_judgments(judgments, notes), settings)
         judgment = self._add_unbuilt(judgment, pull, builds)
-        return self._refuse_replaced(judgment, planner, merged, base_plans)
+        return self._refuse_replaced_pass(judgment, planner, merged, base_plans)
 
     def _judge_evidence(
         self,
@@ -129,9 +129,10 @@ class TreeBuildJudge:
         judgments = source.judge_builds(evidence, builds.plans)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
         judgment = self._add_unbuilt(_add_facts(judgment, settings, "evidence"), pull, builds)
-        return self._refuse_replaced(refuse_edited(judgment, pull), planner, merged, base_plans)
+        judgment = refuse_edited(judgment, pull)
+        return self._refuse_replaced_pass(judgment, planner, merged, base_plans)
 
-    def _refuse_replaced(
+    def _refuse_replaced_pass(
         self,
         judgment: Judgment,
         planner: BuildPlanner,

@@ -18,7 +18,7 @@ from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines
 from prjury.judges.workspace.files import judge_or_error
-from prjury.judges.workspace.reports import invalid_report, large_report, read_elements
+from prjury.judges.workspace.reports import invalid_report, iterate_events, large_report
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
@@ -127,7 +127,7 @@ def _read_line(number: object) -> int | None:
 def read_checkstyle(file: Path, shown: str, _: TreeFiles) -> Iterator[ToolFinding]:
     """Read the errors in a report of Checkstyle, whose form many linters write."""
     path, root = "", ""
-    for event, element in read_elements(file):
+    for event, element in iterate_events(file):
         root = root or element.tag
         if root != "checkstyle":
             raise invalid_report(Path(shown), f"Its root is {root!r}, not 'checkstyle'")

@@ -93,7 +93,7 @@ def decide(
     if grave := [finding for finding in findings if at_least(finding.severity, threshold)]:
         return Judgment.failed(_failure_words(grave) + rest, **seen)
     if outcome.crashed:
-        return _report_crash(outcome, seen)
+        return _judge_parser_crash(outcome, seen)
     if unread := sorted(outcome.asked & outcome.unread.keys()):
         few = [f"{visible(path)} ({outcome.unread[path]})" for path in unread[:_TOLD]]
         few += [f"{len(unread) - _TOLD} more"] if len(unread) > _TOLD else []
@@ -208,7 +208,7 @@ def _clean_words(
     return f"{words}, none reaches {threshold}"
 
 
-def _report_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
+def _judge_parser_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgment:
     path, first = min(outcome.crashed.items(), key=lambda item: item[0])
     reason = "scanner_died" if first.reason == DIED else first.reason
     return Judgment.errored(

@@ -62,7 +62,7 @@ class _Side:
         finder = DefinitionFinder(self.kin, sorted(set(re.findall(WORD, text))))
         names: dict[int, str] = {}
         for name, line in finder.within(text.encode()):
-            if self._is_visible(line - 1):
+            if self._is_not_local(line - 1):
                 names.setdefault(line - 1, name)
         return names
 
@@ -80,7 +80,7 @@ class _Side:
                 name = self._definitions[outer] if outer is not None else name
             yield name, definition
 
-    def _is_visible(self, at: int) -> bool:
+    def _is_not_local(self, at: int) -> bool:
         """Tell a function, type, member or constant from a variable of a function."""
         text = self.rows[at][0]
         if not text[:1].isspace() or _DEFINES_BY_WORD.search(text):

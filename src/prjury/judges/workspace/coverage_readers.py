@@ -18,9 +18,9 @@ from prjury.judges.workspace.coverage_report import (
 from prjury.judges.workspace.reports import (
     find_reports,
     invalid_report,
+    iterate_events,
     missing_report,
     read_bytes,
-    read_elements,
     read_lines,
 )
 from prjury.snapshot.model import visible
@@ -115,7 +115,7 @@ def read_clover(path: Path) -> CoverageReport:
 
 def _walk_elements(path: Path, root: str) -> Iterator[tuple[str, Element, Sequence[str]]]:
     above: list[str] = []
-    for event, element in read_elements(path):
+    for event, element in iterate_events(path):
         if event == "end":
             above.pop()
         elif not above and element.tag != root:
@@ -297,7 +297,7 @@ def find_reader(path: Path) -> Reader:
         if begin.startswith(start):
             return reader
     if begin.startswith(b"<"):
-        _, root = next(read_elements(path))
+        _, root = next(iterate_events(path))
         if root.tag == "report":
             return read_jacoco
         if root.tag == "coverage":

@@ -56,7 +56,7 @@ def model_judge(
         return _judge_lines(name, ports, quality.make, _quality_options(asking, **options))
     if name == CORRECTNESS:
         return _judge_work(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
-    return _judge_answer(name, ports, asking, **options)
+    return _make_answer_judge(name, ports, asking, **options)
 
 
 def _ask_models(
@@ -79,7 +79,7 @@ def _judge_work(
     return _function_judge(CORRECTNESS, inquiry.about, judge)
 
 
-def _judge_answer(
+def _make_answer_judge(
     name: str,
     ports: Ports,
     asking: Mapping[str, Any],

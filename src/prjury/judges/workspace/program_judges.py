@@ -16,7 +16,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import Workspace, judge_or_error
-from prjury.judges.workspace.reports import find_reports, read_elements
+from prjury.judges.workspace.reports import find_reports, iterate_events
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
@@ -279,7 +279,7 @@ def _stamp_reports(directory: Path) -> Mapping[Path, tuple[int, int]]:
 
 def _list_outcomes(path: Path) -> list[str]:
     outcomes = []
-    for event, element in read_elements(path):
+    for event, element in iterate_events(path):
         if event == "end" and element.tag == "testcase":
             tags = {child.tag for child in element}
             kinds = ("failure", "error", "skipped")

@@ -50,7 +50,7 @@ def find_reports(root: Path, *globs: str) -> list[Path]:
     return sorted(files)
 
 
-def read_elements(path: Path) -> Iterator[tuple[str, Element]]:
+def iterate_events(path: Path) -> Iterator[tuple[str, Element]]:
     """Yield the elements of a report as ``("start", element)`` and ``("end", element)``.
 
     An element that has ended and was handed out is emptied.

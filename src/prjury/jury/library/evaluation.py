@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
 from prjury.jury.guard import hear, patience, printable
-from prjury.jury.jury import Member, roster
+from prjury.jury.jury import Member, make_seats
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
     Execution,
@@ -195,7 +195,7 @@ def _voter(
 ) -> Callable[[JudgmentContext], JuryVerdict | Verdict]:
     vote = getattr(judge_or_jury, "vote", None)
     if not callable(vote):
-        (seat,) = roster([cast("Member[JudgmentContext]", judge_or_jury)], "the evaluation")
+        (seat,) = make_seats([cast("Member[JudgmentContext]", judge_or_jury)], "the evaluation")
 
         def vote_alone(context: JudgmentContext) -> JuryVerdict:
             until = patience(timeout)

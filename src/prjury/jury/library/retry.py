@@ -22,7 +22,7 @@ from prjury.jury.count import count, has_vote, hold_down
 from prjury.jury.guard import Listener, catch_crash, hear, itself, patience
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryJudge, Member, Seat, check_strategy, roster
+from prjury.jury.jury import JuryJudge, Member, Seat, check_strategy, make_seats
 from prjury.jury.score import finite, require_whole_number
 from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot, MajorityVoting, VotingStrategy
@@ -178,7 +178,7 @@ class JuryWithRetry(Generic[ContextT]):
         check_strategy(self.voting)
         if self.chair is not None:
             object.__setattr__(self, "chair", judge_of(self.chair))
-        seats = roster(self.judges, f"the jury {self.name!r}")
+        seats = make_seats(self.judges, f"the jury {self.name!r}")
         object.__setattr__(self, "judges", tuple(map(_prepare_seat, seats)))
 
     @property

@@ -9,12 +9,12 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.reports import (
     LARGEST_REPORT,
     find_reports,
-    read_elements,
+    iterate_events,
 )
 
 
 def tags(path: Path) -> list[str]:
-    return [f"{event} {element.tag}" for event, element in read_elements(path)]
+    return [f"{event} {element.tag}" for event, element in iterate_events(path)]
 
 
 def written(place: Path, content: str | bytes) -> Path:

@@ -117,7 +117,7 @@ class RunnerOutput(Struct):
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def settle(self, run: RunnerRun) -> None:
+    def add_run(self, run: RunnerRun) -> None:
         """Take in one run of a runner.
 
         Tests may print names as well: these are believed only where the runner counts as many.

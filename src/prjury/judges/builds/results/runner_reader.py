@@ -370,7 +370,7 @@ class _Reader:
         if self._runner.sums and self._runner.good and not self._runner.bad:
             names += [failure.id for _, failure in failing if failure.kind == "test"]
         self._output.skipped += out + totals.get("left", 0 if out else run.out)
-        self._output.settle(RunnerRun(self._runner.by, names, failing, count, failed))
+        self._output.add_run(RunnerRun(self._runner.by, names, failing, count, failed))
 
 
 def _strip_level(line: str) -> str:
