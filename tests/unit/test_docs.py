@@ -220,7 +220,11 @@ def reasons() -> set[str]:
     source = ROOT / "src" / "prjury"
     rooms = [f"judges/{room}" for room in ("builds", "merge", "patterns", "quality", "findings")]
     texts = [file.read_text() for room in rooms for file in (source / room).rglob("*.py")]
-    found = {reason for text in texts for reason in re.findall(r'reason="(\w+)"', text)}
+    found = {
+        reason
+        for text in texts
+        for reason in re.findall(r'(?m)(?:\breason=|^ +reason = )"(\w+)"', text)
+    }
     return found - {"no_such_directory"}  # of a directory's build, which has no gate
 
 

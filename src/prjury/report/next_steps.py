@@ -52,12 +52,13 @@ _STEPS = {
         "Name the command that builds and tests the project.", "build:", "  command: make test"
     ),
     TESTS_VANISHED: _paste_policy(
-        "Let these tests run again, or have a maintainer confirm that they are not needed.",
+        "Let these tests run again; if they were meant to go, a maintainer may write "
+        "`/prjury override REASON`. To allow lost tests in every change:",
         "build:",
         "  vanished: warn",
     ),
     "no_comparison": _paste_policy(
-        "Have a maintainer look at the tests. To let changes pass whose base cannot be compared.",
+        "Have a maintainer look at the tests. To let all changes pass whose base shows nothing:",
         "build:",
         "  vanished: warn",
     ),
@@ -91,21 +92,19 @@ def gate_page(report: Report) -> str | None:
     verdict = report.verdict
     judgments = [verdict.aggregated, *(seat.judgment for seat in culprits(verdict))]
     reasons = [judgment.reason or judgment.label for judgment in judgments]
-    anchor = next(filter(_is_word, reasons), None)
+    anchor = next((reason for reason in reasons if _WORD.fullmatch(reason or "")), None)
     return f"{DOCUMENTATION}/gate.md{f'#{anchor}' if anchor else ''}"
-
-
-def _is_word(reason: str | None) -> bool:
-    return bool(_WORD.fullmatch(reason or ""))
 
 
 def _list_steps(report: Report) -> Iterator[NextStep]:
     verdict = report.verdict
     if verdict.aggregated.reason == _COVERAGE_FLOOR:
         unread = {entry.path for entry in report.coverage.not_checked}
-        # Written by hand, a file is to be read, not exempted.
+        # Written by hand, a file is to be read, not exempted; of others only some lines count.
         files = [file for file in report.pull.files if file.unread or file.kind not in _BY_HAND]
-        paths = [path for file in files if (path := printable(file.path)) in unread]
+        paths = [
+            path for file in files if file.readable and (path := printable(file.path)) in unread
+        ]
         yield _exempt("Have a maintainer read what was not checked", paths)
     elif verdict.aggregated.label == UNREAD_CONTENT:
         yield _exempt("Have a maintainer look at these files", report.coverage.unread_content)
@@ -148,7 +147,7 @@ def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
 
 def _end_sentence(words: str) -> str:
     words = words[:1].upper() + words[1:]
-    return words if words[-1] in ".!?" else f"{words}."
+    return words if words[-1] in ".!?:" else f"{words}."
 
 
 def _has_conflicts(report: Report) -> bool:
@@ -159,4 +158,4 @@ def _run_again(report: Report) -> Iterator[NextStep]:
     failed = [seat for seat in culprits(report.verdict) if seat.judgment.reason != BASE_BROKEN]
     commands = [RunFacts.of(seat.judgment).command for seat in failed]
     if quoted := [f"`{command}`" for command in commands if command]:
-        yield NextStep(f"Run it yourself: {' and '.join(quoted)}.")
+        yield NextStep(f"To reproduce: {' and '.join(quoted)}.")

@@ -92,7 +92,7 @@ def word_of(judgment: Judgment) -> str:
 
 #: The label of a judge that had nothing to judge because of the merge.
 _CONFLICTS = "conflicts"
-_NOT_NEEDED = "not needed: it conflicts"
+_NOT_NEEDED = "not run: the branch conflicts with its base"
 _LONG = 60
 _CLAUSE = re.compile(r"; | \(|: ")
 _COUNTED = re.compile(r"([\d,]+ findings?): ")

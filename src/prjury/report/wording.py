@@ -273,7 +273,7 @@ def _cost(report: Report) -> Iterator[str]:
 def _origin(report: Report) -> Iterator[str]:
     yield f"policy: {_policy_words(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
-        network = "with network" if report.sandbox.network else "without network"
+        network = "with access to the network" if report.sandbox.network else "without network"
         yield f"{_SANDBOXES.get(report.sandbox.level, 'builds ran in a sandbox')}, {network}"
         if report.sandbox.gaps:
             yield f"not closed to them: {', '.join(report.sandbox.gaps)}"

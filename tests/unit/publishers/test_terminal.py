@@ -50,7 +50,7 @@ def test_blockers_are_told_with_place_evidence_and_remedy() -> None:
     assert "Must fix (3)" in text
     assert "  1. compile: cannot find symbol `Money` (2 places)" in text
     assert "     src/main/java/shop/Cart.java:42\n     | Money total = sum();" in text
-    assert "Next: Run it yourself: ./mvnw -q verify." in text
+    assert "Next: To reproduce: ./mvnw -q verify." in text
     assert "lock file: package-lock.json" in text
 
 

@@ -23,7 +23,10 @@ def test_one_row_per_judge_with_its_subject_and_its_words() -> None:
 
 
 def test_a_judge_that_was_not_asked_for_is_a_row() -> None:
-    assert told(*rows(fake.conflicting()))[-1] == "quality | quality | ⏭️ not needed: it conflicts"
+    assert (
+        told(*rows(fake.conflicting()))[-1]
+        == "quality | quality | ⏭️ not run: the branch conflicts with its base"
+    )
 
 
 def test_silence_and_errors_say_what_they_are() -> None:

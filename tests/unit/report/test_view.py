@@ -87,7 +87,10 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
         ),
         (
             Judgment.abstained("2 tests", "tests_vanished"),
-            "Let these tests run again, or have a maintainer confirm that they are not needed.",
+            (
+                "Let these tests run again; if they were meant to go, a maintainer may write "
+                "`/prjury override REASON`. To allow lost tests in every change:"
+            ),
             "build:\n  vanished: warn",
         ),
         (
@@ -101,7 +104,10 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
                 "tests_vanished",
                 metadata={"snippet": {"text": "build: {vanished: warn}"}},
             ),
-            "Let these tests run again, or have a maintainer confirm that they are not needed.",
+            (
+                "Let these tests run again; if they were meant to go, a maintainer may write "
+                "`/prjury override REASON`. To allow lost tests in every change:"
+            ),
             "build: {vanished: warn}",
         ),
         (Judgment.errored("slow", metadata={"reason": "timeout"}), "Give it more time.", None),
@@ -112,7 +118,7 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
         ),
         (
             Judgment.failed("exit 1", metadata={"command": "make test"}),
-            "Run it yourself: `make test`.",
+            "To reproduce: `make test`.",
             None,
         ),
         (
