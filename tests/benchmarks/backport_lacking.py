@@ -91,7 +91,7 @@ def _measure(repo: str, place: Path, rows: list[Row], show: bool) -> None:
             once.append(seconds[0])
             branch.append(seconds[1])
             tally["rows"] += 1
-            tally["claims"] += bool(lacked.found)
+            tally["claims"] += bool(lacked.symbols)
             tally["not checked"] += bool(lacked.unchecked)
             for told in _told(row, lacked) if show else ():
                 print(told)
@@ -114,9 +114,9 @@ def _told(row: Row, lacked: MissingOnBranch) -> Iterator[str]:
     def told(each: MissingSymbols) -> str:
         return f"    {each.name}: {each.used[0]}, {each.defined}"
 
-    if lacked.found or lacked.unchecked:
+    if lacked.symbols or lacked.unchecked:
         yield f"  {row['sha'][:10]} on {row['branch']}: {row['subject']} {lacked.unchecked}"
-        yield from map(told, lacked.found)
+        yield from map(told, lacked.symbols)
 
 
 def _spread(seconds: list[float]) -> str:

@@ -65,7 +65,7 @@ class Beforehand(Struct, frozen=True):
 
     words: CommitWords = field(default_factory=CommitWords)
     dismissals: tuple[Dismissal, ...] = ()
-    said: EarlierVotes | None = None
+    earlier_votes: EarlierVotes | None = None
     begun: Callable[[Policy], None] = lambda _policy: None
 
 
@@ -172,7 +172,7 @@ def _judge_event(
         override=known.words.override,
         asks_fix=known.words.fix,
         dismissals=known.dismissals,
-        said=known.said,
+        earlier_votes=known.earlier_votes,
     )
     report = run(request, structs.replace(around, begun=known.begun))
     if isinstance(report, Report):
@@ -194,10 +194,10 @@ def _picks(
     # asked where a token may write.
     request, pull = request_of(event, inputs, environment, git), event.pull
     landed, sha = Landed(pull.commits or 1, pull.head.sha), pull.merge_sha
-    target = structs.replace(request.wanted, head=sha, head_sha=sha, landed=landed)
+    target = structs.replace(request.target, head=sha, head_sha=sha, landed=landed)
     request = structs.replace(
         request,
-        wanted=target,
+        target=target,
         backport_to=tuple(branches),
         build=False,
         models=False,
@@ -214,7 +214,7 @@ def request_of(
     """The wishes of the workflow; without an event of no pull request in particular."""
     around, only_merges = environment.environ, inputs.mode == "conflicts"
     return ReviewRequest(
-        wanted=_make_snapshot_request(event, inputs, git, around) if event else SnapshotRequest(),
+        target=_make_snapshot_request(event, inputs, git, around) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build and not only_merges,
         models=not only_merges,

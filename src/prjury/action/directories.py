@@ -14,7 +14,7 @@ from prjury.errors import PublishError
 from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
 from prjury.report.judge_facts import RunFacts
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.sandbox.contained import LOGS
 
 #: Of a longer log the end is kept.
@@ -59,7 +59,7 @@ def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Red
     remaining = []
     for number, content in enumerate(_contents(judgments), 1):
         path = places.report_file(f"build-{number}.log")
-        write_atomically(path, redacted(content.decode("utf-8", "replace"), redact))
+        write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
         remaining.append(path)
     return remaining
 

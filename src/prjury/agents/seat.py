@@ -14,7 +14,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.library.replies import YES_OR_NO_FORM
 from prjury.policy.agents import AgentOptions
 from prjury.ports import Ports
-from prjury.report.redact import redacted
+from prjury.report.redact import redact_text
 from prjury.snapshot.model import FileChange, visible
 
 #: Changed files that the goal names.
@@ -64,7 +64,7 @@ class AgentSeat(Struct, frozen=True):
         if options.file is not None:
             base = options.commit or context.pull.base.sha
             text = OwnTexts.of(self.ports.repository, base).text(options.file)
-            question = redacted(text.strip(), self.ports.redact)
+            question = redact_text(text.strip(), self.ports.redact)
         return self._ask_agent(question, context).with_metadata(question=question)
 
     def _ask_agent(self, question: str, context: PullRequestContext) -> Judgment:

@@ -54,8 +54,8 @@ def judge_backports(
 ) -> Iterator[BackportResult | NothingToReview]:
     """Judge the change; the repository stays open within the context."""
     started = time.monotonic()
-    target = structs.replace(request.wanted, landed=request.wanted.landed or Landed())
-    with steps.open_change(structs.replace(request, wanted=target)) as change:
+    target = structs.replace(request.target, landed=request.target.landed or Landed())
+    with steps.open_change(structs.replace(request, target=target)) as change:
         if isinstance(change, NothingToReview):
             yield change
             return

@@ -85,7 +85,7 @@ def program_ports(
     if "checks" in sources:
         from prjury.github.checks import checks_of  # noqa: PLC0415 - few ask for them
 
-        url = request.wanted.url or store.operator.remote_url
+        url = request.target.url or store.operator.remote_url
         checks = checks_of(url, environment.environ, offline=request.offline)
         more = {"checks_missing": checks} if isinstance(checks, str) else {"checks": checks}
         ports = replace(ports, **more)

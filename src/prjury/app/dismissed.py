@@ -20,7 +20,7 @@ from prjury.jury.judgment import Judgment, Severity, Status
 from prjury.policy.schema import Config
 from prjury.ports import Ports
 from prjury.report.model import Dismissal
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import at_least
 
 
@@ -44,7 +44,7 @@ def apply_dismissals(
     if not failed or not all(check.fingerprint in by_finding for check in failed):
         return judgment
     people = dict.fromkeys(f"@{by_finding[check.fingerprint].by}" for check in failed)
-    dismissed = f"{counted(len(failed), 'finding')} dismissed by {', '.join(people)}"
+    dismissed = f"{pluralize(len(failed), 'finding')} dismissed by {', '.join(people)}"
     return replace(
         judgment,
         status=Status.PASS,

@@ -24,12 +24,12 @@ class ReviewRequest(Struct, frozen=True):
         trusts_policy: whether the base's policy is trusted: it may then say where models are
             reached and with which key.
         asks_fix: whether the repair is asked for, which an enabled `fix` waits for by default.
-        said: the models' votes of an earlier run, reused for the same change and policy.
+        earlier_votes: the models' votes of an earlier run, reused for the same change and policy.
         record: a file that keeps what the models answer; nothing is then taken from memory.
         workflow: the file of the workflow that runs this, which is the change's own.
     """
 
-    wanted: SnapshotRequest = field(default_factory=SnapshotRequest)
+    target: SnapshotRequest = field(default_factory=SnapshotRequest)
     config: Path | None = None
     policy_path: str = POLICY_PATH
     build: bool = True
@@ -42,7 +42,7 @@ class ReviewRequest(Struct, frozen=True):
     override: Override | None = None
     dismissals: tuple[Dismissal, ...] = ()
     asks_fix: bool = True
-    said: EarlierVotes | None = None
+    earlier_votes: EarlierVotes | None = None
     actor: str | None = None
     evidence: Evidence | None = None
     record: Path | None = None

@@ -146,7 +146,7 @@ class OpenedChange(Struct, frozen=True):
     def choose_branches(self, *, alone: bool = False, texts: bool = True) -> Chosen:
         """The release branches of the operator, of requests and of the policy."""
         own_names = self.request.backport_to
-        if (own_names and alone) or self.request.wanted.uncommitted:
+        if (own_names and alone) or self.request.target.uncommitted:
             return Chosen(tuple(dict.fromkeys(own_names)))
         operator = self.snapshot.store.operator
         try:
@@ -166,7 +166,7 @@ class OpenedChange(Struct, frozen=True):
 @contextmanager
 def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToReview]:
     """Take the snapshot and find the policy in force."""
-    with open_snapshot(request.wanted) as taken:
+    with open_snapshot(request.target) as taken:
         if isinstance(taken, NothingToReview):
             yield taken
             return
@@ -222,7 +222,7 @@ def reusable_votes(change: OpenedChange) -> EarlierVotes | None:
 
     A change that touches workflows may itself have written what its earlier run left behind.
     """
-    votes, policy = change.request.said, change.policy
+    votes, policy = change.request.earlier_votes, change.policy
     if votes is None or votes.patch != patch_id(change.pull):
         return None
     same = votes.policy in {policy.hash, policy.built_elsewhere.hash}

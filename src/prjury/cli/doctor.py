@@ -36,7 +36,7 @@ def doctor(
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
     from prjury.doctor.finding import Level
     from prjury.doctor.run_checks import examination
-    from prjury.report.wording import counted
+    from prjury.report.wording import pluralize
 
     terminal: Terminal = context.obj
     findings = list(examination(repo, terminal.environ, offline=offline))
@@ -47,7 +47,7 @@ def doctor(
     problems = sum(finding.level is Level.PROBLEM for finding in findings)
     if not problems:
         return ExitCode.OPEN
-    count = counted(problems, "problem")
+    count = pluralize(problems, "problem")
     print(f"prjury: the set-up has {count}. Do what is said of each.", file=sys.stderr)
     return ExitCode.REJECTED
 
@@ -69,7 +69,7 @@ def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, obj
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:
     from prjury.doctor.finding import Level
     from prjury.publishers.terminal import printable_line
-    from prjury.report.wording import counted
+    from prjury.report.wording import pluralize
 
     for level in Level:
         for finding in findings:
@@ -77,5 +77,5 @@ def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: boo
                 line = f"{level}: {finding.sentence}."
                 print(printable_line(line, sys.stdout, terminal.redact))
     counts = Counter(finding.level for finding in findings)
-    words = [counted(counts[Level.PROBLEM], "problem"), counted(counts[Level.WARNING], "warning")]
+    words = [pluralize(counts[level], level.value) for level in (Level.PROBLEM, Level.WARNING)]
     print(", ".join([*words, f"{counts[Level.FINE]} fine"]))

@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from prjury.judges.quality.estimate import Forecast
 from prjury.report.sanitise import log_line
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 _HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
 
@@ -74,8 +74,8 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 def _sum(total: Forecast) -> str:
     if not total.paid:
         return "No model would be called"
-    calls, characters = counted(len(total.paid), "call"), counted(total.characters, "character")
-    tokens = counted(total.input_tokens, "token")
+    calls, characters = pluralize(len(total.paid), "call"), pluralize(total.characters, "character")
+    tokens = pluralize(total.input_tokens, "token")
     repetition = f"; in case of doubt up to {total.rounds} times that" if total.rounds > 1 else ""
     return f"{calls}, {characters}, about {tokens} in, price {_money(total.usd)}{repetition}"
 

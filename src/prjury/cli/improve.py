@@ -153,7 +153,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     from prjury.jury.judgment import Status
     from prjury.jury.library.agent import AgentResult
     from prjury.report.codec import printable_json
-    from prjury.report.redact import redacted
+    from prjury.report.redact import redact_text
 
     rounds = [_round(each) for each in done.rounds]
     if kind is PlainFormat.JSON:
@@ -163,14 +163,14 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     else:
         count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
         text = "\n".join([*map(_lines, rounds), f"{_STOPPED[done.stopped]} after {count}"])
-        print_out("improvement", redacted(text, terminal.redact), sys.stdout.encoding)
+        print_out("improvement", redact_text(text, terminal.redact), sys.stdout.encoding)
     if done.verdict.status is Status.PASS:
         return ExitCode.OPEN
     rejected = done.verdict.status is Status.FAIL
     failed = (done.rounds[-1].result or AgentResult("")).error
     why = done.verdict.aggregated.reasoning + (f"; the agent failed: {failed}" if failed else "")
     words = f"prjury: not accepted: {why}. Correct the work, or --goal and --agent."
-    print(redacted(" ".join(words.split()), terminal.redact), file=sys.stderr)
+    print(redact_text(" ".join(words.split()), terminal.redact), file=sys.stderr)
     return ExitCode.REJECTED if rejected else ExitCode.NOT_JUDGED
 
 

@@ -136,14 +136,14 @@ def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) ->
     from prjury.jury.verdicts import JuryVerdict
     from prjury.jury.voting import NOT_APPLICABLE
     from prjury.publishers.judgment import JudgmentPrinter
-    from prjury.report.redact import redacted
+    from prjury.report.redact import redact_text
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
     if kind is JudgmentFormat.JSON:
         print_out("judgment", printer.json(judgment))  # UTF-8 whatever the locale
     elif kind is JudgmentFormat.FEEDBACK:
         text = JuryVerdict(judgment, (ballot,)).feedback()
-        print_out("feedback", redacted(text, terminal.redact), sys.stdout.encoding)
+        print_out("feedback", redact_text(text, terminal.redact), sys.stdout.encoding)
     else:
         print_out("judgment", "\n".join(printer.lines(ballot.judge, judgment)), sys.stdout.encoding)
     complaint = JudgmentPrinter(sys.stderr, terminal.redact).complaint(ballot.judge, judgment)

@@ -160,7 +160,7 @@ class UncommittedOptions(Struct, frozen=True):
                 f"--{name} is a change by itself, and another one is named",
                 remedy="Leave one of them out; --base may be named",
             )
-        return structs.replace(request, wanted=structs.replace(request.wanted, uncommitted=name))
+        return structs.replace(request, target=structs.replace(request.target, uncommitted=name))
 
 
 def expand(command: Callable[..., int]) -> Callable[..., int]:
@@ -216,7 +216,7 @@ def request_of(
     judges, models = judges or JudgeOptions(), models or ModelOptions()
     facts = _facts(judges) | ({"labels": tuple(labels)} if labels else {})
     return ReviewRequest(
-        wanted=_snapshot_request(terminal, change, facts),
+        target=_snapshot_request(terminal, change, facts),
         config=change.config,
         build=not judges.no_build,
         models=not judges.no_llm,

@@ -38,7 +38,7 @@ class ServerState(Struct, frozen=True):
     facts: RepositoryFacts
     rules: BranchRules | str = field(default_factory=BranchRules)
     protection: tuple[RequiredCheck, ...] | str = ()
-    said: tuple[NamedCheck, ...] | str = ()
+    checks: tuple[NamedCheck, ...] | str = ()
     actions_app: int | None = None
 
     @property
@@ -171,10 +171,10 @@ def queue(standing: ServerState) -> Iterator[Diagnosis]:
 
 def imitations(standing: ServerState) -> Iterator[Diagnosis]:
     """Checks and statuses of the gate's name that come from elsewhere."""
-    if isinstance(standing.said, str):
-        yield unknown("recent commits", standing.said)
+    if isinstance(standing.checks, str):
+        yield unknown("recent commits", standing.checks)
         return
-    for check in standing.said:
+    for check in standing.checks:
         if check.is_foreign:
             yield warning(
                 "recent commits",

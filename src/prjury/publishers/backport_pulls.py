@@ -31,7 +31,7 @@ from prjury.report.redact import Redact
 from prjury.report.render import render_template
 from prjury.report.sanitise import BY_SHAPE, join_lines
 from prjury.report.text import trust
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import visible
 from prjury.snapshot.picked import HEADS, Pick
 
@@ -323,6 +323,6 @@ def empty_message(pick: Pick) -> str:
     """Return the message of a draft's empty commit, which names no picked commit."""
     return (
         f"Backport of #{pick.number}: to be done\n\n"
-        f"The change conflicts in {counted(len(pick.conflicts), 'file')}. "
+        f"The change conflicts in {pluralize(len(pick.conflicts), 'file')}. "
         "This commit is empty.\n"
     )

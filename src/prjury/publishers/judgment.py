@@ -16,7 +16,7 @@ from prjury.report.codec import printable_json
 from prjury.report.judge_facts import RunFacts
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wording import SEVERITY_SYMBOLS, SYMBOLS, WORDS, counted
+from prjury.report.wording import SEVERITY_SYMBOLS, SYMBOLS, WORDS, pluralize
 
 _MOST_CHECKS = 50
 _MOST_EVIDENCE = 30
@@ -36,7 +36,7 @@ class JudgmentPrinter(Struct, frozen=True):
             yield from self._list_check(check, judgment)
         if len(judgment.checks) > _MOST_CHECKS:
             yield self._write_line(
-                f"  … and {counted(len(judgment.checks) - _MOST_CHECKS, 'more check')}"
+                f"  … and {pluralize(len(judgment.checks) - _MOST_CHECKS, 'more check')}"
             )
         yield from (self._write_line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
 

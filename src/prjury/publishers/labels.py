@@ -10,7 +10,7 @@ from prjury.errors import PublishError
 from prjury.github.repo_client import RepoClient, ignore
 from prjury.jury.judgment import Status
 from prjury.report.model import Report
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 BACKPORT = "backport"
 
@@ -52,7 +52,7 @@ class Labels:
             if name.casefold() in producible and name.casefold() not in keep:
                 self._remove(name)
         if left_out := len(missing) - len(usable):
-            words = f"Not set: {counted(left_out, 'label')} that GitHub does not accept."
+            words = f"Not set: {pluralize(left_out, 'label')} that GitHub does not accept."
             self.notes = (words,)
         return None
 

@@ -20,7 +20,7 @@ from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.render import marker
 from prjury.report.sanitise import BY_SHAPE, plain
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 if TYPE_CHECKING:
     from github.PullRequestComment import PullRequestComment
@@ -105,7 +105,7 @@ class LineReview:
     def _post_review(self, report: Report, remarks: Sequence[Remark]) -> str | None:
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - heavy, hence late
 
-        count = counted(len(remarks), "comment")
+        count = pluralize(len(remarks), "comment")
         headline = plain(report.headline, 240, self.redact)
         content = {
             "commit_id": object_name(report.pull.head.sha, "the head"),

@@ -14,7 +14,7 @@ from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, clean, join_lines
 from prjury.report.view import page
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 #: More would take minutes to send, and nobody reads them.
 MOST = 500
@@ -45,7 +45,7 @@ class Annotations(Struct, frozen=True):
     @property
     def note(self) -> str:
         """What is not there, in a sentence."""
-        count = counted(self.left_out, "finding")
+        count = pluralize(self.left_out, "finding")
         return f"Not annotated, but in the report: {count}." if self.left_out else ""
 
 

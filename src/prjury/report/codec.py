@@ -39,7 +39,7 @@ from prjury.report.model import (
     SkippedJudge,
     TierReport,
 )
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import FileStatus, PullRequest, Side, patch_id
 
@@ -208,7 +208,7 @@ def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
 def _clean_value(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
-            return redacted(show_surrogates(value), redact)
+            return redact_text(show_surrogates(value), redact)
         case dict():
             pairs = [(key, _clean_value(item, redact)) for key, item in value.items()]
             return {_clean_value(key, redact): item for key, item in pairs}

@@ -21,7 +21,7 @@ from prjury.report.judge_facts import (
 )
 from prjury.report.model import Coverage
 from prjury.report.sanitise import clean
-from prjury.report.wording import counted, first_line, first_words, listed
+from prjury.report.wording import first_line, first_words, join_words, pluralize
 from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import PullRequest, printable
 
@@ -80,7 +80,7 @@ def _list_objections(attempt: TierAttempt) -> list[tuple[str, str]]:
         words = first_line(ballot.judgment.reasoning)
         if errors and errors[0].message.strip():
             place = f" ({errors[0].location})" if errors[0].location else ""
-            more = f" and {counted(len(errors) - 1, 'other problem')}" if len(errors) > 1 else ""
+            more = f" and {pluralize(len(errors) - 1, 'other problem')}" if len(errors) > 1 else ""
             words = f"{first_line(errors[0].message)}{place}{more}"
         pairs.append((ballot.judge, words))
     return pairs or [(attempt.name, first_line(attempt.verdict.aggregated.reasoning))]
@@ -96,7 +96,7 @@ def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> s
     overruled = any(seat.judgment.status is Status.FAIL for seat in _list_blocking(verdict))
     decision = READY if is_proven(pull, verdict) else NOTHING_FOUND
     decision = GATE_OPEN if advice or overruled else decision
-    line = f"{decision}; {listed(advice)}" if advice else decision
+    line = f"{decision}; {join_words(advice)}" if advice else decision
     return f"{line} ({limits})" if limits else line
 
 
@@ -160,7 +160,7 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
             is_compared = tests is not None and tests.base is not None
             yield "tests not compared" if build.origin == "checks" and not is_compared else ""
         unbuilt = sum(len(build.unbuilt or ()) for build in builds)
-        yield f"{counted(unbuilt, 'file')} not built" if unbuilt else ""
+        yield f"{pluralize(unbuilt, 'file')} not built" if unbuilt else ""
     else:
         yield "not built"
         yield "" if is_docs_only(pull) else _count_unread(coverage)
@@ -185,8 +185,9 @@ def _count_unread(coverage: Coverage) -> str:
 def _name_silent(verdict: Verdict) -> str:
     """Name the models, and the judges that only advise, which gave no answer."""
     silent = [seat for seat in seat_outcomes(verdict) if _is_silent(seat)]
-    names = listed([seat.ballot.judge for seat in silent])
-    reasons = listed([*dict.fromkeys(filter(None, (_find_word(seat.judgment) for seat in silent)))])
+    names = join_words([seat.ballot.judge for seat in silent])
+    words = filter(None, (_find_word(seat.judgment) for seat in silent))
+    reasons = join_words(list(dict.fromkeys(words)))
     return f"{names} gave no answer{f': {reasons}' if reasons else ''}" if silent else ""
 
 
@@ -223,7 +224,7 @@ def _describe_results(judgment: Judgment, build: BuildFacts) -> str:
     if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:
         return "fails as on the base"
     if ran and not ran.tests:
-        files = f", though the tree has {counted(ran.test_files, 'test file')}"
+        files = f", though the tree has {pluralize(ran.test_files, 'test file')}"
         return f"shows no test results{files if ran.test_files else ''}"
     if ran and ran.tests and not ran.tests.run:
         return f"ran no test{', all were skipped' if ran.tests.skipped else ''}"
@@ -234,7 +235,7 @@ def _describe_results(judgment: Judgment, build: BuildFacts) -> str:
 def _count_vanished(build: BuildFacts | None) -> str:
     """``2 tests``: those of the base that did not run; empty for none."""
     tests = build.ran.tests if build and build.ran else None
-    return counted(tests.vanished, "test") if tests and tests.vanished else ""
+    return pluralize(tests.vanished, "test") if tests and tests.vanished else ""
 
 
 def _describe_advice(attempt: TierAttempt) -> str:
@@ -246,8 +247,8 @@ def _describe_advice(attempt: TierAttempt) -> str:
     if not errors:
         return against
     if all(ballot.type is JudgeType.DETERMINISTIC for ballot in ballots):
-        return f"{counted(errors, 'finding')}, {against}"
-    return f"the model found {counted(errors, 'problem')}, {against}"
+        return f"{pluralize(errors, 'finding')}, {against}"
+    return f"the model found {pluralize(errors, 'problem')}, {against}"
 
 
 def _name_unconfigured(verdict: Verdict) -> str:
@@ -256,7 +257,7 @@ def _name_unconfigured(verdict: Verdict) -> str:
         for seat in _list_blocking(verdict)
         if seat.judgment.label == NOT_CONFIGURED
     ]
-    who = listed(silent) or "a judge"
+    who = join_words(silent) or "a judge"
     return f"{HUMAN}: no model is configured for {who}, and the policy requires one"
 
 
@@ -268,9 +269,9 @@ def _find_reason(pull: PullRequest, verdict: Verdict) -> str:
         return _shorten_reason(first_line(verdict.aggregated.reasoning))
     if verdict.status is Status.FAIL:
         words = [_describe_failure(pull, seat) for seat in guilty[:2]]
-        more = [counted(len(guilty) - 2, "more judge")] if len(guilty) > 2 else []  # noqa: PLR2004
-        return listed([*words, *more])
-    others = f" and {counted(len(guilty) - 1, 'other judge')}" if len(guilty) > 1 else ""
+        more = [pluralize(len(guilty) - 2, "more judge")] if len(guilty) > 2 else []  # noqa: PLR2004
+        return join_words([*words, *more])
+    others = f" and {pluralize(len(guilty) - 1, 'other judge')}" if len(guilty) > 1 else ""
     return f"{_describe_silence(guilty[0])}{others}"
 
 
@@ -298,7 +299,7 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
         return f"the rebase conflicts at {_shorten_reason(place)}"
     if merge and pull.merge.conflicts:
         easy = all(conflict.mechanical for conflict in pull.merge.conflicts)
-        files = counted(len(pull.merge.conflicts), "file")
+        files = pluralize(len(pull.merge.conflicts), "file")
         return f"merge conflicts in {files}{', all easy to resolve' if easy else ''}"
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
@@ -313,16 +314,16 @@ def _count_failures(ran: BuildRunFacts) -> str:
     """``3 new compile errors``, ``2 flaky tests``."""
     new, flaky = ran.failures.get("new", {}), sum(ran.failures.get("flaky", {}).values())
     if not new:
-        return counted(flaky, "flaky test") if flaky else ""
+        return pluralize(flaky, "flaky test") if flaky else ""
     # A broken goal or a last word is only the consequence of what has a kind of its own.
     new = {kind: count for kind, count in new.items() if kind in _KINDS} or new
     noun = _KINDS.get(next(iter(new)), "failure") if len(new) == 1 else "failure"
-    return counted(sum(new.values()), f"{'new ' if ran.compared else ''}{noun}")
+    return pluralize(sum(new.values()), f"{'new ' if ran.compared else ''}{noun}")
 
 
 def _count_blockers(judgment: Judgment) -> str:
     blocking = blocking_checks(judgment)
-    return counted(len(blocking), "finding") if any(c.location for c in blocking) else ""
+    return pluralize(len(blocking), "finding") if any(c.location for c in blocking) else ""
 
 
 def _shorten_reason(text: str) -> str:

@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 from prjury.jury.judgment import Location
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.report.sanitise import BY_SHAPE
 from prjury.snapshot.model import PullRequest, printable
 
@@ -48,7 +48,7 @@ class Links:
         return url if url and len(url) <= _LONGEST else None
 
     def _link_file(self, shown: str) -> str | None:
-        if not self._root or redacted(shown, self._redact) != shown:
+        if not self._root or redact_text(shown, self._redact) != shown:
             return None
         path = self._paths.get(shown, shown).encode("utf-8", "surrogateescape")
         return f"{self._root}/blob/{self._head}/{quote(path, safe='/')}"

@@ -199,7 +199,7 @@ _ISSUER_SHAPES = _Shapes(_ISSUERS, lower=False)
 _PHRASE_SHAPES = _Shapes(_PHRASES, lower=True)
 
 
-def redacted(text: str, redact: Redact) -> str:
+def redact_text(text: str, redact: Redact) -> str:
     """The text without secrets; a placeholder for all of it where the redactor fails."""
     # Whatever goes wrong in there, the text must not get out.
     with suppress(Exception):

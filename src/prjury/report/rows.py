@@ -23,12 +23,12 @@ from prjury.report.wording import (
     NOT_RUN,
     SYMBOLS,
     WORDS,
-    counted,
     duration,
     find_tests,
     first_line,
     first_words,
-    listed,
+    join_words,
+    pluralize,
     tests_words,
 )
 
@@ -113,7 +113,7 @@ def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> I
         yield from (_ballot_row(attempt, ballot, reasons) for ballot in attempt.verdict.ballots)
     elif attempt.skipped_because:
         names = list_configured(attempt, report.policy)
-        rest = listed([name for name in names if name not in idle], most=4)
+        rest = join_words([name for name in names if name not in idle], most=4)
         if rest or not (idle or names):
             idle = {rest or "all its judges": f"not run: {attempt.skipped_because}", **idle}
     for judge, words in idle.items():
@@ -175,7 +175,6 @@ def _name_entry(entry: object) -> str:
 def _gather(rest: Sequence[TableRow]) -> TableRow:
     counts = Counter(row.symbol for row in rest)
     words = {**{SYMBOLS[status]: WORDS[status] for status in Status}, NOT_RUN: "not run"}
-    counts_text = listed([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
-    tiers = listed(list(dict.fromkeys(row.tier for row in rest)))
-    symbol = rest[0].symbol
-    return TableRow(tiers, counted(len(rest), "more judge"), symbol, counts_text, rest[0].rank)
+    text = join_words([f"{count} {words[symbol]}" for symbol, count in counts.items()], most=5)
+    tiers = join_words(list(dict.fromkeys(row.tier for row in rest)))
+    return TableRow(tiers, pluralize(len(rest), "more judge"), rest[0].symbol, text, rest[0].rank)

@@ -12,7 +12,7 @@ import re
 import unicodedata
 
 from prjury.report.invisible_chars import normalise_line_ends, show_invisible
-from prjury.report.redact import Redact, Redactor, redacted
+from prjury.report.redact import Redact, Redactor, redact_text
 
 EMPTY = "(empty)"
 ZERO_WIDTH_SPACE = "\u200b"
@@ -51,7 +51,7 @@ def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str
     seen = text if limit is None else text[: limit + _MARGIN]
     unseen = len(text) - len(seen)
     composed = unicodedata.normalize("NFC", normalise_line_ends(seen))
-    safe = show_invisible(redacted(composed, redact))
+    safe = show_invisible(redact_text(composed, redact))
     if unseen:
         unseen += min(_UNSURE, len(safe))
         safe = safe[:-_UNSURE]

@@ -20,7 +20,7 @@ from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, clean, join_lines
 from prjury.report.view import page
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 VERSION = "2.1.0"
@@ -147,7 +147,7 @@ def _invocation(
         notifications.append(
             {
                 "level": "warning",
-                "message": {"text": f"In the report only: {counted(left_out, 'more finding')}."},
+                "message": {"text": f"In the report only: {pluralize(left_out, 'more finding')}."},
             }
         )
     gate = Gate(view.gate)

@@ -44,7 +44,6 @@ from prjury.report.text import trust
 from prjury.report.wording import (
     NOT_RUN,
     SYMBOLS,
-    counted,
     describe_share,
     describe_since,
     describe_trial,
@@ -55,7 +54,8 @@ from prjury.report.wording import (
     footer,
     is_idle,
     is_prominent,
-    listed,
+    join_words,
+    pluralize,
     reasons_beyond,
     remove_symbols,
     verdict_symbol,
@@ -74,7 +74,7 @@ def names_line(names: ChangedNames | None) -> str | None:
         {"new": names.added, "changed": names.changed, "removed": names.removed} if names else {}
     )
     parts = [
-        f"{len(each):,} {kind} ({listed([f'`{name}`' for name in each], _MOST_NAMES)})"
+        f"{len(each):,} {kind} ({join_words([f'`{name}`' for name in each], _MOST_NAMES)})"
         for kind, each in kinds.items()
         if each
     ]
@@ -178,7 +178,7 @@ def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
         View(
             reason=reason,
             count=len(names),
-            count_words=trust(counted(len(names), "file")),
+            count_words=trust(pluralize(len(names), "file")),
             paths=tuple(names),
         )
         for reason, names in paths.items()
@@ -299,7 +299,7 @@ def _view_tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) 
     idle = _list_idle(tier) if status is Status.PASS else []
     if idle:
         shown, symbol = "not-run", NOT_RUN
-        word = f"{listed(idle)} not run"
+        word = f"{join_words(idle)} not run"
     if attempt.advisory and status is Status.FAIL:
         shown, symbol, word = "error", SYMBOLS[Status.ERROR], "advises against"
     return View(

@@ -61,7 +61,7 @@ _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
 
 
-def counted(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """``1 file``, ``2 files``, ``1,204 lines``."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
@@ -81,7 +81,7 @@ def duration(milliseconds: int) -> str:
     return f"{hours} h {rest // _MINUTE} m"
 
 
-def listed(words: list[str], most: int = 3) -> str:
+def join_words(words: list[str], most: int = 3) -> str:
     """``a``, ``a and b``, ``a, b and c``, ``a, b, c and 2 more``."""
     shown = words[:most]
     if len(words) > most:
@@ -109,11 +109,11 @@ def describe_share(coverage: Coverage) -> str:
     if not judged:
         return "no file"
     if coverage.scope == "tree":
-        files = counted(total, "file") if judged == total else f"{judged:,} of {total:,} files"
+        files = pluralize(total, "file") if judged == total else f"{judged:,} of {total:,} files"
         return f"{files} built"
     lines = coverage.added_lines_total - coverage.added_lines_judged
-    missing = f", {counted(lines, 'added line')} not read" if lines else ""
-    return f"{judged:,} of {counted(total, 'file')}{missing}"
+    missing = f", {pluralize(lines, 'added line')} not read" if lines else ""
+    return f"{judged:,} of {pluralize(total, 'file')}{missing}"
 
 
 def verdict_words(backport: Backport) -> str:
@@ -139,9 +139,9 @@ def describe_trial(backport: Backport) -> str:
         reason = next(iter(backport.reasons), "")
         return reason if reason.startswith(NOT_TRIED) else words
     if backport.conflicts and backport.prerequisites:
-        trial = f"picks cleanly after {counted(len(backport.prerequisites), 'other commit')}"
+        trial = f"picks cleanly after {pluralize(len(backport.prerequisites), 'other commit')}"
     elif backport.conflicts:
-        trial = f"conflicts in {counted(len(backport.conflicts), 'file')}"
+        trial = f"conflicts in {pluralize(len(backport.conflicts), 'file')}"
     elif backport.applies:
         trial = "picks cleanly"
     return ", ".join(filter(None, (words, trial)))
@@ -196,12 +196,12 @@ def panel_words(panel: PanelFacts) -> Iterator[str]:
     if panel.rounds > 1:
         yield f"asked in {panel.rounds} rounds"
     if panel.flipped:
-        seats = counted(panel.flipped, "seat")
+        seats = pluralize(panel.flipped, "seat")
         yield f"{seats} answered differently with the files in another order"
     if panel.dropped:
-        yield f"{counted(panel.dropped, 'quote')} not found in what was read, discarded"
+        yield f"{pluralize(panel.dropped, 'quote')} not found in what was read, discarded"
     if panel.stand_ins:
-        yield f"{listed(list(panel.stand_ins))} answered in its place"
+        yield f"{join_words(list(panel.stand_ins))} answered in its place"
 
 
 def find_tests(judgment: Judgment) -> TestFacts | None:
@@ -212,7 +212,7 @@ def find_tests(judgment: Judgment) -> TestFacts | None:
 
 def tests_words(tests: TestFacts) -> str:
     """``9 tests, 4 fewer than on the base``; ``9 tests, 3 failed, 4 fewer tests than on …``."""
-    words, noun = [counted(tests.run, "test")], "tests " if tests.failed else ""
+    words, noun = [pluralize(tests.run, "test")], "tests " if tests.failed else ""
     words += [f"{tests.failed:,} failed"] if tests.failed else []
     words += [difference_words(tests.run - tests.base.run, noun)] if tests.base else []
     words += [f"{tests.skipped:,} skipped"] if tests.skipped else []
@@ -241,7 +241,7 @@ def footer(report: Report) -> tuple[str, ...]:
 def _describe_ignored(report: Report) -> Iterator[str]:
     rules = report.policy.resolved.get("ignore")
     if isinstance(rules, list | tuple) and rules:
-        yield f"ignored: {listed([f'`{rule}`' for rule in rules], most=10)}"
+        yield f"ignored: {join_words([f'`{rule}`' for rule in rules], most=10)}"
 
 
 def _agents(report: Report) -> Iterator[str]:
@@ -252,7 +252,7 @@ def _agents(report: Report) -> Iterator[str]:
     if costs:
         amounts = [cost for cost in costs if cost is not None]
         price = f", ${sum(amounts):.2f}" if amounts else ""
-        yield f"{counted(len(costs), 'agent run')}{price}"
+        yield f"{pluralize(len(costs), 'agent run')}{price}"
 
 
 def _cost(report: Report) -> Iterator[str]:
@@ -263,10 +263,10 @@ def _cost(report: Report) -> Iterator[str]:
     models = list(dict.fromkeys(model for panel in panels for model in panel.models))
     yield from (f"`{model}`" for model in models[:3])
     if len(models) > 3:  # noqa: PLR2004 - as above
-        yield counted(len(models) - 3, "more model")
+        yield pluralize(len(models) - 3, "more model")
     cached = f" ({cost.cached_calls:,} cached)" if cost.cached_calls else ""
-    yield f"{counted(cost.llm_calls, 'call')}{cached}"
-    yield counted(cost.input_tokens + cost.output_tokens, "token")
+    yield f"{pluralize(cost.llm_calls, 'call')}{cached}"
+    yield pluralize(cost.input_tokens + cost.output_tokens, "token")
     yield "price not known" if cost.usd is None else f"${cost.usd:.2f}"
 
 
@@ -315,5 +315,5 @@ def describe_since(report: Report) -> str | None:
         words += f"open {since.open}, new {since.new}"
         parts.append(words + (f", not judged again {since.not_judged}" if since.not_judged else ""))
     if dismissed:
-        parts.append(f"Dismissed: {counted(dismissed, 'finding')}")
+        parts.append(f"Dismissed: {pluralize(dismissed, 'finding')}")
     return ". ".join(parts) + "." if parts else None

@@ -15,7 +15,7 @@ from prjury.jury.judgment import Severity
 from prjury.manifests.manifest import ECOSYSTEMS, Role
 from prjury.manifests.module import DeclaredVersion, ManifestModule, Sides
 from prjury.manifests.versions import Requirement, Truth
-from prjury.report.wording import listed
+from prjury.report.wording import join_words
 from prjury.rulepacks.rule import Head, KeptBy, Outcome, Pack, PatternRule, VersionCase
 from prjury.snapshot.model import printable
 
@@ -87,7 +87,7 @@ def clause(message: str, found: str) -> str:
     if not used and not ((likes or len(names) > 1) and _is_name(found)):
         return head
     if len(used) > 1 or (len(names) == 1 and not likes):
-        return f"{listed([f'`{name}`' for name in used], len(used))}{of} {verb}{rest}"
+        return f"{join_words([f'`{name}`' for name in used], len(used))}{of} {verb}{rest}"
     written = found if _is_name(found) else used[0]
     same = _SAME_NUMBER.fullmatch(rest) if len(names) > 1 else None
     if same and used and len(others := _SEPARATOR.split(same[2])) == len(names):

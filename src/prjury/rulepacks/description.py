@@ -10,7 +10,7 @@ from difflib import ndiff
 from itertools import groupby
 
 from prjury.manifests.versions import Requirement
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import SEVERITIES, list_required
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
 
@@ -262,8 +262,8 @@ class Described:
     def counted(self) -> str:
         """How many rules it has, by severity: ``14 rules: 9 errors, 5 warnings``."""
         numbers = Counter(rule.severity for rule in self.pack.rules)
-        counts = [counted(numbers[each], each) for each in SEVERITIES if numbers[each]]
-        return f"{counted(len(self.pack.rules), 'rule')}: {', '.join(counts)}"
+        counts = [pluralize(numbers[each], each) for each in SEVERITIES if numbers[each]]
+        return f"{pluralize(len(self.pack.rules), 'rule')}: {', '.join(counts)}"
 
     @property
     def languages(self) -> str:

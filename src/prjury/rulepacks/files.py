@@ -80,7 +80,7 @@ def distinct(paths: Iterable[Path]) -> list[Path]:
     return list(files.values())
 
 
-def validated(model: type[_Model], document: Document) -> _Model:
+def validate_model(model: type[_Model], document: Document) -> _Model:
     """The document as a model."""
     try:
         return model.model_validate(document.value)
@@ -97,17 +97,17 @@ def all_wrong(wrongs: Sequence[ConfigError]) -> ConfigError:
 
 
 def position(document: Document, path: KeyPath) -> PackPosition:
-    """Where a key path of a document stands."""
+    """The file and line of a key path of a document."""
     return PackPosition(document.source, document.line_of(path) or 1)
 
 
 def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:
-    """What is wrong at a key path of a document."""
+    """An error at a key path of a document."""
     return pack_error(position(document, path), path, problem)
 
 
 def pack_error(place: PackPosition, path: KeyPath, problem: str) -> ConfigError:
-    """What is wrong at a place."""
+    """An error at a place."""
     key = ".".join(map(str, path))
     where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
     what = f"{where}: {plain_problem(problem)}"

@@ -33,7 +33,7 @@ from prjury.rulepacks.files import (
     pack_error,
     position,
     text_of,
-    validated,
+    validate_model,
 )
 from prjury.rulepacks.rule import CasesFile, Head, Match, Pack, PatternRule, Tests
 
@@ -172,7 +172,7 @@ def read_pack(text: str, source: str, cases: tuple[str, str] | None = None) -> L
     if isinstance(document.value, dict) and "rule" in document.value:
         problem = "a rule of ast-grep's own; in a pack it is the `ast-grep` of a `match`"
         raise document_error(document, ("rule",), problem)
-    loaded = LoadedPack(validated(Pack, document), partial(position, document))
+    loaded = LoadedPack(validate_model(Pack, document), partial(position, document))
     return _with_cases(loaded, read_yaml(*cases, LARGEST)) if cases else loaded
 
 
@@ -182,7 +182,7 @@ def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
 
 
 def _with_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
-    cases = validated(CasesFile, document)
+    cases = validate_model(CasesFile, document)
     if cases.pack != loaded.pack.id:
         problem = f"these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
         raise document_error(document, ("pack",), problem)
@@ -224,7 +224,7 @@ def _place_of_case(
 def _read_head(name: str, text: str) -> Head:
     document = read_yaml(text.partition("\nrules:")[0], name)
     head = {key: document.value.get(key) for key in Head.model_fields}
-    return validated(Head, Document(head, name, document.lines))
+    return validate_model(Head, Document(head, name, document.lines))
 
 
 def _files(path: Path) -> list[Path]:

@@ -242,7 +242,7 @@ class ContainedShell:
         return withheld(self._environ, self._extra)
 
     def which(self, program: str) -> str | None:
-        """Where a program is on that environment's PATH."""
+        """The path of a program on that environment's PATH; None if it is not there."""
         return shutil.which(program, path=self.environment()["PATH"])
 
     def scratch(self) -> contextlib.AbstractContextManager[Path]:

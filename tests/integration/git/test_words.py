@@ -121,7 +121,9 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
         pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
         lacked = missing_on(needs_of(pull, store), history.sha("1.x"), store)
 
-    assert [str(each) for each in lacked.found] == ["newer (app.py:3; on the base in helper.py:5)"]
+    assert [str(each) for each in lacked.symbols] == [
+        "newer (app.py:3; on the base in helper.py:5)"
+    ]
 
 
 def test_the_same_words_are_looked_for_once(history: History) -> None:

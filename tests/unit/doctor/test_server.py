@@ -154,7 +154,7 @@ CASES = {
     "a person's status": (
         structs.replace(
             FINE,
-            said=(
+            checks=(
                 NamedCheck("prjury", "status", "mallory"),
                 NamedCheck("prjury", "check", "github-actions"),
                 NamedCheck("prjury", "status", "github-actions[bot]"),
@@ -168,7 +168,7 @@ CASES = {
         ],
     ),
     "a workflow of a pull request's own": (
-        structs.replace(APART, said=(NamedCheck("prjury", "check", "github-actions"),)),
+        structs.replace(APART, checks=(NamedCheck("prjury", "check", "github-actions"),)),
         [
             (
                 "warning: recent commits: a check `prjury` comes from a workflow that is none of "
@@ -177,7 +177,7 @@ CASES = {
         ],
     ),
     "checks that cannot be read": (
-        structs.replace(FINE, said="Could not read the checks of a commit"),
+        structs.replace(FINE, checks="Could not read the checks of a commit"),
         ["not checked: recent commits: Could not read the checks of a commit"],
     ),
 }

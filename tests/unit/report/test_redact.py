@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from prjury.report.redact import WITHHELD, Redactor, redacted
+from prjury.report.redact import WITHHELD, Redactor, redact_text
 
 # Put together at run time, so that no scanner takes them for real ones.
 PEM = "-----BEGIN {0}-----\nMIIEow\nabc\n-----END {0}-----".format("RSA PRIVATE KEY")
@@ -126,7 +126,7 @@ def test_a_failure_withholds_the_text() -> None:
     def broken(_text: str) -> str:
         raise ValueError("no")
 
-    assert redacted("secret", broken) == WITHHELD
+    assert redact_text("secret", broken) == WITHHELD
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
     unread = []
     for loaded in load_packs([rule_packs()], lambda _: ()):
         for case in run_tests(loaded.pack).ran:
-            for hit in case.hits[:1] if case.wanted else ():
+            for hit in case.hits[:1] if case.must_match else ():
                 line = hit.lines[0]
                 text = case.code.split("\n")[line - 1]
                 found = find_code(case.scan, hit, line, text)

@@ -27,7 +27,7 @@ from prjury.judges.backport.checks.symbols import symbols_check
 from prjury.judges.backport.context import BranchContext
 from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import printable
 
 
@@ -37,7 +37,7 @@ def _check_branch(seen: BranchContext) -> Check:
     if history.unchecked:
         message = f"{where}; its history was not read: {history.unchecked}"
         return Check("branch", passed=True, message=message, severity="hint")
-    since = counted(len(history.earlier), "change")
+    since = pluralize(len(history.earlier), "change")
     return Check("branch", passed=True, message=f"{where}, forked from the base {since} ago")
 
 
@@ -108,7 +108,7 @@ def look(seen: BranchContext) -> BranchFacts:
         return facts
     facts = replace(
         facts,
-        asked=seen.requests.answer,
+        answer=seen.requests.answer,
         unnamed=seen.requests.unnamed,
         traits=seen.change.traits,
         reached=seen.reached,

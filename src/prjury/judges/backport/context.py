@@ -230,7 +230,7 @@ class BranchContext:
     @property
     def needs_more(self) -> bool:
         """Return true if the pick conflicts or the branch lacks what it uses."""
-        return not self.trial.merge.clean or bool(self.missing.found)
+        return not self.trial.merge.clean or bool(self.missing.symbols)
 
     @cached_property
     def prerequisites(self) -> Prerequisites | None:
@@ -244,7 +244,7 @@ class BranchContext:
         )
         return search.find(
             self.trial,
-            self.missing.found,
+            self.missing.symbols,
             lambda tree: missing_on(self.change.needs, tree, tools.searching),
         )
 

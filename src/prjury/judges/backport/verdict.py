@@ -61,7 +61,7 @@ class BranchFacts(Struct, frozen=True):
     tip: BranchTip
     trial: CherryPickTrial
     present: AppliedCommits | None = None
-    asked: Literal["yes", "no"] | None = None
+    answer: Literal["yes", "no"] | None = None
     unnamed: bool = False
     traits: ChangeTraits = ChangeTraits()
     reached: int = 0
@@ -84,7 +84,7 @@ class BranchFacts(Struct, frozen=True):
     @property
     def wanted(self) -> bool:
         """Return true if somebody asks for the backport."""
-        return self.asked == "yes"
+        return self.answer == "yes"
 
     @property
     def has_record(self) -> bool:
@@ -159,7 +159,7 @@ def decide(facts: BranchFacts) -> Backport:
         checks=facts.checks,
         branch_sha=facts.tip.sha,
         tree=(first.trial.merge if first and first.trial else merge).tree,
-        asked=facts.asked,
+        asked=facts.answer,
     )
 
 
@@ -172,7 +172,7 @@ def is_open(facts: BranchFacts) -> bool:
 def _rule(facts: BranchFacts) -> _Ruling:
     if settled := _rule_settled(facts):
         return settled
-    if facts.asked == "no":
+    if facts.answer == "no":
         return _Ruling("not_suitable", leading=facts.list_checks("asked-for"))
     if not facts.considered:
         return _rule_unasked(facts)

@@ -32,7 +32,7 @@ from prjury.report.judge_facts import (
     RunFacts,
     TestFacts,
 )
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
@@ -96,7 +96,7 @@ def _decide_green(comparison: Comparison) -> Judgment:
         code = "unread"
     elif results.files and not results.run and not results.tests and (own or comparison.test_files):
         code = "empty"
-    elif comparison.plan.reported and not results.tests:
+    elif comparison.plan.has_report and not results.tests:
         code, reason = "missing", "report_missing"
     if code:
         words = wording.say_unread(comparison, code)
@@ -110,7 +110,7 @@ def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
     if comparison.lost.count:
         return _answer(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
     if comparison.ignored:
-        words = wording.IGNORED.format(counted(comparison.ignored, "test"))
+        words = wording.IGNORED.format(pluralize(comparison.ignored, "test"))
         return _answer(comparison, passed, words, FAILURES_IGNORED)
     if gap := comparison.gap:
         return _answer(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
@@ -128,8 +128,8 @@ def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -
         return Judgment.failed(words, score=score, checks=passed.checks, metadata=metadata)
     late = comparison.run.base_unknown == wording.say_base_stopped("timeout")
     metadata |= paste("", _MORE_TIME if late else _VANISHED_WARN)
-    asked = wording.ASKED.format(words)
-    return Judgment.abstained(asked, reason, checks=passed.checks, metadata=metadata)
+    question = wording.ASKED.format(words)
+    return Judgment.abstained(question, reason, checks=passed.checks, metadata=metadata)
 
 
 def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
@@ -226,9 +226,9 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
     outcome, results = comparison.outcome, comparison.outcome.results
     failing = [one for one in outcome.failures if one.kind == "test" and one.state != "flaky"]
     failed = max(len(failing), len(results.failures))
-    if known := wording.describe_tests(results):
+    if totals := wording.describe_tests(results):
         skipped = f", {results.skipped} skipped" if results.skipped else ""
-        message = f"{known}, {wording.describe_failed(failed, outcome)}{skipped}"
+        message = f"{totals}, {wording.describe_failed(failed, outcome)}{skipped}"
     elif not comparison.plan.tests or (not outcome.last.good and not failing):
         return ()
     else:
@@ -265,7 +265,7 @@ def check_causes(comparison: Comparison) -> list[Check]:
     checks = []
     if lacking:
         names = "\n".join(one.name or one.id for one in lacking[:_MOST_LISTED])
-        words = wording.LACKING.format(counted(len(lacking), "test"))
+        words = wording.LACKING.format(pluralize(len(lacking), "test"))
         checks.append(
             Check("environment", passed=False, message=words, severity="warning", evidence=names)
         )

@@ -26,7 +26,7 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Checks, Ports, Progress
 from prjury.ports.types import CheckResult
 from prjury.report.judge_facts import BASE_BROKEN, BuildFacts
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import PullRequest, visible
 
 #: How artifacts with JUnit reports are usually called.
@@ -316,7 +316,7 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
     metadata = {"subject": f"checks of {pull.head.sha[:12]}", **facts.to_metadata()}
     checks = _make_checks(summary)
     if failed := summary.failed:
-        words = f"{counted(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
+        words = f"{pluralize(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
         score = BooleanScore(value=False)
         return Judgment.failed(words, score=score, checks=checks, metadata=metadata)
     if doubt := _find_doubt(pull, summary, seconds):
@@ -334,12 +334,12 @@ def _find_doubt(
     """The label, the words and what to paste where the checks prove nothing."""
     head = f"the head {pull.head.sha[:12]}"
     if summary.pending:
-        late = f"after {format_duration(seconds)} {counted(len(summary.pending), 'check')} of"
+        late = f"after {format_duration(seconds)} {pluralize(len(summary.pending), 'check')} of"
         missing = f"; missing: {_quote_names(summary.missing)}" if summary.missing else ""
         words = f"{late} {head} still ran: {_list_runs(summary.pending)}{missing}"
         return "checks_pending", words, _LONGER
     if summary.undecided:
-        what = counted(len(summary.undecided), "check")
+        what = pluralize(len(summary.undecided), "check")
         words = (
             f"{what} of {head} came to no result: {_list_runs(summary.undecided)}. Run them again."
         )
@@ -365,12 +365,12 @@ def _find_doubt(
 def _say_passed(pull: PullRequest, summary: CheckSummary) -> str:
     notes = [_say_tested(pull, summary)]
     if silent := len(summary.runs) - len(summary.succeeded):
-        notes.append(f"{counted(silent, 'other check')} skipped or neutral")
+        notes.append(f"{pluralize(silent, 'other check')} skipped or neutral")
     if not summary.names:
         notes.append("the policy names no checks, so all that there are count")
     if summary.left_out:
         notes.append(f"left out, since they build nothing: {_list_runs(summary.left_out)}")
-    passed = f"{counted(len(summary.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
+    passed = f"{pluralize(len(summary.succeeded), 'check')} of the head {pull.head.sha[:12]} passed"
     return f"{passed} elsewhere: {_list_runs(summary.succeeded)} ({'; '.join(notes)})"
 
 
@@ -380,7 +380,7 @@ def _say_tested(pull: PullRequest, summary: CheckSummary) -> str:
         return "of the merge with this base"
     if base:
         return f"of the merge with {base[:12]}, the base is at {pull.base.sha[:12]} now"
-    behind = f", {counted(pull.behind, 'commit')} behind" if pull.behind else ""
+    behind = f", {pluralize(pull.behind, 'commit')} behind" if pull.behind else ""
     tree = f"the head{behind}" if base == "" else f"the head{behind}, or an earlier merge of it"
     return f"what they saw is {tree}, not the merge that was tried here"
 

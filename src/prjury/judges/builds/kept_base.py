@@ -18,7 +18,7 @@ from prjury.judges.builds.evidence import TreeRun, clean_value, refuse_counts, r
 from prjury.judges.builds.plan import BuildPlan
 from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.resources import program_version
 
 #: Bases whose failing tests are remembered, and how many of each.
@@ -79,7 +79,7 @@ class KeptBase(Struct, frozen=True):
             self._note(plan, commit, run)
         if run.failed or not run.ended:
             return
-        cleaned = clean_value(run, lambda text: redacted(text, self.redact))
+        cleaned = clean_value(run, lambda text: redact_text(text, self.redact))
         if cleaned.results.ran != run.results.ran:
             return
         key = self._key(plan, tree)
@@ -101,7 +101,7 @@ class KeptBase(Struct, frozen=True):
 
     def _note(self, plan: BuildPlan, commit: str, run: TreeRun) -> None:
         tests = (failure.id for failure in run.failures if failure.kind == "test")
-        failing = tuple(redacted(test, self.redact) for test in tests)[:_MOST_FAILING]
+        failing = tuple(redact_text(test, self.redact) for test in tests)[:_MOST_FAILING]
         others = [base for base in self._read_history(plan) if base.commit != commit]
         history = (*others, Failing(commit, failing))[-_MOST_BASES:]
         cleaned = clean_value(history, str)

@@ -110,7 +110,7 @@ class BuildPlan(Struct, frozen=True):
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
             test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root,
             ``{version}`` for the version in the nearest tag.
-        reported: the steps write a test report, so that a missing one is an error.
+        has_report: the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         directory: where the steps run, below the root of the tree; empty for the root.
         tools: the versions that the steps use, and what asks for them; one line each.
@@ -126,7 +126,7 @@ class BuildPlan(Struct, frozen=True):
     reasons: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
-    reported: bool = False
+    has_report: bool = False
     reports: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     directory: str = ""

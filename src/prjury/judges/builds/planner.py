@@ -265,5 +265,5 @@ def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPl
         ends = ADAPTERS["pytest"].all_ran if alone and not stops_early(calls[0]) else None
         steps = (BuildStep("build", command, all_ran=ends),)
     return BuildPlan(
-        CUSTOM, steps, env=PYTEST_ENV, source="policy", reports=tuple(junit), reported=bool(junit)
+        CUSTOM, steps, env=PYTEST_ENV, source="policy", reports=tuple(junit), has_report=bool(junit)
     )

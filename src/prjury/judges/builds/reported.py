@@ -26,7 +26,7 @@ from prjury.snapshot.model import printable
 
 #: The plans of such a build: where its end is known, and where there is nothing but reports.
 ENDED, UNENDED = (
-    BuildPlan(REPORTED, (BuildStep("test", text),), reported=True, source="ci")
+    BuildPlan(REPORTED, (BuildStep("test", text),), has_report=True, source="ci")
     for text in ("the tests of another CI", "the test reports of another CI")
 )
 

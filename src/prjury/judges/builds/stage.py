@@ -31,7 +31,7 @@ from prjury.jury.voting import Ballot, MajorityVoting
 from prjury.policy.seats import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.report.redact import redacted
+from prjury.report.redact import redact_text
 from prjury.snapshot.model import PullRequest
 
 _Options = TypeVar("_Options", BuildOptions, CommandOptions)
@@ -107,7 +107,7 @@ def tree_of(pull: PullRequest) -> str:
 
 
 def _redactor(ports: Ports) -> Clean:
-    return lambda text: redacted(text, ports.redact)
+    return lambda text: redact_text(text, ports.redact)
 
 
 def _make_evidence(

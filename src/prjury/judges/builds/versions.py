@@ -83,10 +83,10 @@ class ToolChoice(Struct, frozen=True):
     @property
     def text(self) -> str:
         """What is used and why, in one line."""
-        here = f" {self.version} ({self.toolchain.source})" if self.toolchain else ""
+        version = f" {self.version} ({self.toolchain.source})" if self.toolchain else ""
         wishes = dict.fromkeys(f"{wish.origin}: {visible(wish.version)}" for wish in self.wishes)
-        line = f"{name_tool(self.tool)}{here}"
-        return f"{line}: {'; '.join(wishes)}" if wishes else line if here else ""
+        line = f"{name_tool(self.tool)}{version}"
+        return f"{line}: {'; '.join(wishes)}" if wishes else line if version else ""
 
     @property
     def version(self) -> str:

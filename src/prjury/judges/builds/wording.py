@@ -11,7 +11,7 @@ from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.judges.builds.vanished import Vanished
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import visible
 
 _MOST_NAMED = 5
@@ -97,7 +97,7 @@ def say_base_stopped(limit: str | None) -> str:
 
 def say_running_again(count: int) -> str:
     """Say that tests which fail newly run again."""
-    return f"running {counted(count, 'newly failing test')} once more"
+    return f"running {pluralize(count, 'newly failing test')} once more"
 
 
 def describe_end(run: TreeRun) -> str:
@@ -218,9 +218,9 @@ def say_excused(comparison: Comparison) -> str:
     old = sum(one.state == "pre_existing" for one in failures)
     flaky = sum(one.state == "flaky" for one in failures)
     only_tests = all(one.kind == "test" for one in failures)
-    what = f"{counted(old, 'test')} failed" if only_tests else counted(old, "failure")
+    what = f"{pluralize(old, 'test')} failed" if only_tests else pluralize(old, "failure")
     words = [f"{what} as on the base"] if old else []
-    words += [f"{counted(flaky, 'flaky test')} passed when run again"] if flaky else []
+    words += [f"{pluralize(flaky, 'flaky test')} passed when run again"] if flaky else []
     causes = list_causes(comparison.outcome.failures)
     return f"{' and '.join(words)}; nothing else fails: {causes}{append_notes(comparison)}"
 
@@ -236,7 +236,7 @@ def say_vanished(lost: Vanished) -> str:
     """Count the lost tests, with an example."""
     link = ", such as" if lost.count > 1 else ":"
     example = f"{link} {quote(lost.names[0])}" if lost.names else ""
-    return f"{counted(lost.count, 'test')} that ran on the base did not run here{example}"
+    return f"{pluralize(lost.count, 'test')} that ran on the base did not run here{example}"
 
 
 def say_gap(comparison: Comparison, gap: Gap) -> str:
@@ -302,9 +302,9 @@ def say_remedy(remedy: Remedy, plan: BuildPlan) -> str:
 
 def describe_tests(results: Results) -> str:
     """Count the tests, by reports and logs; empty if it is not known."""
-    where = f" in {counted(results.files, 'report')}" if results.files else " named in the log"
-    listed = f"{counted(results.tests, 'test')}{where}" if results.tests else ""
-    tallied = f"{counted(results.counted, 'test')} counted in the log" if results.counted else ""
+    where = f" in {pluralize(results.files, 'report')}" if results.files else " named in the log"
+    listed = f"{pluralize(results.tests, 'test')}{where}" if results.tests else ""
+    tallied = f"{pluralize(results.counted, 'test')} counted in the log" if results.counted else ""
     return " and ".join(filter(None, [listed, tallied]))
 
 

@@ -214,7 +214,7 @@ class _Attempt:
             )
             for step, completed in done
         ]
-        failures, results = merge_results(logs, reports, reported=self.plan.reported)
+        failures, results = merge_results(logs, reports, reported=self.plan.has_report)
         steps = tuple(
             _describe_step(step, completed, log.tail)
             for (step, completed), log in zip(done, logs, strict=True)

@@ -24,7 +24,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.policy.seats import FindingsOptions
 from prjury.ports import Ports, Repository
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import FileChange, FileStatus, visible
 
 #: Of one report; a tool that finds more was not set up for this project.
@@ -228,10 +228,10 @@ class ToolFindings(Struct, frozen=True):
             more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
             words = f"{where}{visible(first.message)}{more}"
         else:
-            mild = f" but {counted(len(ordered), 'milder finding')}" if ordered else ""
+            mild = f" but {pluralize(len(ordered), 'milder finding')}" if ordered else ""
             words = f"nothing in the added lines{mild}"
         if elsewhere:
-            words += f" ({counted(elsewhere, 'finding')} in other lines)"
+            words += f" ({pluralize(elsewhere, 'finding')} in other lines)"
         make = Judgment.failed if failing else Judgment.passed
         metadata = {"found": len(ordered), "elsewhere": elsewhere}
         return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from prjury.jury.judgment import Check, Location
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, printable, visible
 
 #: Places of one file that are shown to people, and that are listed for programs.
@@ -20,7 +20,7 @@ _FEW_FILES, _FEW_LINES, _LONGEST_LINE = 3, 8, 160
 def conflict_messages(conflicts: Sequence[Conflict]) -> str:
     """Say ``conflicts in 2 files``, and how to resolve them if that is easy."""
     single = _merge_paths(conflicts)
-    words = f"conflicts in {counted(len(conflicts), 'file')}"
+    words = f"conflicts in {pluralize(len(conflicts), 'file')}"
     if not all(conflict.mechanical for conflict in single):
         return words
     names = [f"{visible(each.path)} ({each.reason})" for each in single[:_FEW_FILES]]
@@ -67,14 +67,14 @@ def _show_regions(regions: Sequence[ConflictRegion], head: str) -> str | None:
         parts += [f"<<<<<<< the base, {region.onto}", *_cut_lines(region.texts[1]), "======="]
         parts += [*_cut_lines(region.texts[0]), f">>>>>>> {head}, {region.head}"]
     if len(regions) > _FEW_REGIONS:
-        parts.append(f"and {counted(len(regions) - _FEW_REGIONS, 'more place')}")
+        parts.append(f"and {pluralize(len(regions) - _FEW_REGIONS, 'more place')}")
     return "\n".join(parts) or None
 
 
 def _cut_lines(lines: Sequence[str]) -> list[str]:
     rows = [printable(line)[:_LONGEST_LINE] for line in lines[:_FEW_LINES]]
     rest = len(lines) - len(rows)
-    return [*rows, f"… ({counted(rest, 'more line')})"] if rest else rows
+    return [*rows, f"… ({pluralize(rest, 'more line')})"] if rest else rows
 
 
 def _conflict_json(conflict: Conflict) -> dict[str, Any]:

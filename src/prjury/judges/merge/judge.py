@@ -16,7 +16,7 @@ from prjury.jury.judgment import Check, Judgment, Status
 from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut, MergeFacts
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, habit
 from prjury.snapshot.model import PullRequest, Side, printable, visible
 
@@ -94,7 +94,7 @@ def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> 
         return Judgment.passed(words).with_metadata(**metadata)
     judgment = _judge_merge(pull) if rebase is None else _judge_rebase(pull, rebase)
     check = Check.ok("strategy", f"{way.way}: {way.reason}")
-    behind = f"{counted(pull.behind, 'commit')} behind" if pull.behind else "up to date"
+    behind = f"{pluralize(pull.behind, 'commit')} behind" if pull.behind else "up to date"
     words = f"{judgment.reasoning}, {behind}"
     judgment = replace(judgment, reasoning=words, checks=(check, *judgment.checks))
     return judgment.with_metadata(**metadata)
@@ -124,7 +124,7 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     if trial.stopped_at:
         return _judge_stopped(pull, trial, trial.stopped_at)
     rest = max(0, pull.ahead - trial.picked)
-    words = f"{counted(trial.picked, 'commit')} picked"
+    words = f"{pluralize(trial.picked, 'commit')} picked"
     words += f", {rest} left out: merges, or on the base already" if rest else ""
     checks = [Check.ok("rebase-clean", words), _check_merge(pull)]
     if pull.merge.clean and trial.tree != pull.merge.tree:
@@ -133,13 +133,13 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     words = "nothing to rebase: the base has every commit already"
     if trial.total:
         verb = "rebases" if trial.total == 1 else "rebase"
-        words = f"{counted(trial.total, 'commit')} {verb} cleanly"
+        words = f"{pluralize(trial.total, 'commit')} {verb} cleanly"
     return Judgment.passed(words, checks=checks)
 
 
 def _judge_unfinished(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     """Judge by the plain merge if it conflicts; otherwise nothing is known."""
-    where = f" after {trial.picked} of {counted(trial.total, 'commit')}" if trial.picked else ""
+    where = f" after {trial.picked} of {pluralize(trial.total, 'commit')}" if trial.picked else ""
     words = f"the rebase was given up{where}: {_GIVEN_UP[trial.unfinished or 'timeout']}"
     merge = _judge_merge(pull)
     if merge.failed_checks:
@@ -156,7 +156,7 @@ def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -
     place = f"commit {trial.picked + 1} of {trial.total}"
     words = f"{place} (`{sha}` {subject}): {conflict_messages(trial.conflicts)}"
     if rest := trial.total - trial.picked - 1:
-        words += f"; {counted(rest, 'commit')} after it not tried"
+        words += f"; {pluralize(rest, 'commit')} after it not tried"
     base = printable(pull.base.ref)
     fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
     at = None if commit.sha == pull.head.sha else sha
@@ -185,6 +185,6 @@ def add_syntax(judgment: Judgment, checks: Sequence[Check], doubts: Sequence[Lef
     checks = (*judgment.checks, *checks)
     if not broken or judgment.status not in {Status.PASS, Status.ABSTAIN}:
         return replace(judgment, checks=checks, metadata=metadata)
-    more = f", and {counted(len(broken) - 1, 'more file')}" if len(broken) > 1 else ""
+    more = f", and {pluralize(len(broken) - 1, 'more file')}" if len(broken) > 1 else ""
     words = f"{visible(str(broken[0].location))} {broken[0].message}{more}"
     return Judgment.failed(f"{words} ({judgment.reasoning})", checks=checks, metadata=metadata)

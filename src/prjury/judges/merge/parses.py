@@ -16,7 +16,7 @@ from prjury.manifests.project import Project
 from prjury.manifests.spans import read_span
 from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
@@ -56,7 +56,7 @@ def check_syntax(
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
     count = len(texts) - len(unparsed)
     if count and not checks:
-        checks.append(Check.ok(NAME, f"{counted(count, 'changed file')} without a syntax error"))
+        checks.append(Check.ok(NAME, f"{pluralize(count, 'changed file')} without a syntax error"))
     for path, reason in sorted(unparsed.items()):
         words = f"could not be parsed ({reason})"
         checks.append(Check.bad(NAME, words, Location(printable(path)), severity="hint"))

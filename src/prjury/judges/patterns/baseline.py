@@ -70,14 +70,14 @@ def fingerprints(
         key=lambda n: (hits[n].line_among(added) is not None, hits[n].lines, hits[n].spans),
     )
     seen: Counter[tuple[str, str]] = Counter()
-    found = [""] * len(hits)
+    digests = [""] * len(hits)
     for number in order:
         same = (hits[number].active.name, texts[number])
         parts = (same[0], printable(path), same[1], str(seen[same]))
         digest = hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace"))
-        found[number] = digest.hexdigest()[:16]
+        digests[number] = digest.hexdigest()[:16]
         seen[same] += 1
-    return found
+    return digests
 
 
 def load_baseline(repository: Repository, tree: str, file: str) -> Baseline:

@@ -34,7 +34,7 @@ class PatternFinding:
         established: whether the module does the same already, which made a warning of an error.
         repeated: whether the line that it replaces has it too, which made a hint of it.
         fixed: the whole line as it would be right, and how sure that is; None without a fix.
-        found: the code in which the pattern stands; empty where only the line is known.
+        code: the code in which the pattern stands; empty where only the line is known.
         replacement: what replaces the very name that it uses.
         fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
     """
@@ -46,7 +46,7 @@ class PatternFinding:
     text: str
     repair: Repair | None = None
     fixed: tuple[str, str] | None = None
-    found: str = ""
+    code: str = ""
     replacement: str = ""
     basis: Basis = field(default_factory=Basis)
     established: bool = False
@@ -81,17 +81,17 @@ class PatternFinding:
     @property
     def message(self) -> str:
         """What is wrong, why it is wrong here, and what to write instead."""
-        fixed = self.repair.of(self.text, self.found) if self.repair else None
+        fixed = self.repair.of(self.text, self.code) if self.repair else None
         message = self.rule.message
         if new := self._own_replacement:
             use = new if " " in new else f"`{new}`"
             message, fixed = f"{message.partition('; ')[0]}; use {use}", None
-        text = finding_text(message, self.found, fixed, self.basis, established=self.established)
+        text = finding_text(message, self.code, fixed, self.basis, established=self.established)
         return f"{text} A hint only: the line before has it too." if self.repeated else text
 
     @property
     def _own_replacement(self) -> str | None:
-        return self.replacement or self.rule.replacement_of(self.found or self.text)
+        return self.replacement or self.rule.replacement_of(self.code or self.text)
 
     @property
     def _replacement(self) -> str | None:
@@ -100,7 +100,7 @@ class PatternFinding:
     @property
     def summary(self) -> str:
         """What is wrong, in one clause."""
-        return clause(self.rule.message, self.found)
+        return clause(self.rule.message, self.code)
 
     @property
     def upcoming(self) -> Check:

@@ -31,7 +31,7 @@ from prjury.manifests.project import Project, list_parsed_locks
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository
 from prjury.report.judge_facts import LeftOut, ScopeFacts
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import at_least
 from prjury.rulepacks.committed import CommittedPacks, load_committed
 from prjury.rulepacks.find import list_provided
@@ -85,7 +85,7 @@ def decide(
             **scope_of(outcome),
             "suppressed": len(silenced),
             "suppressions": [finding.place for finding in silenced],
-            "known": [finding.place for finding in outcome.known],
+            "known": [finding.place for finding in outcome.prior],
             "findings": [finding.details for finding in findings],
         },
     }
@@ -94,22 +94,21 @@ def decide(
         return Judgment.failed(_failure_words(grave) + rest, **seen)
     if outcome.crashed:
         return _judge_parser_crash(outcome, seen)
-    if unread := sorted(outcome.asked & outcome.unread.keys()):
+    if unread := sorted(outcome.candidates & outcome.unread.keys()):
         few = [f"{visible(path)} ({outcome.unread[path]})" for path in unread[:_TOLD]]
         few += [f"{len(unread) - _TOLD} more"] if len(unread) > _TOLD else []
-        reason = f"{counted(len(unread), 'file')} could not be read: {'; '.join(few)}{rest}"
+        reason = f"{pluralize(len(unread), 'file')} could not be read: {'; '.join(few)}{rest}"
         return Judgment.abstained(reason, "unread", **seen)
     for finding in silenced:
         if finding.silenced_here and not whole and at_least(finding.severity, threshold):
-            reason = _silenced_words(silenced, threshold)
+            reason = _describe_silenced(silenced, threshold)
             return Judgment.abstained(reason, "suppressed_here", **seen)
     if not outcome.read:
-        why = "no file that rules look at is touched"
-        return Judgment.abstained(why, NOT_APPLICABLE, **seen)
-    packs = name_packs(scanned) or counted(sum(each.rules for each in scanned), "rule")
-    unread_words = f"; {counted(len(outcome.unread), 'file')} not read" if outcome.unread else ""
+        return Judgment.abstained("no file that rules look at is touched", NOT_APPLICABLE, **seen)
+    packs = name_packs(scanned) or pluralize(sum(each.rules for each in scanned), "rule")
+    unread_words = f"; {pluralize(len(outcome.unread), 'file')} not read" if outcome.unread else ""
     words = _clean_words(findings, threshold, outcome)
-    files = counted(len(outcome.read), "file")
+    files = pluralize(len(outcome.read), "file")
     return Judgment.passed(f"{packs} over {files}: {words}{unread_words}{rest}", **seen)
 
 
@@ -123,10 +122,11 @@ def _list_checks(
     yield from (finding.check for finding in findings)
     yield from (finding.silenced for finding in silenced)
     yield from (finding.upcoming for finding in sorted(outcome.upcoming, key=_place))
-    hit = {finding.active.pack.id for finding in (*findings, *silenced, *outcome.known)}
+    hit = {finding.active.pack.id for finding in (*findings, *silenced, *outcome.prior)}
     for each in scanned:
         if each.pack not in hit:
-            clean = f"{counted(each.rules, 'rule')} over {counted(each.files, 'file')}, none hit"
+            files = pluralize(each.files, "file")
+            clean = f"{pluralize(each.rules, 'rule')} over {files}, none hit"
             yield Check(each.pack, passed=True, message=clean)
     for where in outcome.unused:
         message = f"prjury-ignore[{visible(where.rule)}] silences nothing here"
@@ -156,19 +156,19 @@ def scope_of(outcome: ScanOutcome) -> dict[str, Any]:
 def _rest_words(outcome: ScanOutcome) -> str:
     words = ""
     if outcome.silenced:
-        number = counted(len(outcome.silenced), "finding")
+        number = pluralize(len(outcome.silenced), "finding")
         words = f"; {number} silenced by {_list_silencers(outcome.silenced)}"
-    return words + (f"; {len(outcome.known)} known from the baseline" if outcome.known else "")
+    return words + (f"; {len(outcome.prior)} known from the baseline" if outcome.prior else "")
 
 
-def _silenced_words(silenced: Sequence[PatternFinding], threshold: Severity) -> str:
+def _describe_silenced(silenced: Sequence[PatternFinding], threshold: Severity) -> str:
     """``this change silences 2 errors by noqa: python-stdlib/imp (a.py:1) and 1 more``."""
-    here = [f for f in silenced if f.silenced_here and at_least(f.severity, threshold)]
-    first = here[0]
-    more = f" and {len(here) - 1} more" if len(here) > 1 else ""
-    number = counted(len(here), "error" if first.severity == "error" else "finding")
+    silenced_here = [f for f in silenced if f.silenced_here and at_least(f.severity, threshold)]
+    first = silenced_here[0]
+    more = f" and {len(silenced_here) - 1} more" if len(silenced_here) > 1 else ""
+    number = pluralize(len(silenced_here), "error" if first.severity == "error" else "finding")
     where = f"{first.name} ({visible(first.path)}:{first.line}){more}"
-    return f"this change silences {number} by {_list_silencers(here)}: {where}"
+    return f"this change silences {number} by {_list_silencers(silenced_here)}: {where}"
 
 
 def _list_silencers(silenced: Iterable[PatternFinding]) -> str:
@@ -184,11 +184,11 @@ def _failure_words(findings: Sequence[PatternFinding]) -> str:
     parts: list[str] = []
     rest = len(findings)
     for summary, same in list(by_summary.items())[:_TOLD]:
-        more = f" and {counted(len(same) - 1, 'more place')}" if len(same) > 1 else ""
+        more = f" and {pluralize(len(same) - 1, 'more place')}" if len(same) > 1 else ""
         parts.append(f"{summary} ({visible(same[0].path)}:{same[0].line}{more})")
         rest -= len(same)
     parts += [f"{rest} more"] if rest else []
-    return f"{counted(len(findings), 'finding')}: {'; '.join(parts)}"
+    return f"{pluralize(len(findings), 'finding')}: {'; '.join(parts)}"
 
 
 def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
@@ -202,9 +202,9 @@ def _clean_words(
     findings: Sequence[PatternFinding], threshold: Severity, outcome: ScanOutcome
 ) -> str:
     if not findings:
-        return "nothing else found" if outcome.silenced or outcome.known else "nothing found"
+        return "nothing else found" if outcome.silenced or outcome.prior else "nothing found"
     counts = [(s, sum(f.severity == s for f in findings)) for s in ("warning", "hint")]
-    words = " and ".join(counted(number, name) for name, number in counts if number)
+    words = " and ".join(pluralize(number, name) for name, number in counts if number)
     return f"{words}, none reaches {threshold}"
 
 
@@ -376,7 +376,7 @@ class PatternsJudge:
         rules = {place.key: selection.standing(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
-        outcome.asked |= project.unread.keys()
+        outcome.candidates |= project.unread.keys()
         requested = [file for file in changed if is_requested(file, standing[file.path], outcome)]
         files = [file for file in requested if is_sound(file, outcome)]
         silencing = options.rules.suppressions
@@ -395,7 +395,7 @@ class PatternsJudge:
         findings, outcome.findings = outcome.findings, []
         for finding in findings:
             new = accepted.isdisjoint(finding.fingerprints)
-            (outcome.findings if new else outcome.known).append(finding)
+            (outcome.findings if new else outcome.prior).append(finding)
         if self.whole:
             marks = {mark for f in (*findings, *outcome.silenced) for mark in f.fingerprints}
             outcome.stale = baseline.list_stale(marks, packs, outcome.unread)

@@ -13,7 +13,7 @@ from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import repair_of
 from prjury.judges.patterns.match import Active, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import SEVERITIES, find_outcomes, outcome_of
 from prjury.rulepacks.files import PackPosition
 from prjury.rulepacks.load import LoadedPack
@@ -44,7 +44,7 @@ class PackCase:
     """Code in a rule's tests, and what the rule should make of it.
 
     Attributes:
-        wanted: whether the rule must find something in it.
+        must_match: whether the rule must find something in it.
         skipped: whether no word of the rule stands in it, so that it is not parsed.
         hits: what was found, once it has run.
         unread: why it could not be read, once it has run.
@@ -54,7 +54,7 @@ class PackCase:
     language: str
     path: KeyPath
     code: str
-    wanted: bool
+    must_match: bool
     fixed: str | None
     scan: FileScan
     skipped: bool
@@ -82,7 +82,7 @@ class PackCase:
         """What is wrong with the outcome; None where it is as the pack says."""
         if self.unread:
             return self.unread
-        if not self.wanted:
+        if not self.must_match:
             lines = ", ".join(str(hit.lines[0]) for hit in self.hits)
             return f"found in line {lines}" if lines else None
         if not self.hits:
@@ -147,8 +147,8 @@ def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
             text = "\n".join(unescape(line, language) for line in code.split("\n"))
             scan = FileScan(file, source, code.encode(), [active])
             skipped = not prefilter.candidates(text)
-            wanted = "invalid" in where
-            yield PackCase(active, name, where, code, wanted, fixed, scan, skipped)
+            must_match = "invalid" in where
+            yield PackCase(active, name, where, code, must_match, fixed, scan, skipped)
 
 
 def _test_versions(pack: Pack) -> Iterator[CaseFailure]:
@@ -184,26 +184,26 @@ class PackTestResult:
     """What the tests of a pack came to."""
 
     tested: TestedPack
-    found: Sequence[tuple[PackPosition, CaseFailure]]
+    problems: Sequence[tuple[PackPosition, CaseFailure]]
 
     @property
     def sound(self) -> bool:
         """Return true if nothing failed and nothing is missing."""
-        return not self.found
+        return not self.problems
 
     @property
     def line(self) -> str:
         """What ran, in one line."""
         tested = self.tested
-        words = [counted(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
+        words = [pluralize(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
         words += [f"{tested.versions} of versions"] if tested.versions else []
-        words += [f"{len(self.found)} failed"] if self.found else []
+        words += [f"{len(self.problems)} failed"] if self.problems else []
         return f"{'ok  ' if self.sound else 'FAIL'} {tested.pack.id}: {', '.join(words)}"
 
     @property
     def failures(self) -> list[str]:
         """Each failure with its file and line."""
-        return [f"{place} {failure}" for place, failure in self.found]
+        return [f"{place} {failure}" for place, failure in self.problems]
 
     @property
     def json(self) -> dict[str, Any]:
@@ -222,7 +222,7 @@ class PackTestResult:
                     "path": place.source,
                     "line": place.line,
                 }
-                for place, failure in self.found
+                for place, failure in self.problems
             ],
         }
 

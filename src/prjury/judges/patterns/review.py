@@ -40,20 +40,20 @@ class ScanOutcome:
     """What going through the files has come to; paths are printable.
 
     Attributes:
-        known: findings that the baseline knows; ``stale`` are its entries that match nothing.
+        prior: findings that the baseline knows; ``stale`` are its entries that match nothing.
         upcoming: uses that are right for the declared version, and will not be for a later one.
-        asked: the files of which a rule could say something, read or not; others are outside.
+        candidates: the files of which a rule could say something, read or not; others are outside.
         crashed: why the parser gave no answer, by path; never a hostile file's timeout.
         locks: changed lock files that a reader of manifests understands.
     """
 
     findings: list[PatternFinding] = field(default_factory=list)
     silenced: list[PatternFinding] = field(default_factory=list)
-    known: list[PatternFinding] = field(default_factory=list)
+    prior: list[PatternFinding] = field(default_factory=list)
     upcoming: list[PatternFinding] = field(default_factory=list)
     stale: list[tuple[Known, int]] = field(default_factory=list)
     unused: list[Unused] = field(default_factory=list)
-    asked: set[str] = field(default_factory=set)
+    candidates: set[str] = field(default_factory=set)
     read: list[str] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
     outside: dict[str, str] = field(default_factory=dict)
@@ -78,10 +78,10 @@ def is_requested(file: FileChange, standing: ApplicableRules, outcome: ScanOutco
     path = printable(file.path)
     language = language_of(path)
     if language and any(map(standing.of, standing.looking(language, file.path))):
-        outcome.asked.add(path)
-    elif path not in outcome.asked and is_sound(file, outcome):
+        outcome.candidates.add(path)
+    elif path not in outcome.candidates and is_sound(file, outcome):
         outcome.outside[path] = _NO_RULE
-    return path in outcome.asked
+    return path in outcome.candidates
 
 
 def is_sound(file: FileChange, outcome: ScanOutcome) -> bool:
@@ -267,7 +267,7 @@ class PatternScan:
                     line,
                     added[line],
                     repair_of(scan, hit, line, added[line]),
-                    found=hit.name or find_code(scan, hit, line, added[line]),
+                    code=hit.name or find_code(scan, hit, line, added[line]),
                     replacement=hit.replacement,
                     basis=target.standing.basis(hit.active),
                     fingerprints=tuple(known_by),

@@ -78,12 +78,12 @@ class PackSelection:
 
     Attributes:
         own: the user's packs by id; one that has the id of a shipped pack replaces it.
-        named: the packs that were asked for by name.
+        requested: the packs that were asked for by name.
     """
 
     own: Mapping[str, Pack]
     heads: Mapping[str, Head]
-    named: frozenset[str]
+    requested: frozenset[str]
 
     @classmethod
     def of(cls, packs: Literal["auto"] | list[str], own: Iterable[Pack]) -> PackSelection:
@@ -114,7 +114,7 @@ class PackSelection:
     def is_about(self, places: Collection[Sides], head: Head) -> bool:
         """Return true if a pack is about what the project declares, whichever files are touched."""
         sides = (side for place in places for side in dict.fromkeys((place.head, place.base)))
-        return any(opens(head, module, asked_for=head.id in self.named) for module in sides)
+        return any(opens(head, module, asked_for=head.id in self.requested) for module in sides)
 
     def list_packs(self, languages: Collection[str]) -> list[Pack]:
         """Return the packs with rules about these languages, whatever a project declares."""
@@ -132,9 +132,9 @@ class PackSelection:
         """The rules that hold in the module."""
         outlooks: dict[str, BothSides] = {}
         for pack in packs:
-            named = pack.id in self.named
-            head = PackApplicability(pack, sides.head, named)
-            base = PackApplicability(pack, sides.base, named)
+            is_requested = pack.id in self.requested
+            head = PackApplicability(pack, sides.head, is_requested)
+            base = PackApplicability(pack, sides.base, is_requested)
             if head.is_open or base.is_open:
                 outlooks[pack.id] = (head, base)
         return ApplicableRules(sides, outlooks)

@@ -29,10 +29,10 @@ def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
 def _show(text: str) -> str:
     """Return a statement or a document's name as reports show it: without secrets, and cut."""
     from prjury.judges.quality.votes import prose  # noqa: PLC0415 - as above
-    from prjury.report.redact import redacted  # noqa: PLC0415 - as above
+    from prjury.report.redact import redact_text  # noqa: PLC0415 - as above
     from prjury.snapshot.model import printable  # noqa: PLC0415 - as above
 
-    return prose(redacted(printable(text), BY_SHAPE))
+    return prose(redact_text(printable(text), BY_SHAPE))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from prjury.jury.judgment import Check, Judgment
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.report.invisible_chars import show_invisible
 from prjury.report.judge_facts import BuildFacts, TestFacts
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.snapshot.model import printable
 
 #: Characters of all facts together, and of one.
@@ -58,7 +58,7 @@ def _fit(facts: Sequence[Fact], room: int) -> list[Fact]:
 
 
 def _fit_line(text: str, redact: Redact) -> str:
-    line = show_invisible(redacted(printable(" ".join(text.split())), redact))
+    line = show_invisible(redact_text(printable(" ".join(text.split())), redact))
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.report.invisible_chars import normalise_line_ends, show_invisible
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
 
 #: Stands for every line's number where characters are counted: where a line is must not decide
@@ -276,7 +276,7 @@ def _section(file: FileChange, redact: Redact) -> Section:
     if file.old_path and file.old_path != file.path:
         heading["old_path"] = file.old_path
     safe = {
-        key: show_invisible(redacted(printable(value), redact)) for key, value in heading.items()
+        key: show_invisible(redact_text(printable(value), redact)) for key, value in heading.items()
     }
     passages = tuple(_passage(hunk, redact) for hunk in file.hunks)
     return Section(printable(file.path), safe, passages)
@@ -290,14 +290,14 @@ def _passage(hunk: Hunk, redact: Redact) -> Passage:
         number = (line.old if line.new is None else line.new) or 0
         context = line.old if line.sign == " " else None
         rows.append(ChunkRow(side, number, line.sign, show_invisible(text), context))
-    return Passage(show_invisible(redacted(printable(hunk.section), redact)), tuple(rows))
+    return Passage(show_invisible(redact_text(printable(hunk.section), redact)), tuple(rows))
 
 
 def _remove_secrets(lines: list[str], redact: Redact) -> list[str]:
     """Return the lines without secrets, still as many: a secret may span several of them."""
     # A line feed is what separates them, so none may hide inside.
     lines = [line.replace("\n", " ") for line in lines]
-    clean = redacted("\n".join(lines), redact).split("\n")
+    clean = redact_text("\n".join(lines), redact).split("\n")
     if len(clean) == len(lines):
         return clean
     first = _count_equal(lines, clean)
@@ -315,12 +315,12 @@ def document(name: str, kind: str, content: str, redact: Redact) -> Section:
 
     The name is what evidence calls it in place of a path.
     """
-    clean = redacted(printable(normalise_line_ends(content)), redact)
+    clean = redact_text(printable(normalise_line_ends(content)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []
     rows = []
     for at, line in enumerate(lines, start=1):
         text, more = show_invisible(line), len(show_invisible(line)) - LONGEST_LINE
         cut = f"{text[:LONGEST_LINE]}… (+{more} characters)" if more > 0 else text
         rows.append(ChunkRow("new", at, " ", cut))
-    heading = {"path": show_invisible(redacted(printable(name), redact)), "kind": kind}
+    heading = {"path": show_invisible(redact_text(printable(name), redact)), "kind": kind}
     return Section(printable(name), heading, (Passage("", tuple(rows)),), is_file=False)

@@ -19,7 +19,7 @@ from prjury.errors import ConfigError
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.report.invisible_chars import normalise_line_ends, show_invisible
-from prjury.report.redact import Redact, redacted
+from prjury.report.redact import Redact, redact_text
 from prjury.resources import template_texts
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES
@@ -171,7 +171,7 @@ class OwnTexts(Struct, frozen=True):
         text = self.text(path) if is_own else self._content(path).decode("utf-8-sig", "replace")
         text = _FRONT_MATTER.sub("", normalise_line_ends(text), count=1)
         # Before it is cut: half a secret is not known for one.
-        text = show_invisible(redacted(text, redact)).strip()
+        text = show_invisible(redact_text(text, redact)).strip()
         longest = _LONGEST_OWN if is_own else _LONGEST_GUIDELINES
         more = len(text) - longest
         cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text

@@ -21,7 +21,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import NumericalScore, finite
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.diff import DiffError
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, printable, visible
@@ -306,7 +306,7 @@ def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Che
         words = f"{lines} not covered by tests"
         yield Check.bad("uncovered-lines", words, place, severity=severity)
     if (rest := len(spans) - _MOST_FINDINGS) > 0:
-        words = f"{counted(rest, 'more place')} not covered by tests"
+        words = f"{pluralize(rest, 'more place')} not covered by tests"
         yield Check.bad("uncovered-lines", words, severity=severity)
 
 

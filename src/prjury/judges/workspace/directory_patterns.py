@@ -22,7 +22,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.rulepacks.find import list_provided
 from prjury.rulepacks.load import load_own_packs
 from prjury.snapshot.model import visible
@@ -76,7 +76,7 @@ class DirectoryPatterns(Struct, frozen=True):
         scope = {**judgment.metadata.get("scope", {}), "left_out": left_out}
         judgment = judgment.with_metadata(scope=scope)
         if left_out:
-            words = f"{judgment.reasoning}; {counted(len(left_out), 'path')} left out"
+            words = f"{judgment.reasoning}; {pluralize(len(left_out), 'path')} left out"
             judgment = replace(judgment, reasoning=words)
         file = self.write_baseline
         if file is None or judgment.status is Status.ERROR or judgment.label == NOT_APPLICABLE:
@@ -84,9 +84,9 @@ class DirectoryPatterns(Struct, frozen=True):
         entries: Sequence[Any] = judgment.metadata["findings"]
         keys = ((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
         _write_baseline(workspace, file, baseline_text(keys))
-        message = f"{counted(len(entries), 'known finding')} written to {visible(file)}"
+        message = f"{pluralize(len(entries), 'known finding')} written to {visible(file)}"
         if unread := judgment.metadata["scope"]["unread"]:
-            message += f"; {counted(len(unread), 'file')} could not be read"
+            message += f"; {pluralize(len(unread), 'file')} could not be read"
         return Judgment.passed(message, metadata=judgment.metadata)
 
 

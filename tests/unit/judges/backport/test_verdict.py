@@ -69,8 +69,8 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     "rare, and the policy says no": (RARE | {"default": "no"}, "not_suitable"),
     "unlikely": (UNLIKELY, "not_requested"),
     "unlikely, and a fix beyond doubt": (UNLIKELY | {"traits": FIX}, "not_requested"),
-    "unlikely, and asked for": (UNLIKELY | {"asked": "yes"}, "suitable"),
-    "likely, and refused": (LIKELY | {"asked": "no"}, "not_suitable"),
+    "unlikely, and asked for": (UNLIKELY | {"answer": "yes"}, "suitable"),
+    "likely, and refused": (LIKELY | {"answer": "no"}, "not_suitable"),
     "no record": ({}, "not_requested"),
     "no record, and a fix by its title": ({"traits": TITLE}, "needs_human"),
     "breaks its users, and rare": (RARE | {"checks": API}, "not_requested"),
@@ -80,7 +80,7 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         "not_suitable",
     ),
     "breaks its users, and likely": (LIKELY | {"checks": API}, "needs_human"),
-    "breaks its users, and asked for": ({"checks": API, "asked": "yes"}, "needs_human"),
+    "breaks its users, and asked for": ({"checks": API, "answer": "yes"}, "needs_human"),
     "adds to the interface": (LIKELY | {"checks": (failed("api", "warning"),)}, "suitable"),
     "its interface was not checked": (LIKELY | {"checks": (failed("api", "hint"),)}, "suitable"),
     "lacks a name": (LIKELY | {"checks": LACKS}, "needs_human"),
@@ -89,18 +89,18 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         LIKELY | {"checks": LACKS, "first": FIRST},
         "suitable_with_changes",
     ),
-    "lacks a name, and asked for": ({"asked": "yes", "checks": LACKS}, "needs_human"),
+    "lacks a name, and asked for": ({"answer": "yes", "checks": LACKS}, "needs_human"),
     "wrong for its versions": (LIKELY | {"checks": VERSIONS}, "suitable_with_changes"),
     "does not build": (LIKELY | {"checks": (failed("build"),)}, "needs_human"),
     "names not checked": (LIKELY | {"checks": (failed("symbols", "hint"),)}, "needs_human"),
     "names not checked, and asked for": (
-        {"asked": "yes", "checks": (failed("symbols", "hint"),)},
+        {"answer": "yes", "checks": (failed("symbols", "hint"),)},
         "suitable",
     ),
     "conflict": (GREY | {"trial": CONFLICT}, "needs_human"),
     "conflict, and rare": (RARE | {"trial": CONFLICT}, "not_requested"),
     "conflict, unlikely, asked for": (
-        UNLIKELY | {"trial": CONFLICT, "asked": "yes"},
+        UNLIKELY | {"trial": CONFLICT, "answer": "yes"},
         "needs_human",
     ),
     "mechanical conflict": (
@@ -109,11 +109,11 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "something comes first": (GREY | {"trial": CONFLICT, "first": FIRST}, "suitable_with_changes"),
     "something comes first, unlikely, asked for": (
-        UNLIKELY | {"trial": CONFLICT, "first": FIRST, "asked": "yes"},
+        UNLIKELY | {"trial": CONFLICT, "first": FIRST, "answer": "yes"},
         "suitable_with_changes",
     ),
     "something comes first, asked for, and it breaks its users": (
-        {"trial": CONFLICT, "first": FIRST, "checks": API, "asked": "yes"},
+        {"trial": CONFLICT, "first": FIRST, "checks": API, "answer": "yes"},
         "needs_human",
     ),
     "something comes first, and it does not build": (
@@ -136,7 +136,7 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         "needs_human",
     ),
     "adds a migration, and asked for": (
-        {"asked": "yes", "checks": (failed("migrations", "warning"),)},
+        {"answer": "yes", "checks": (failed("migrations", "warning"),)},
         "suitable",
     ),
     "empty": (UNLIKELY | {"trial": replace(CLEAN, empty=True)}, "already_present"),
@@ -183,7 +183,7 @@ def test_no_verdict_but_on_what_is_there_is_without_commands() -> None:
 
 def test_what_decides_comes_first() -> None:
     picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
-    backport = decide(case(checks=(picks, *API), asked="yes", score=score(0.7)))
+    backport = decide(case(checks=(picks, *API), answer="yes", score=score(0.7)))
     assert backport.reasons == (
         "it is asked for, but it api says no",
         "picks cleanly onto 1.x",
@@ -193,7 +193,7 @@ def test_what_decides_comes_first() -> None:
 
 
 def test_the_predicted_tree_holds_what_has_to_come_first() -> None:
-    backport = decide(case(trial=CONFLICT, first=FIRST, asked="yes"))
+    backport = decide(case(trial=CONFLICT, first=FIRST, answer="yes"))
     assert (backport.applies, backport.tree) == (False, "8" * 40)
     assert backport.prerequisites == ("1" * 40 + " Before",)
     assert backport.commands == (

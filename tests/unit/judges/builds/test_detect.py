@@ -80,7 +80,7 @@ def test_pytest_is_told_to_go_on_and_to_report() -> None:
     assert PYTEST_ENV == {
         "PYTEST_ADDOPTS": "--junitxml={reports}/pytest.xml -o junit_family=xunit1 --maxfail=0"
     }
-    assert (plan.reported, plan.steps[-1].all_ran) == (True, 1)
+    assert (plan.has_report, plan.steps[-1].all_ran) == (True, 1)
 
 
 # Several systems

@@ -91,7 +91,7 @@ def test_what_fails_or_is_missing_is_told_with_its_line(
 def test_cases_beside_the_rule_have_its_lines(tmp_path: Path) -> None:
     tests = "\n".join(f"    {line}" for line in CASES.splitlines()[3:])
     (tmp_path / "mine.yml").write_text(PACK + "    tests:\n" + tests.replace("oldName()", "x()"))
-    found = [place for place, _ in run_pack_tests(load(tmp_path / "mine.yml")).found]
+    found = [place for place, _ in run_pack_tests(load(tmp_path / "mine.yml")).problems]
     line = 1 + next(
         i
         for i, text in enumerate((tmp_path / "mine.yml").read_text().splitlines())

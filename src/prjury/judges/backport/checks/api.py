@@ -23,7 +23,7 @@ from prjury.deadline import Deadline
 from prjury.judges.backport.checks.migrations import Migration, migration_tool, migrations_in
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
-from prjury.report.wording import counted, listed
+from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import (
     BEYOND_LIMIT,
@@ -236,9 +236,9 @@ def _list_words(interface: Interface) -> Iterator[str]:
         ("extends", [_label(each) for each in changed if each.compatible]),
     ):
         if labels:
-            yield f"{verb} {listed(labels)}"
+            yield f"{verb} {join_words(labels)}"
     if added := sum(each.kind is ChangeKind.ADDED for each in interface.names):
-        yield f"adds {counted(added, 'public name')}"
+        yield f"adds {pluralize(added, 'public name')}"
 
 
 def _label(change: NameChange) -> str:
@@ -270,7 +270,7 @@ def _list_unchecked(files: Sequence[UncheckedFile]) -> str:
     by_reason: dict[str, list[str]] = {}
     for each in files:
         by_reason.setdefault(each.reason, []).append(PurePosixPath(visible(each.path)).name)
-    parts = [f"{listed(names, 1)} ({visible(reason)})" for reason, names in by_reason.items()]
+    parts = [f"{join_words(names, 1)} ({visible(reason)})" for reason, names in by_reason.items()]
     if len(parts) > _MOST_REASONS:
         parts[_MOST_REASONS:] = [f"{len(parts) - _MOST_REASONS} other reasons"]
     return f"not checked: {', '.join(parts)}" if parts else ""

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import MISSING, FileChange, FileStatus, PullRequest, visible
 
 #: So many missing lines and files are listed.
@@ -118,12 +118,12 @@ def _list_words(overlap: LineOverlap) -> list[str]:
         words = ["the change touches no existing file"]
     if lacks:
         paths = _list_few([f"`{visible(path)}`" for path in lacks])
-        words = [f"the branch lacks {len(lacks)} of {counted(files, 'touched file')}: {paths}"]
+        words = [f"the branch lacks {len(lacks)} of {pluralize(files, 'touched file')}: {paths}"]
     if overlap.moved:
         pairs = [f"`{visible(old)}` is `{visible(new)}` there" for old, new in overlap.moved]
         words.append(_list_few(pairs))
     if overlap.absent:
-        number, all_lines = len(overlap.absent), counted(overlap.removed, "line")
+        number, all_lines = len(overlap.absent), pluralize(overlap.removed, "line")
         verb = "is" if number == 1 else "are"
         words.append(f"{number} of {all_lines} that the change removes {verb} missing")
     elif overlap.removed:

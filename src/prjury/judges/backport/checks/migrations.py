@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from prjury.jury.judgment import Check, Location
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.model import FileChange, FileStatus, printable, visible
 
 _VERBS = {FileStatus.ADDED: "adds", FileStatus.DELETED: "removes"}
@@ -66,7 +66,7 @@ def migrations_check(migrations: Sequence[Migration]) -> Check | None:
     words: list[str] = []
     for verb in dict.fromkeys(each.verb for each in migrations):
         tools = [each.tool for each in migrations if each.verb == verb]
-        words.append(f"{verb} {counted(len(tools), 'migration')} ({', '.join(sorted(set(tools)))})")
+        words.append(f"{verb} {pluralize(len(tools), 'migration')} ({', '.join(sorted({*tools}))})")
     return Check(
         "migrations",
         passed=False,

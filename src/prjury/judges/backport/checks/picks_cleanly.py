@@ -16,7 +16,7 @@ from prjury.git.releases import Releases
 from prjury.judges.merge.conflicts import conflict_messages
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import is_changelog, kind_of
 from prjury.snapshot.merge_style import RebaseTrial
 from prjury.snapshot.model import (
@@ -85,7 +85,7 @@ def picks_cleanly_check(trial: CherryPickTrial, tip: BranchTip) -> Check:
         message = f"picks cleanly onto {where}"
         if each:
             pick = "picks" if each.total == 1 else "pick"
-            message = f"{counted(each.total, 'commit')} {pick} cleanly onto {where}"
+            message = f"{pluralize(each.total, 'commit')} {pick} cleanly onto {where}"
             message += f", {each.emptied} of them without effect" if each.emptied else ""
         return Check("picks-cleanly", passed=True, message=message)
     message = f"{conflict_messages(merge.conflicts)} on {where}"

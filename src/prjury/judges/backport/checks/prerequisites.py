@@ -26,7 +26,7 @@ from prjury.judges.backport.checks.symbols import MissingOnBranch, MissingSymbol
 from prjury.judges.backport.history import MOST_UNITS
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import Conflict, FileChange, LineSpan, PullRequest, visible
 
@@ -96,7 +96,7 @@ class Search(Struct, frozen=True):
         except SourceError as error:
             return Prerequisites(unchecked=str(error))
         names = (
-            *(one.name for one in rest.found),
+            *(one.name for one in rest.symbols),
             *filter(None, [rest.unchecked]),
         )
         return replace(result, lacks=tuple(dict.fromkeys(names)))
@@ -231,7 +231,7 @@ def prerequisites_check(result: Prerequisites) -> Check:
 
 def _failure_words(candidates: Sequence[StyleCommit], tried: Sequence[StyleCommit]) -> str:
     if tried:
-        what = counted(len(tried), "earlier change")
+        what = pluralize(len(tried), "earlier change")
         return f"none of {what} makes it clean ({_list_short(tried)})"
     if candidates:
         return f"not tried: changes of more than {_BROADEST} files"

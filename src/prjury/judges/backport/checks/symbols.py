@@ -20,7 +20,7 @@ from prjury.errors import SourceError
 from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location
 from prjury.ports.types import WordPlaces
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind, visible
 
@@ -56,7 +56,7 @@ class MissingSymbols(Struct, frozen=True):
 class MissingOnBranch(Struct, frozen=True):
     """What a branch lacks of what the change uses; what was not checked and why."""
 
-    found: tuple[MissingSymbols, ...] = ()
+    symbols: tuple[MissingSymbols, ...] = ()
     unchecked: str = ""
 
 
@@ -109,7 +109,7 @@ def _find_names(
     if not suspects:
         return [], ""
     if missing := [path for path in places.missing if kin_of(path)]:
-        return [], f"names that may be in {counted(len(missing), 'file')} that this clone lacks"
+        return [], f"names that may be in {pluralize(len(missing), 'file')} that this clone lacks"
     return _filter_code(needs, suspects)
 
 
@@ -166,7 +166,7 @@ def _filter_code(
 
 def _not_read(what: str, needs: ChangeReferences, blobs: set[str]) -> str:
     unread = [blob for blob in blobs if needs.stripped.get(blob) is None]
-    return f"{what} in {counted(len(unread), 'file')} that could not be read" if unread else ""
+    return f"{what} in {pluralize(len(unread), 'file')} that could not be read" if unread else ""
 
 
 def _is_test(at: Location) -> bool:
@@ -176,12 +176,12 @@ def _is_test(at: Location) -> bool:
 def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
     """Return the check ``symbols``."""
     unchecked = f"not checked: {missing.unchecked}" if missing.unchecked else ""
-    if not missing.found:
+    if not missing.symbols:
         message = unchecked or f"{visible(branch)} has what the change uses"
         return Check("symbols", not unchecked, message, severity="hint" if unchecked else "error")
-    quoted = "; ".join(visible(str(each)) for each in missing.found[:_SHOWN])
-    rest = len(missing.found) - _SHOWN
+    quoted = "; ".join(visible(str(each)) for each in missing.symbols[:_SHOWN])
+    rest = len(missing.symbols) - _SHOWN
     more = f" and {rest} more" if rest > 0 else ""
     lacks = f"{visible(branch)} lacks what the change uses: {quoted}{more}"
-    message, first = "; ".join(filter(None, [lacks, unchecked])), missing.found[0]
+    message, first = "; ".join(filter(None, [lacks, unchecked])), missing.symbols[0]
     return Check("symbols", False, message, first.used[0], evidence=first.name)  # noqa: FBT003

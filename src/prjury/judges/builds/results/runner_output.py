@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure, Kind, inside_tree, make_failure
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.report.wording import counted
+from prjury.report.wording import pluralize
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class RunnerOutput(Struct):
             self.counted += run.count
         if len(run.failing) < run.failed:
             clause = f"and names {len(run.failing) or 'none'}"
-            self.unnamed.append(f"{run.by} counts {counted(run.failed, 'failed test')} {clause}")
+            self.unnamed.append(f"{run.by} counts {pluralize(run.failed, 'failed test')} {clause}")
             self.more += run.failed - len(run.failing)
 
 

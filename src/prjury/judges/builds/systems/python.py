@@ -166,7 +166,7 @@ def _note_tox(plan: BuildPlan, settings: ToxSettings | None) -> BuildPlan:
 
 
 def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:
-    return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, reported=True)
+    return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
 
 
 def find_tests(root: SourceTree, others: frozenset[str]) -> str | None:

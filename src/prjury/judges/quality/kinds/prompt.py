@@ -11,7 +11,7 @@ from prjury.judges.quality.kinds.reading import judge_of
 from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.policy.tiers import PromptOptions
 from prjury.ports import Ports
-from prjury.report.redact import redacted
+from prjury.report.redact import redact_text
 from prjury.snapshot.model import PullRequest
 
 NAME = "prompt"
@@ -23,7 +23,7 @@ def make(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestCo
     def instruct(own: OwnTexts, _: PullRequest) -> Instructions:
         values = {
             "criteria": dict(options.criteria),
-            "task": redacted(text_of(options, own).strip(), ports.redact),
+            "task": redact_text(text_of(options, own).strip(), ports.redact),
             "sees_description": options.sees_description,
         }
         return own.prompts().render(NAME, values)

@@ -51,7 +51,7 @@ def lacked(before: Files, after: Files, branch: Files) -> MissingOnBranch:
 
 
 def names(before: Files, after: Files, branch: Files) -> list[str]:
-    return [each.name for each in lacked(before, after, branch).found]
+    return [each.name for each in lacked(before, after, branch).symbols]
 
 
 DEFINED = {
@@ -97,7 +97,7 @@ def test_a_function_that_the_branch_has_not_got_yet_is_lacking(language: str) ->
     tool, content = DEFINED[language]
     others = {tool: content}
 
-    found = lacked({path: old, **others}, {path: new, **others}, {path: old}).found
+    found = lacked({path: old, **others}, {path: new, **others}, {path: old}).symbols
 
     name = "newer_way" if language in SNAKE else "NewerWay" if language in PASCAL else "newerWay"
     wanted = next(each for each in found if each.name == name)
@@ -216,7 +216,7 @@ def test_a_module_of_the_project_that_the_branch_has_not_got_yet_is_lacking(
     before: Files = {path: "\n", **others}
     after: Files = {path: f"\n{line}", **others}
 
-    found = lacked(before, after, {path: "\n"}).found
+    found = lacked(before, after, {path: "\n"}).symbols
 
     assert [(each.name, each.defined.path) for each in found] == [(name, module)]
     assert not names(before, after, before)
@@ -269,7 +269,7 @@ def test_two_branches_are_told_apart_though_one_look_serves_both() -> None:
     needs = needs_of(pull_between(before, after), repository)
 
     found = [
-        [each.name for each in missing_on(needs, tip, search).found] for tip in (TIP, OLDER, TIP)
+        [each.name for each in missing_on(needs, tip, search).symbols] for tip in (TIP, OLDER, TIP)
     ]
 
     assert found == [["newest"], ["newer", "newest"], ["newest"]]
@@ -313,7 +313,7 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
 
     found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
 
-    assert found.found == ()
+    assert found.symbols == ()
     check = symbols_check(found, "1.x")
     assert (check.passed, check.severity) == (False, "hint")
     assert check.message.startswith("not checked: ")
@@ -328,7 +328,7 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
 
     found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
 
-    assert [each.name for each in found.found] == ["newer_way"]
+    assert [each.name for each in found.symbols] == ["newer_way"]
 
 
 def test_the_report_says_where_a_name_is_used_and_where_it_is_defined() -> None:
@@ -361,7 +361,7 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
 
     found = missing_on(needs_of(pull, repository), TIP, FakeSearch(commits))
 
-    assert found.found == ()
+    assert found.symbols == ()
     assert symbols_check(found, "1.x").message == (
         "not checked: names in 3 files that could not be read"
     )

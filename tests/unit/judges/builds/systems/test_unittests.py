@@ -37,7 +37,7 @@ def test_django_runs_its_own_tests() -> None:
         "manage.py is Django's",
         "app/tests.py may hold tests",
     )
-    assert (plan.tests, plan.steps[-1].all_ran, plan.reported) == (True, 1, False)
+    assert (plan.tests, plan.steps[-1].all_ran, plan.has_report) == (True, 1, False)
 
 
 def test_django_below_the_root() -> None:
