@@ -95,9 +95,8 @@ class Toolbox:
             'package library\n\nimport (\n\t"errors"\n\t"fmt"\n\t"os"\n\t"testing"\n)\n\n'
             "func TestOne(t *testing.T) {\n\tfmt.Fprintln(os.Stderr, errors.New(t.Name()))\n}\n"
         )
-        subprocess.run(
-            ["go", "test", "./..."], cwd=place, env=self.environ, check=False, capture_output=True
-        )
+        for command in (["go", "build", "std"], ["go", "test", "./..."]):
+            subprocess.run(command, cwd=place, env=self.environ, check=False, capture_output=True)
 
     def _fetch(self, program: str, link: Path) -> None:
         command, below = _FETCHED[program]
