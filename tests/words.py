@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Most words written by hand, of everything, and of the README.
-BY_HAND, TOTAL, README = 36_000, 75_000, 1_300
+BY_HAND, TOTAL, README = 36_300, 75_000, 1_300
 #: Pages that tests write.
 GENERATED = (".github/docs/rules/", ".github/docs/reference/")
 _TABLE = re.compile(r"^<!-- .*? -->\n.*?^<!-- end -->$", re.MULTILINE | re.DOTALL)
