@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
@@ -70,10 +70,14 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
 
 
 def _list_objections(attempt: TierAttempt) -> list[tuple[str, str]]:
-    """Return who of an advisory tier advises against the change, and the first problem of each."""
-    if attempt.verdict is None or not _describe_advice(attempt):
+    """Return who of an advisory tier objects or could not judge, and the first problem of each."""
+    is_unheard = attempt.status is Status.ERROR or (
+        attempt.status is Status.ABSTAIN and attempt.worrying_abstention
+    )
+    objects = attempt.status is Status.FAIL or is_unheard
+    if attempt.verdict is None or not attempt.advisory or not objects:
         return []
-    ballots = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
+    ballots = [b for b in attempt.verdict.ballots if b.judgment.status is attempt.status]
     pairs = []
     for ballot in ballots:
         errors = _list_errors(ballot)
@@ -167,8 +171,9 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
     answers = [seat for seat in seat_outcomes(verdict) if seat.judgment.label not in BENIGN_LABELS]
     if all(seat.ballot.type is JudgeType.DETERMINISTIC for seat in answers):
         yield "no model asked"
+        yield _name_silent(answers)
     else:
-        yield _name_silent(verdict)
+        yield _name_silent(seat_outcomes(verdict))
 
 
 def _list_blocking(verdict: Verdict) -> list[SeatOutcome]:
@@ -182,9 +187,9 @@ def _count_unread(coverage: Coverage) -> str:
     return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
 
 
-def _name_silent(verdict: Verdict) -> str:
+def _name_silent(seats: Iterable[SeatOutcome]) -> str:
     """Name the models, and the judges that only advise, which gave no answer."""
-    silent = [seat for seat in seat_outcomes(verdict) if _is_silent(seat)]
+    silent = [seat for seat in seats if _is_silent(seat)]
     names = join_words([seat.ballot.judge for seat in silent])
     words = filter(None, (_find_word(seat.judgment) for seat in silent))
     reasons = join_words(list(dict.fromkeys(words)))
@@ -263,7 +268,7 @@ def _name_unconfigured(verdict: Verdict) -> str:
 
 def _find_reason(pull: PullRequest, verdict: Verdict) -> str:
     if reason := _find_hold(verdict):
-        return "; ".join(filter(None, [reason, _name_silent(verdict)]))
+        return "; ".join(filter(None, [reason, _name_silent(seat_outcomes(verdict))]))
     guilty = culprits(verdict)
     if not guilty or verdict.aggregated.label == NOBODY_VOTED:
         return _shorten_reason(first_line(verdict.aggregated.reasoning))

@@ -12,7 +12,7 @@ import pytest
 from integration.builds.court import Court, write
 from integration.builds.sample import Tree
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.origins import ImportedCode
+from prjury.judges.builds.origins import ImportedCode, find_packages
 from prjury.jury.judgment import Status
 
 PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'
@@ -199,6 +199,22 @@ def test_another_checkout_is_found_wherever_the_package_begins(
     judged = court.judge(tree, {path: PRICE + "def broken(:\n"}, command="pytest -q")
     assert judged.build.status is not Status.PASS
     assert judged.report.gate.exit_code != 0
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "backend/app/__init__.py",
+        "app/__init__.py",
+        "packages/a/src/app/__init__.py",
+        "backend/src/app.py",
+        "python/app.py",
+        "app.py",
+    ],
+)
+def test_the_topmost_packages_or_modules_are_the_project_s(path: str) -> None:
+    below = path.replace("__init__.py", "api/__init__.py")
+    assert find_packages({path, below, "tests/app/test_it.py", "backend/run.py"}) == {"app"}
 
 
 @pytest.mark.parametrize(

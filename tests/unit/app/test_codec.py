@@ -227,6 +227,15 @@ def test_other_files_are_refused_in_one_line(content: bytes, words: str) -> None
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize("judgment", [{}, "", 0, [], False])
+def test_an_empty_judgment_is_not_one_that_was_never_asked(judgment: object) -> None:
+    place = {"tier": "a", "number": 0, "name": "b"}
+    record = {"title": "b", "type": "llm_powered", "judgment": judgment}
+    with pytest.raises(SourceError) as refused:
+        evidence_from_text(changed(records=[[place, record]]))
+    assert refused.value.reason == "evidence_invalid"
+
+
 @given(st.binary(max_size=64))
 def test_no_bytes_crash_it(content: bytes) -> None:
     for read in (evidence_from_text, opinions_from_text):

@@ -170,6 +170,9 @@ def test_an_advisory_tier_that_does_not_answer_is_said(judgment: Judgment, words
     tier = fake.tier("own", script, policy=TierPolicy.FINAL_TIER, advisory=True)
     line = headline(GREEN, fake.quality_tier(SURE), tier)
     assert line == f"✅ Ready to merge (script gave no answer{words})"
+    report = fake.report(GREEN, tier, fake.quality_tier(fake.NO_MODEL))
+    assert report.headline == f"✅ Ready to merge (no model asked; script gave no answer{words})"
+    assert why(report.pull, report.verdict) == (("script", judgment.reasoning),)
 
 
 def test_build_failures_are_counted() -> None:

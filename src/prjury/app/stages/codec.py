@@ -167,7 +167,7 @@ def _read_records(value: object) -> Records:
     pairs = read_form({"records": value}, _RecordsForm).records
     return {
         place: replace(record, judgment=judgment_from_json(record.judgment))  # type: ignore[arg-type] # as it is in the file
-        if record.judgment
+        if record.judgment is not None
         else record
         for place, record in pairs
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ import msgspec
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
+from prjury.judges.builds.systems.source_tree import parent_of, parents_of
 from prjury.snapshot.model import visible
 
 _PROBE = Path(probe.__file__).read_text("utf-8")  # read before a build could change it
@@ -31,8 +32,8 @@ _BESIDE = frozenset(
     "benchmark benchmarks build dist ci utils vendor _vendor third_party node_modules setup "
     "conftest noxfile tasks fabfile manage versioneer conf".split()
 )
-#: Where packages and modules lie: a src layout, and what mixed projects use.
-_SOURCES = frozenset({"src", "lib", "python"})
+#: Where single modules lie: the top, a src layout, and what mixed projects use.
+_SOURCES = frozenset({"", "src", "lib", "python"})
 #: Sources of extension modules, which are only there once the project is installed.
 _COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
 #: Where installed packages lie, also in an environment inside of the tree.
@@ -99,23 +100,25 @@ class ImportedCode:
         return any(source and any(map(source.is_relative_to, own)) for source in sources)
 
 
-def find_packages(paths: Iterable[str]) -> set[str]:
-    """The packages at the top of a project or of its sources, or the modules where it has none."""
+def find_packages(paths: Collection[str]) -> set[str]:
+    """The topmost packages of a project, at any depth, or its modules where it has none."""
     packages, modules = set[str](), set[str]()
+    homes = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
+    for home in homes:
+        if homes.isdisjoint(parents_of(home)) and _is_of_project(home):
+            packages.add(home.rpartition("/")[2])
     for path in paths:
-        *above, file = path.split("/")
-        above = above[1:] if above and above[0] in _SOURCES else above
-        stem = file.removesuffix(".py")
-        if len(above) == 1 and file == "__init__.py" and _is_of_project(above[0]):
-            packages.add(above[0])
-        elif not above and stem != file and _is_of_project(stem):
-            modules.add(stem)
+        stem, place = path.removesuffix(".py"), parent_of(path)
+        is_source = place.rpartition("/")[2] in _SOURCES
+        if is_source and stem != path and _is_of_project(stem):
+            modules.add(stem.rpartition("/")[2])
     return packages or modules
 
 
-def _is_of_project(name: str) -> bool:
+def _is_of_project(path: str) -> bool:
+    name = path.rpartition("/")[2]
     others = name in sys.stdlib_module_names or name.startswith("test_")
-    return name.isidentifier() and not others and name.lower() not in _BESIDE
+    return name.isidentifier() and not others and _BESIDE.isdisjoint(path.lower().split("/"))
 
 
 def _read_seen(file: Path) -> Mapping[str, list[str]]:
