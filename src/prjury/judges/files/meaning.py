@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
+
+import yaml
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, job
 from prjury.code.source import UnreadableError, decode, unescape
 from prjury.deadline import Deadline
-from prjury.errors import ConfigError
 from prjury.judges.files.pom import read_pom_meaning
-from prjury.judges.workspace.files import LARGEST_TEXT
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import toml_of
 
@@ -23,6 +23,8 @@ from prjury.manifests.syntax import toml_of
 Meaning: TypeAlias = Callable[[str], object]
 
 _SECONDS = 60.0
+#: Lists and maps of YAML within each other, where they are written in brackets.
+_DEEPEST = 200
 
 
 def find_meaning(path: str) -> Meaning:
@@ -40,10 +42,10 @@ def split_words(text: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def read_json(text: str) -> str:
+def read_json(text: str) -> object:
     """Read JSON; the order of keys has no meaning, a key that is given twice is refused."""
     try:
-        return _sort_keys(json.loads(text, object_pairs_hook=_refuse_double_keys))
+        return _tag_types(json.loads(text, object_pairs_hook=_refuse_double_keys))
     except (ValueError, RecursionError) as error:
         raise ManifestError(f"it is not JSON: {error}") from error
 
@@ -55,24 +57,50 @@ def _refuse_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return document
 
 
-def read_yaml(text: str) -> str:
-    """Read YAML, without aliases."""
-    from prjury.policy import yaml_reader  # noqa: PLC0415 - only for YAML
-
+def read_yaml(text: str) -> object:
+    """Read the YAML documents of a text; aliases and keys that are given twice are refused."""
     try:
-        return _sort_keys(yaml_reader.read_yaml(text, "it", LARGEST_TEXT).value)
-    except (ConfigError, RecursionError) as error:
-        raise ManifestError(str(error)) from error
+        _refuse_tricks(text)
+        return [_tag_types(each) for each in yaml.load_all(text, _YamlReader)]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ManifestError(f"it is not YAML: {str(error).splitlines()[0]}") from error
 
 
-def read_toml(text: str) -> str:
+def _refuse_tricks(text: str) -> None:
+    depth = 0
+    for token in yaml.scan(text):  # each token takes longer the deeper it stands
+        if isinstance(token, yaml.AliasToken):
+            raise ManifestError("it has aliases, which are not followed")
+        depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
+        depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
+        if depth > _DEEPEST:
+            raise ManifestError("it is nested without end")
+
+
+class _YamlReader(yaml.SafeLoader):
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - as PyYAML has it
+        keys = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+        mapping = super().construct_mapping(node, deep=deep)
+        if len({self.construct_object(key, deep=True) for key in keys}) < len(keys):
+            raise ValueError("a key is given twice")
+        return mapping
+
+
+def read_toml(text: str) -> object:
     """Read TOML; the order of keys and tables has no meaning."""
-    return _sort_keys(toml_of(text))
+    return _tag_types(toml_of(text))
 
 
-def _sort_keys(value: object) -> str:
-    """Write a value so that ``1``, ``1.0``, ``"1"`` and ``true`` differ, and orders of keys not."""
-    return json.dumps(value, sort_keys=True, default=repr)
+def _tag_types(value: object) -> Any:  # noqa: ANN401 - as the value
+    """Tell values by their types: ``1``, ``1.0``, ``"1"`` and ``true`` differ, as keys too."""
+    kind = type(value).__name__
+    if isinstance(value, dict):
+        return {_tag_types(key): _tag_types(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return (kind, *map(_tag_types, value))
+    if isinstance(value, set):
+        return (kind, frozenset(map(_tag_types, value)))
+    return (kind, repr(value) if isinstance(value, float) else value)
 
 
 def read_xml_text(text: str) -> str:
