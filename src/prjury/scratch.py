@@ -25,6 +25,7 @@ from pathlib import Path
 from prjury.errors import CannotJudgeError
 from prjury.processes import kill_users
 
+NEW_FILE_MODE = 0o644
 _SECONDS_TO_END = 5.0
 #: Directories that this program makes, and locks as long as it lives.
 _OURS = re.compile(
@@ -190,3 +191,17 @@ def _lock(place: Path) -> int:
         os.close(descriptor)
         raise
     return descriptor
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put a file in place as a whole: a reader sees the old content or the new one."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fchmod(file.fileno(), NEW_FILE_MODE)
+            os.fsync(file.fileno())
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)

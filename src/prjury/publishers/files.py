@@ -6,15 +6,12 @@ import json
 import os
 import secrets
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from prjury.errors import PublishError
 from prjury.report.model import Report
-
-_NEW_FILE_MODE = 0o644
-
+from prjury.scratch import NEW_FILE_MODE, replace_file
 
 #: GitHub drops a step's whole summary when it is larger, in bytes.
 _SUMMARY_LIMIT = 1024 * 1024
@@ -68,7 +65,7 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     data = encode(content) if isinstance(content, str) else content
     try:
         _refuse_special(path)
-        _replace(path, data)
+        replace_file(path, data)
     except OSError as error:
         raise unwritable(path, error) from error
 
@@ -77,7 +74,7 @@ def append(path: Path, content: bytes) -> None:
     """Adds to a file in one write, without following a link of that name."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        with os.fdopen(os.open(path, flags, _NEW_FILE_MODE), "ab") as file:
+        with os.fdopen(os.open(path, flags, NEW_FILE_MODE), "ab") as file:
             file.write(content)
     except OSError as error:
         raise unwritable(path, error) from error
@@ -104,16 +101,3 @@ def _refuse_special(path: Path) -> None:
         return
     if not stat.S_ISREG(mode):
         raise OSError(None, "it is a link, a directory or a device, not a regular file")
-
-
-def _replace(path: Path, data: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:100]}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fchmod(file.fileno(), _NEW_FILE_MODE)
-            os.fsync(file.fileno())
-        Path(temporary).replace(path)
-    finally:
-        Path(temporary).unlink(missing_ok=True)

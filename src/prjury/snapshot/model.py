@@ -45,7 +45,11 @@ def _identify_file(file: FileChange) -> Iterator[str]:
 
 def printable(text: str) -> str:
     r"""The text with bytes that are not UTF-8 shown as ``\xff``."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # half a character, as JSON can have it
+        content = text.encode("utf-8", "backslashreplace")
+    return content.decode("utf-8", "backslashreplace")
 
 
 def visible(text: str) -> str:

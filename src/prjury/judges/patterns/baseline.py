@@ -11,11 +11,13 @@ many of the same there are before it in the file. Line numbers may move; a furth
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Annotated
 
-from msgspec import DecodeError, Meta, Struct, json
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.json import encode
 
 from prjury.errors import ConfigError
 from prjury.judges.patterns.match import FileScan, Hit
@@ -93,24 +95,49 @@ def load_baseline(repository: Repository, tree: str, file: str) -> Baseline:
 
 
 def read_baseline(content: bytes, file: str) -> Baseline:
-    """Read the entries; ConfigError for anything that is not such a list."""
+    """Read the entries; for anything that is not such a list, a ConfigError names the line."""
     name = visible(file)
     if len(content) > MAX_BYTES:
         raise _wrong(f"{name} is larger than {MAX_BYTES // 1024**2} MiB")
     try:
         text = content.decode("utf-8-sig")
-        return Baseline(file, text, json.decode(text, type=tuple[Known, ...]))
+        return Baseline(file, text, tuple(_read_entries(text, name)))
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise _wrong(f"{name} line {line} is not UTF-8") from error
-    except (DecodeError, RecursionError) as error:
+    except json.JSONDecodeError as error:
+        raise _wrong(f"{name} line {error.lineno} is not a baseline: {error.msg}") from error
+    except (ValueError, RecursionError) as error:  # a number without end, or a depth
         raise _wrong(f"{name} is not a baseline: {error}") from error
+
+
+def _read_entries(text: str, name: str) -> Iterator[Known]:
+    values = json.loads(text)
+    if not isinstance(values, list):
+        raise _wrong(f"{name} line 1 is not a baseline: it is no list")
+    for number, value in enumerate(values):
+        try:
+            yield convert(value, Known)
+        except ValidationError as error:
+            line = _find_line(text, number)
+            raise _wrong(f"{name} line {line} is not an entry: {error}") from error
+
+
+def _find_line(text: str, number: int) -> int:
+    """Find the line on which an entry of a list of JSON begins."""
+    end = text.index("[") + 1
+    for _ in range(number + 1):
+        at = end
+        while text[at] in " \t\r\n,":
+            at += 1
+        end = json.JSONDecoder().raw_decode(text, at)[1]
+    return text.count("\n", 0, at) + 1
 
 
 def baseline_text(entries: Iterable[tuple[str, str, str]]) -> str:
     """Return the text of a baseline with these rules, paths and fingerprints, one on each line."""
     ordered = sorted({(path, rule, mark) for rule, path, mark in entries})
-    lines = [json.encode(Known(rule, path, mark)).decode() for path, rule, mark in ordered]
+    lines = [encode(Known(rule, path, mark)).decode() for path, rule, mark in ordered]
     return "[" + ",".join(f"\n  {line}" for line in lines) + "\n]\n"
 
 

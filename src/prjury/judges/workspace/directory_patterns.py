@@ -25,6 +25,7 @@ from prjury.policy.patterns import PatternsOptions
 from prjury.report.wording import pluralize
 from prjury.rulepacks.find import list_provided
 from prjury.rulepacks.load import load_own_packs
+from prjury.scratch import replace_file
 from prjury.snapshot.model import visible
 
 #: Seconds for a whole tree.
@@ -94,7 +95,7 @@ def _write_baseline(workspace: Workspace, file: str, text: str) -> None:
     try:
         place = workspace.locate(file)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, "utf-8")
+        replace_file(place, text.encode())
     except OSError as error:
         raise CannotJudgeError(
             f"the baseline {visible(file)} cannot be written: {error.strerror}",

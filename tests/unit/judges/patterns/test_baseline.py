@@ -16,7 +16,7 @@ from prjury.judges.patterns.baseline import MAX_BYTES, baseline_text, read_basel
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
-from prjury.snapshot.model import printable
+from prjury.snapshot.model import printable, visible
 from unit.judges.patterns.bench import JAVA, found, judged, pom
 
 FILE = ".github/prjury-baseline.json"
@@ -124,13 +124,14 @@ def test_a_baseline_that_is_missing_at_the_base_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (b"", "is not a baseline: Input data was truncated"),
-        (b"{}", "is not a baseline: Expected `array`, got `object`"),
-        (b"[\n\n{]", "is not a baseline: JSON is malformed"),
-        (b"[{}]", "is not a baseline: Object missing required field `rule` - at `$[0]`"),
-        (f"[{ENTRY}, 1]".encode(), "is not a baseline: Expected `object`, got `int` - at `$[1]`"),
-        (f"[{ENTRY}]\n[]".encode(), "is not a baseline: JSON is malformed"),
-        (f"[{ENTRY.replace('p/r', '')}]".encode(), "is not a baseline: Expected `str` of length"),
+        (b"", "line 1 is not a baseline: Expecting value"),
+        (b"{}", "line 1 is not a baseline: it is no list"),
+        (b"[\n\n{]", "line 3 is not a baseline: Expecting property name"),
+        (b"\n[\n{}]", "line 3 is not an entry: Object missing required field `rule`"),
+        (f"[\n{ENTRY}\n,\n\n1]".encode(), "line 5 is not an entry: Expected `object`, got `int`"),
+        (f"[{ENTRY}]\n[]".encode(), "line 2 is not a baseline: Extra data"),
+        (f"[{ENTRY.replace('p/r', '')}]".encode(), "line 1 is not an entry: Expected `str` of"),
+        (b"[" + b"1" * 5000 + b"]", "is not a baseline: "),
         (ENTRY.encode().join([b"[\n", b"\xff]"]), "line 2 is not UTF-8"),
         (b"[" * 100_000, "is not a baseline: "),
         (b" " * (MAX_BYTES + 1), "is larger than 16 MiB"),
@@ -152,6 +153,12 @@ def test_lines_of_entries_are_those_of_the_file() -> None:
     )
     stale = read_baseline(text.encode(), "b").list_stale((), ("p",), ())
     assert [line for _, line in stale] == [2, 3]
+
+
+def test_half_a_character_may_stand_in_a_path() -> None:
+    text = ENTRY.replace('"a"', r'"\ud800"')
+    [entry] = read_baseline(f"[{text}]".encode(), "b.json").entries
+    assert (entry.path, visible(entry.path)) == ("\ud800", r"\ud800")
 
 
 @given(st.lists(st.tuples(*[st.text(min_size=1).map(printable)] * 3), max_size=20))

@@ -190,6 +190,9 @@ def test_a_baseline_is_written_and_then_in_force(place: Path) -> None:
     known = judged(place, baseline=file)
     assert known.status is Status.PASS
     assert known.reasoning.endswith("nothing else found; 1 known from the baseline")
+    old = (place / file).stat()
+    assert judged(place, write_baseline=file).status is Status.PASS
+    assert (place / file).stat().st_ino != old.st_ino  # replaced as a whole
     laid(place, {JAVA: f"{IMPORT}\n{ENTITY}"})
     assert found(judged(place, baseline=file)) == [("jakarta/persistence", "error", 3)]
 
@@ -198,7 +201,7 @@ def test_a_baseline_that_is_missing_or_malformed_is_an_error(place: Path) -> Non
     with pytest.raises(ConfigError, match=r"there is no file b\.json"):
         judged(place, baseline="b.json")
     laid(place, {"b.json": "[\n1]"})
-    with pytest.raises(ConfigError, match=r"b\.json is not a baseline: Expected `object`"):
+    with pytest.raises(ConfigError, match=r"b\.json line 2 is not an entry: Expected `object`"):
         judged(place, baseline="b.json")
 
 
