@@ -37,8 +37,9 @@ def make_own_judge(
     """Make the judge of this name; one whose module or class crashes is a judge that says so.
 
     A function from a context to a judgment, plain or async, and an object with a method ``judge``
-    are judges. A class, and any function if there are options, is called with the options as
-    keywords and has to return one. The directory is searched for files and modules.
+    are judges. A class, a function without parameters, and any function if there are options, is
+    called with the options as keywords and has to return one. The directory is searched for files
+    and modules.
     """
     place, _, attribute = name.rpartition(":")
     if not place or not attribute:
@@ -66,7 +67,7 @@ def _load_target(place: str, attribute: str, options: Mapping[str, str], directo
     if module is None:
         return UsageError(f"there is no module or file {visible(place)}", remedy=_FORMS)
     try:
-        target = reduce(getattr, attribute.split("."), module)
+        target: Any = reduce(getattr, attribute.split("."), module)
     except AttributeError:
         public = [word for word in vars(module) if not word.startswith("_")]
         return UsageError(
@@ -74,13 +75,20 @@ def _load_target(place: str, attribute: str, options: Mapping[str, str], directo
             why=f"It holds {', '.join(sorted(public)[:10]) or 'nothing'}",
             remedy="Correct the name",
         )
-    if not options and not inspect.isclass(target):
+    if not (options or inspect.isclass(target) or _takes_nothing(target)):
         return target
     try:
-        return target(**options)  # type: ignore[operator]  # what cannot be called raises TypeError
+        return target(**options)  # what cannot be called raises TypeError
     except (TypeError, ValueError) as error:
         what = f"{visible(f'{place}:{attribute}')} refuses its options: {error}"
         return UsageError(what, remedy="Correct them: --option NAME=VALUE")
+
+
+def _takes_nothing(target: object) -> bool:
+    try:
+        return inspect.isroutine(target) and not inspect.signature(target).parameters
+    except ValueError:  # a built-in function that tells no signature
+        return False
 
 
 def _load_file(place: str, directory: Path) -> ModuleType | None:

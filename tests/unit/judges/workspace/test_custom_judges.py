@@ -57,6 +57,9 @@ def factory(*, word, number="1"):
         return Judgment.passed(f"{word} {number}")
     return inner
 
+def ready():
+    return instance
+
 class Group:
     judges = instance
 
@@ -119,6 +122,7 @@ def refusal(place: Path, name: str, **options: str) -> str:
         ("calling", {}, None, Judgment.passed("called")),
         ("factory", {"word": "a"}, None, Judgment.passed("a 1")),
         ("factory", {"word": "a", "number": "2"}, None, Judgment.passed("a 2")),
+        ("ready", {}, "by-name", Judgment.passed("word ready")),
         ("Group.judges", {}, "by-name", Judgment.passed("word ready")),
     ],
 )
