@@ -21,12 +21,6 @@ _NO_MESSAGE_ENDS = ("───", "... FAILED", " stdout ----")
 def read_message(lines: Sequence[str], *, python: bool = False) -> str:
     """Return the line that says what is wrong: Python's first outermost one, else the first."""
     for at, line in enumerate(lines):
-        key, _, value = line.strip().partition(": ")
-        if key in {"error", "message"} and value[:1] in {"'", '"', "`"}:  # in a block of TAP
-            return value.strip("'\"`")
-        if key in {"error", "message"} and value in {"|-", "|", ">-"} and at + 1 < len(lines):
-            return add_values(lines[at + 1], lines[at + 2 :])
-    for at, line in enumerate(lines):
         text = line.strip()
         if is_panic(line) and "panicked at '" in line:
             return text.partition("panicked at '")[2].rpartition("',")[0]

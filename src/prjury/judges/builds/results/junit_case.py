@@ -38,7 +38,7 @@ _EMPTY = frozenset({"", "Failed", "failed", *_UNLOADED})
 #: How writers without children for it put the end of a test, in ``status`` or ``result``.
 _BAD = frozenset({"failed", "failure", "fail", "error", "errored", "broken"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "ignored", "pending", "suppressed"})
-_HOOKS = ('"before all" hook', '"after all" hook', '"before each" hook', '"after each" hook')
+HOOKS = ('"before all" hook', '"after all" hook', '"before each" hook', '"after each" hook')
 _LONGEST_LINE = 2_000
 _MOST_LINES = 2_000
 
@@ -172,7 +172,7 @@ class JunitCase:
             built = not any("[build failed]" in (child.text or "") for child in self._failures)
             return "error" if built else "goal"
         of_several = {
-            "mocha": any(hook in self.name for hook in _HOOKS),
+            "mocha": any(hook in self.name for hook in HOOKS),
             "node": self.report.relative(self.name) in self.report.tree.paths,
             "jvm": not self.name,
         }

@@ -20,15 +20,23 @@ from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.problem_matchers import read_problems
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, find_ambiguous
 from prjury.judges.builds.results.runner_reader import read_program, read_runners
+from prjury.judges.builds.results.tap import read_tap
 from prjury.judges.builds.results.tree import TreeFiles
 
+#: Runners with a form of their own, and text without which there is nothing of them.
+_STREAMS = (
+    ("go", read_go, ("\nFAIL\t", "--- FAIL: ")),
+    ("tap", read_tap, ("\nTAP version ", "\n1..")),
+)
 #: Read where no other reader knows the tests.
 _CLOSING = "closing lines"
 
 _MOST_TESTS = 1_000_000
 _MOST_FAILURES = 20_000
 #: The runners whose reports call a test otherwise than their output does.
-_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "RSpec"})
+_OTHERWISE_CALLED = frozenset({"jvm", "jest", "mocha", "node", "tap", "RSpec"})
+#: The runners that write TAP, by the names under which their reports count.
+_WRITING_TAP = ("node", "mocha", "vitest")
 #: What reports hold as well, perhaps under another name. Any other error stands for itself.
 _PLACED = frozenset({"test", "compile"})
 _MOST_PER_READER = 2_000
@@ -76,15 +84,18 @@ def read_log(
         results.ignored += output.broken
         if output.ran or output.counted or output.skipped:
             good[runner] = RunnerOutput([], output.ran, output.counted, output.skipped)
+        if runner == "tap" and output.doubts:  # fewer results than planned, whatever the exit code
+            good.setdefault(runner, RunnerOutput()).doubts += output.doubts
     return LogResults(transcript.tail, good, ignored=results.ignored)
 
 
 def _read_tests(section: LogSection, results: LogResults) -> bool:
     outputs = read_runners(section)
-    if "TAP" in outputs and outputs["TAP"].has_results:  # the same tests, in a form for programs
+    for name, read, marks in _STREAMS:
+        if any(mark in section.text for mark in marks):
+            outputs[name] = read(section)
+    if "tap" in outputs and outputs["tap"].has_results:  # the same tests, in a form for programs
         outputs.pop("vitest", None)
-    if "\nFAIL\t" in section.text or "--- FAIL: " in section.text:
-        outputs["go"] = read_go(section)
     has_results = any(output.has_results for output in outputs.values())
     if not has_results:
         outputs[_CLOSING] = read_program(section)
@@ -110,7 +121,7 @@ def merge_results(
     in_reports, covered = frozenset(reports.ran), set[str]()
     names, problems, counted, skipped = list[str](), list[str](), 0, reports.skipped
     for runner, output in by_runner.items():
-        number = reports.by_runner.get(runner, 0)
+        number = _count_reported(runner, reports)
         surplus = max(0, output.counted + len(output.ran) - number)
         problems += output.doubts if number else [*output.doubts, *output.unnamed]
         if reported or number:
@@ -141,6 +152,12 @@ def merge_results(
         skipped=skipped,
         ignored=sum(log.ignored for log in logs),
     )
+
+
+def _count_reported(runner: str, reports: Results) -> int:
+    """Count the tests in the reports of a runner; several runners write TAP."""
+    names = _WRITING_TAP if runner == "tap" else (runner,)
+    return sum(reports.by_runner.get(name, 0) for name in names)
 
 
 def _list_failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[Failure]:

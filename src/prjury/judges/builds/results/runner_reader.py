@@ -50,7 +50,7 @@ _FIELDS = {
 }
 #: Fields of a runner that hold lines, in the order in which they are tried.
 _KINDS = (
-    "lists", "plan", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
+    "lists", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
     "failures", "bad", "file",
 )  # fmt: skip
 #: Lines that do not end the text of a failure.
@@ -122,7 +122,6 @@ class _Run(Struct):
     lines: dict[str, int] = {}
     begun: bool = False
     telling: bool = False
-    plan: int = 0
     out: int = 0
     hooks: int = 0
     bad: int = 0
@@ -181,8 +180,6 @@ class _Reader:
         return f"{text} ... {status}" if is_split else text
 
     def _take(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
-        if any("type: 'suite'" in below for below in self._section.lines[index + 1 : index + 6]):
-            return  # of TAP: it stands for the tests inside of it
         if kind in {"failures", "unloaded"}:
             self._add_failure(kind, fields, index)
             self._run.telling = True
@@ -205,12 +202,6 @@ class _Reader:
         elif kind == "doubts":
             why = fields.get("why") or fields["part"]
             self._output.doubts.append(wording.LEFT_OUT.format(self._runner.by, why))
-        elif kind == "plan":
-            if self._section.lines[index][:1].isspace():
-                return  # of subtests
-            if self._run.plan:
-                self._end_run()
-            self._run.plan = int(fields["ran"])
         elif kind == "begins":
             self._end_run()
             self._run.begun = True
@@ -221,7 +212,7 @@ class _Reader:
 
     def _add_name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
         run, runner, number = self._run, self._runner, self._section.numbers[index]
-        name = fields.get("name", "")
+        name = fields["name"]
         if kind == "out":
             run.out += 1
             return
@@ -291,10 +282,8 @@ class _Reader:
         is_part = section.lines[index].startswith("SUBFAILED")
         is_hook = not runner.bad and any(hook in fields.get("name", "") for hook in _HOOKS)
         self._run.hooks += is_part or is_hook or _LOADING in fields.get("owner", "")
-        # TAP names no suites, so that tests of one name are several
-        key = f"{failure.id}:{index}" if runner.plan else failure.id
-        self._run.repeats += key in self._run.failing
-        self._run.failing.setdefault(key, (section.numbers[index], failure))
+        self._run.repeats += failure.id in self._run.failing
+        self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
 
     def _join_titles(self, fields: dict[str, str], start: int) -> int:
         """Put the titles of the suites above a test together; return where the text begins."""
@@ -351,8 +340,6 @@ class _Reader:
         failing, totals = list(run.failing.values()), run.totals
         if not totals and not self._runner.sums and run.names:
             totals = {"ran": len(run.names), "failed": run.bad}
-        if not totals and run.plan:
-            totals = {"ran": run.plan, "out": run.out, "failed": len(failing)}
         if not totals:
             self._output.failures += failing
             if run.begun and self._runner.begins and (run.names or not failing):

@@ -28,7 +28,6 @@ class Runner(Struct, frozen=True, forbid_unknown_fields=True):
     file: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     begins: str = ""
-    plan: str = ""
     place: str = ""
     lists: str = ""
     outline: str = ""
