@@ -34,10 +34,7 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
     )
     assert (run.code, run.out) == (2, "")
     assert run.err.splitlines() == [
-        (
-            "p.yml:5:43: tiers[0].judges[1].quality.criteria[0]: input should be a valid string, "
-            "not 5"
-        ),
+        "p.yml:5:43: tiers[0].judges[1].quality.criteria[0]: a text is expected here, not 5",
         "p.yml:7:3: limits.wall: 45 has no unit; write 45s or 45m",
         "p.yml:8:1: fix: `enabled: true` needs a `command`",
         "p.yml:9:8: gate.coverage_flor is not a known key; did you mean coverage_floor?",

@@ -195,7 +195,7 @@ def _read_seconds(value: object, *, written: bool) -> Duration:
     if not is_number or not 0 < float(number) < math.inf:  # type: ignore[arg-type] # a number
         raise ValueError("a duration is more than 0 seconds, such as 90s, 30m, 2h")
     if written and not isinstance(value, str):
-        raise ValueError(f"a duration has a unit; write {value}s or {value}m")
+        raise ValueError(f"{value} has no unit; write {value}s or {value}m")
     return Duration(number)  # type: ignore[arg-type] # as above
 
 

@@ -367,7 +367,8 @@ def _word_problem(
         number = match[2].removesuffix(".0")
         return f"{name}: a number of {word} {number} is expected here, not {_show_value(value)}"
     if isinstance(error.__cause__, ValueError | TypeError):
-        is_told = isinstance(value, dict | list) or str(value) in text
+        is_told = isinstance(value, dict | list) or text.startswith(f"{value} ")
+        is_told = is_told or (isinstance(value, str) and repr(value) in text)
         return f"{name}: {text}" if is_told else f"{name}: {text}, not {_show_value(value)}"
     if text.startswith(("Expected", "Invalid")):
         text = f"{_describe_forms(form)} is expected here"

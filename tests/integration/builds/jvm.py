@@ -133,7 +133,7 @@ _HARMLESS: Tree = {f"core/{_MAIN}/core/Note.java": "package shop.core;\n\nclass 
 _BROKEN = Breakage(
     {f"core/{_MAIN}/core/Price.java": _PRICE.replace("cents;", "nowhere;")},
     f"core/{_MAIN}/core/Price.java:5",
-    "cannot find symbol (variable nowhere)",
+    "cannot find symbol (symbol: variable nowhere)",
 )
 _FAILING = Breakage(
     {f"core/{_MAIN}/core/Price.java": _PRICE.replace("2 *", "3 *")},

@@ -24,11 +24,13 @@ class Breakage:
     Attributes:
         place: ``path:line`` of the first cause, or the path alone where the tool tells no line.
         message: a part of the cause in words.
+        check: the one that says it.
     """
 
     files: Tree
     place: str
     message: str = ""
+    check: str = "compiles"
 
 
 @dataclass(frozen=True)

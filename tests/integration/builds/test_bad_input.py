@@ -53,8 +53,8 @@ def test_terraform_needs_no_build(court: Court) -> None:
     [
         pytest.param(MAVEN, "mvn", "install Apache Maven", id="maven"),
         pytest.param(GRADLE, "gradle", "install Gradle", id="gradle"),
-        pytest.param(GO, "go", "install Go", id="go"),
-        pytest.param(MAKE, "make", "install make", id="make"),
+        pytest.param(GO, "go", "install `go`", id="go"),
+        pytest.param(MAKE, "make", "install `make`", id="make"),
     ],
 )
 def test_a_tool_is_missing(court: Court, sample: Sample, program: str, advice: str) -> None:
@@ -198,7 +198,7 @@ def test_a_clone_without_a_picture(court: Court) -> None:
 
     assert judged.build.status is Status.PASS, judged.build.reasoning
     assert judged.build.reasoning.endswith(
-        "; not checked, since a partial clone lacks their content: docs/logo.png)"
+        "not checked, since a partial clone lacks their content: docs/logo.png)"
     )
 
 

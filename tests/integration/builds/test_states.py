@@ -53,7 +53,7 @@ def test_a_change_that_does_not_compile(
 
     assert judged.build.status is Status.FAIL, judged.build.reasoning
     first = judged.causes[0]
-    assert (first.name, str(first.location)) == ("compiles", sample.broken.place)
+    assert (first.name, str(first.location)) == (sample.broken.check, sample.broken.place)
     assert sample.broken.message in first.message
     assert first.severity == "error"
     assert sample.broken.place in judged.build.reasoning

@@ -195,10 +195,14 @@ def quote_last_words(run: TreeRun) -> TreeRun:
     return replace(run, failures=(make_failure("error", last_error_line(run.last.tail)),))
 
 
+#: How lines about tests that pass begin.
+PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
+
+
 def last_error_line(tail: str) -> str:
-    """The last line that names an error, else the last one, without what npm says after each."""
+    """The last line that names an error, else the last one; nothing of what passes."""
     lines = [line.strip() for line in tail.splitlines() if any(map(str.isalnum, line))]
-    lines = [line for line in lines if "log of this run" not in line]
+    lines = [one for one in lines if "log of this run" not in one and not one.startswith(PASSED)]
     for line in reversed(lines):
         if "error" in line.lower() and line not in {"npm error", "npm ERR!"}:
             return line

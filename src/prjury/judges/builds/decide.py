@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.judges.builds import wording
-from prjury.judges.builds.compare import Comparison, find_doubt
+from prjury.judges.builds.compare import PASSED, Comparison, find_doubt
 from prjury.judges.builds.environment import (
     POLICY,
     Snippet,
@@ -41,7 +41,6 @@ _SHORTEST_WORD = 3
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
 #: How lines begin that runners print about tests that passed.
-_PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
 _MORE_TIME = Snippet("yaml", POLICY, "limits: {wall: 90m}")
 _VANISHED_WARN = Snippet("yaml", POLICY, "build: {vanished: warn}")
 
@@ -218,7 +217,7 @@ def _quote_causes(step: StepRun, failures: Sequence[Failure]) -> str:
     causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
     if causes:
         return "\n\n".join(": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes)
-    lines = [line for line in step.tail.splitlines() if not line.lstrip().startswith(_PASSED)]
+    lines = [line for line in step.tail.splitlines() if not line.lstrip().startswith(PASSED)]
     return "\n".join(lines) or step.tail
 
 
