@@ -36,7 +36,11 @@ _ASSERTION = re.compile(
 _VACUOUS = re.compile(
     r"\bassert\s+(?:True|1|not\s+False)\b|\bassert\w*[!.]?\s*\(\s*(?:[Tt]rue|1)\s*[,)]"
     r"|\bassert\w*\s*\(\s*(\w+)\s*,\s*\1\s*[,)]|\bexpect\s*\(\s*true\s*\)"
+    r"|\bassert\w*\b.*(?:\bor\s+(?:True|1)\b|\|\|\s*true\b)"
+    r"|^\s*assert\s*\((?:[^()\n]|\([^()\n]*\))*,(?:[^()\n]|\([^()\n]*\))*\)\s*$",
+    re.MULTILINE,
 )
+_RETURN = re.compile(r"^\s*return;?\s*$", re.MULTILINE)
 _SKIP = re.compile(
     r"@\w*\.?(?:skip|Skip|Disabled|Ignore|ignore|xfail|expectedFailure)\w*"
     r"|#\[ignore|\b(?:t|b|pytest|self)\.(?:Skip|skip|xfail)\w*\s*\(|\bSkipTest\b"
@@ -148,6 +152,8 @@ def _find_weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[s
             reasons[path] = f"it has fewer assertions ({now} of {was})"
         elif len(_SKIP.findall(after)) > len(_SKIP.findall(before)):
             reasons[path] = "it skips tests"
+        elif was and len(_RETURN.findall(after)) > len(_RETURN.findall(before)):
+            reasons[path] = "it returns before the end of a test"
     return reasons
 
 

@@ -48,6 +48,7 @@ def moved(root: Path) -> None:
     (root / "tests").symlink_to(root / "src" / "t")
 
 
+LAST = "self.assertEqual(total([]), 0)"
 HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
     "edits the change": (written("src/a.py", "y"), "src/a.py", "outside of the paths"),
     "climbs out by a name": (written("tests/../src/b.py", "y"), "src/b.py", "outside of"),
@@ -58,6 +59,9 @@ HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
     "quotes": (replaced("self.assertEqual(total([]), 0)", '"self.assertEqual()"'), NAME, "(1 of"),
     "asserts true": (replaced("assertEqual(total([]), 0)", "assertTrue(True)"), NAME, "(1 of 2)"),
     "asserts itself": (replaced("assertEqual(total([]), 0)", "assertEqual(x, x)"), NAME, "(1 of"),
+    "asserts or true": (replaced(LAST, "self.assertTrue(x == 0 or True)"), NAME, "(1 of 2)"),
+    "asserts a tuple": (replaced(LAST, "assert (total([]) == 0, 0)"), NAME, "(1 of 2)"),
+    "returns first": (replaced(LAST, f"return\n        {LAST}"), NAME, "it returns before"),
     "skips": (replaced("class", "@unittest.skip('')\nclass"), NAME, "it skips tests"),
     "raises SkipTest": (replaced("import", "raise SkipTest\nimport"), NAME, "it skips tests"),
     "ends the process": (replaced("import", "os._exit(0)\nimport"), NAME, "it skips tests"),
