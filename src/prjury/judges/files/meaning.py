@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
-
-import yaml
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, job
@@ -23,8 +21,6 @@ from prjury.manifests.syntax import toml_of
 Meaning: TypeAlias = Callable[[str], object]
 
 _SECONDS = 60.0
-#: Lists and maps of YAML within each other, where they are written in brackets.
-_DEEPEST = 200
 
 
 def find_meaning(path: str) -> Meaning:
@@ -59,31 +55,9 @@ def _refuse_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_yaml(text: str) -> object:
     """Read the YAML documents of a text; aliases and keys that are given twice are refused."""
-    try:
-        _refuse_tricks(text)
-        return [_tag_types(each) for each in yaml.load_all(text, _YamlReader)]
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ManifestError(f"it is not YAML: {str(error).splitlines()[0]}") from error
+    from prjury.judges.files.yaml_documents import read_documents  # noqa: PLC0415 - only for YAML
 
-
-def _refuse_tricks(text: str) -> None:
-    depth = 0
-    for token in yaml.scan(text):  # each token takes longer the deeper it stands
-        if isinstance(token, yaml.AliasToken):
-            raise ManifestError("it has aliases, which are not followed")
-        depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
-        depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
-        if depth > _DEEPEST:
-            raise ManifestError("it is nested without end")
-
-
-class _YamlReader(yaml.SafeLoader):
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - as PyYAML has it
-        keys = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
-        mapping = super().construct_mapping(node, deep=deep)
-        if len({self.construct_object(key, deep=True) for key in keys}) < len(keys):
-            raise ValueError("a key is given twice")
-        return mapping
+    return [_tag_types(document) for document in read_documents(text)]
 
 
 def read_toml(text: str) -> object:
