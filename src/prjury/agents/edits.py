@@ -36,11 +36,11 @@ _ASSERTION = re.compile(
 _VACUOUS = re.compile(
     r"\bassert\s+(?:True|1|not\s+False)\b|\bassert\w*[!.]?\s*\(\s*(?:[Tt]rue|1)\s*[,)]"
     r"|\bassert\w*\s*\(\s*(\w+)\s*,\s*\1\s*[,)]|\bexpect\s*\(\s*true\s*\)"
-    r"|\bassert\w*\b.*(?:\bor\s+(?:True|1)\b|\|\|\s*true\b)"
-    r"|^\s*assert\s*\((?:[^()\n]|\([^()\n]*\))*,(?:[^()\n]|\([^()\n]*\))*\)\s*$",
+    r"|\bassert\w*\b.{0,300}?(?:\bor[ ]+(?:True|1)\b|\|\|[ ]*true\b)"
+    r"|^[ \t]*+assert[ ]*\((?:[^()\n,]|\([^()\n]*\))*+,(?:[^()\n]|\([^()\n]*\))*+\)[ \t]*$",
     re.MULTILINE,
 )
-_RETURN = re.compile(r"^\s*return;?\s*$", re.MULTILINE)
+_RETURN = re.compile(r"^[ \t]*+return;?[ \t]*$", re.MULTILINE)
 _SKIP = re.compile(
     r"@\w*\.?(?:skip|Skip|Disabled|Ignore|ignore|xfail|expectedFailure)\w*"
     r"|#\[ignore|\b(?:t|b|pytest|self)\.(?:Skip|skip|xfail)\w*\s*\(|\bSkipTest\b"

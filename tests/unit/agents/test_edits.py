@@ -111,6 +111,12 @@ def test_an_honest_repair_is_accepted(tmp_path: Path, path: str, text: str) -> N
     assert edits.refused == ()
 
 
+@pytest.mark.parametrize("text", ["\n" * 400_000, "assert(" + "," * 400_000, "assert " * 60_000])
+def test_no_edit_takes_more_time_than_its_length(tmp_path: Path, text: str) -> None:
+    edits = after(tmp_path, written(NAME, text))
+    assert {*edits.accepted} ^ {each.path for each in edits.refused} == {NAME}
+
+
 def test_by_products_of_a_run_are_not_told(tmp_path: Path) -> None:
     edits = after(tmp_path, written("src/__pycache__/a.cpython-311.pyc", "x"))
     assert edits == Edits({}, ())
