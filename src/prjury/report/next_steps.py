@@ -53,12 +53,12 @@ _STEPS = {
     ),
     TESTS_VANISHED: _paste_policy(
         "Let these tests run again; if they were meant to go, a maintainer may write "
-        "`/prjury override REASON`. To allow lost tests in every change:",
+        "`/prjury override REASON`. Or allow lost tests in every change.",
         "build:",
         "  vanished: warn",
     ),
     "no_comparison": _paste_policy(
-        "Have a maintainer look at the tests. To let all changes pass whose base shows nothing:",
+        "Have a maintainer look at the tests. Or let every change pass whose base shows nothing.",
         "build:",
         "  vanished: warn",
     ),
@@ -147,7 +147,7 @@ def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
 
 def _end_sentence(words: str) -> str:
     words = words[:1].upper() + words[1:]
-    return words if words[-1] in ".!?:" else f"{words}."
+    return words if words[-1] in ".!?" else f"{words}."
 
 
 def _has_conflicts(report: Report) -> bool:

@@ -89,7 +89,7 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
             Judgment.abstained("2 tests", "tests_vanished"),
             (
                 "Let these tests run again; if they were meant to go, a maintainer may write "
-                "`/prjury override REASON`. To allow lost tests in every change:"
+                "`/prjury override REASON`. Or allow lost tests in every change."
             ),
             "build:\n  vanished: warn",
         ),
@@ -106,7 +106,7 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
             ),
             (
                 "Let these tests run again; if they were meant to go, a maintainer may write "
-                "`/prjury override REASON`. To allow lost tests in every change:"
+                "`/prjury override REASON`. Or allow lost tests in every change."
             ),
             "build: {vanished: warn}",
         ),
