@@ -34,8 +34,8 @@ from e2e.conftest import Prjury
         (
             "judge biuld",
             (
-                "there is no judge called 'biuld'. Did you mean build? Name one that is known, or "
-                "your own as package.module:function or path/to/file.py:function."
+                "there is no judge called 'biuld'. Did you mean build? Name one that is "
+                "known; judges of your own are installed, or used in Python."
             ),
         ),
     ],

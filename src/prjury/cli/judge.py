@@ -30,8 +30,7 @@ def judge(
             help="file-exists, file-content, command, build, coverage, semantic, superset-diff, "
             "class-version, patterns; those that ask a model: "
             "quality, tests-exercise-behaviour, correctness, faithfulness, hallucination, "
-            "contextual-relevance; or your own judge as package.module:function or "
-            "path/to/file.py:function, or by the name that an installed package gives it."
+            "contextual-relevance; or one of an installed package, by its name."
         ),
     ],
     *,
@@ -115,12 +114,9 @@ def named_judge(
     """The judge of a directory that goes by a name, ours or somebody else's."""
     from prjury.app.registry import find_installed, judge_factory
     from prjury.judges.workspace.catalog import KINDS, judge_by_name
-    from prjury.judges.workspace.custom_judges import is_own, make_own_judge
     from prjury.judges.workspace.program_judges import make_shell
     from prjury.ports import Ports
 
-    if is_own(name):
-        return make_own_judge(name, options, Path.cwd())
     nothing: Any = None  # there is no pull request, and so no repository
     shell = make_shell(terminal.environ)
     progress, journal = environment.progress, environment.journal

@@ -233,13 +233,10 @@ class AgentTools:
 
     def _options(self, name: str, given: dict[str, str]) -> dict[str, str]:
         from prjury.judges.workspace.catalog import KINDS
-        from prjury.judges.workspace.custom_judges import is_own
 
-        if is_own(name) or "model" in given:
-            what = "a model" if "model" in given else "a judge of one's own"
+        if "model" in given:
             raise UsageError(
-                f"{what} is for the operator to choose, not for an agent",
-                remedy="Name a judge that ships with prjury or is installed; models: --model",
+                "a model is for the operator to choose, not for an agent", remedy="Use --model"
             )
         runs = name in KINDS and KINDS[name].runs_programs
         if runs and self.judges.no_build:

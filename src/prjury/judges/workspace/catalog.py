@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prjury.errors import UsageError, did_you_mean
 from prjury.judges.files.class_version import ClassVersionJudge
@@ -46,22 +47,8 @@ class JudgeKind(Struct, frozen=True):
         return "command" in self.options
 
 
-def _convert_to(form: Any, words: str) -> Callable[[str], Any]:  # noqa: ANN401 - a type
-    def convert(text: str) -> Any:  # noqa: ANN401 - of the type
-        try:
-            return msgspec.convert(text, form, strict=False)
-        except msgspec.ValidationError:
-            raise ValueError(f"{words} is needed") from None
-
-    return convert
-
-
-_read_whole = _convert_to(int, "a whole number")
-_read_number = _convert_to(float, "a number")
-_read_share = _convert_to(Annotated[float, msgspec.Meta(ge=0, le=1)], "a share from 0 to 1")
-_read_runs = _convert_to(Annotated[int, msgspec.Meta(ge=1, le=9)], "a number from 1 to 9")
-_read_truth = _convert_to(bool, "true or false")
-_read_severity = _convert_to(Severity, "error, warning or hint")
+def _read_as(form: Any) -> Callable[[str], Any]:  # noqa: ANN401 - a type
+    return partial(msgspec.convert, type=form, strict=False)
 
 
 def _read_seconds(text: str) -> float:
@@ -101,7 +88,11 @@ def _pass_shell(judge: Callable[..., DirectoryJudge]) -> Callable[..., Directory
     return lambda ports, _, **options: judge(**options, shell=ports.shell, progress=ports.progress)
 
 
-_MODEL_OPTIONS: Options = {"model": str, "runs": _read_runs, "threshold": _read_share}
+_MODEL_OPTIONS: Options = {
+    "model": str,
+    "runs": _read_as(Annotated[int, Meta(ge=1, le=9)]),
+    "threshold": _read_as(Annotated[float, Meta(ge=0, le=1)]),
+}
 
 
 def _ask_models(name: str, options: Options, required: int = 0) -> JudgeKind:
@@ -119,23 +110,23 @@ _EXPECTED: Options = {"expected": str, "path": str}
 _TEXTS: Options = {"exact": str, "contains": str, "regex": str}
 _COVERAGE: Options = {
     "report": str,
-    "minimum": _read_number,
+    "minimum": _read_as(float),
     "metric": str,
-    "baseline": _read_number,
-    "max_drop": _read_number,
+    "baseline": _read_as(float),
+    "max_drop": _read_as(float),
     "mode": str,
     "diff": _read_file,
 }
 _PATTERNS: Options = {
     "packs": _read_packs,
-    "severity": _read_severity,
+    "severity": _read_as(Severity),
     "paths": _read_names,
     "baseline": _read_inner_path,
     "write_baseline": _read_inner_path,
 }
-_COMMAND: Options = {"command": str, "exit_code": _read_whole, "timeout": _read_seconds}
+_COMMAND: Options = {"command": str, "exit_code": _read_as(int), "timeout": _read_seconds}
 _BUILD: Options = {"command": str, "timeout": _read_seconds, "system": str}
-_CLASSES: Options = {"release": _read_whole, "path": str, "exactly": _read_truth}
+_CLASSES: Options = {"release": _read_as(int), "path": str, "exactly": _read_as(bool)}
 
 KINDS: Mapping[str, JudgeKind] = {
     "file-exists": JudgeKind(_ignore_ports(FileExistsJudge), {"path": str}),
@@ -170,8 +161,7 @@ def judge_by_name(
         raise UsageError(
             f"there is no judge called {visible(name)!r}",
             why=did_you_mean(name, names) or f"Known are {', '.join(names)}",
-            remedy="Name one that is known, or your own as package.module:function or "
-            "path/to/file.py:function",
+            remedy="Name one that is known; judges of your own are installed, or used in Python",
         )
     values = _read_options(name, kind, options)
     try:
@@ -181,12 +171,13 @@ def judge_by_name(
 
 
 def _read_options(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dict[str, Any]:
-    for option in options:
-        if option not in kind.options:
-            raise UsageError(f"{name} has no option {visible(option)}", remedy=_list_options(kind))
-    for option in list(kind.options)[: kind.required]:
-        if option not in options:
-            raise UsageError(f"{name} needs the option {option}", remedy=_list_options(kind))
+    unknown = [
+        f"{name} has no option {visible(option)}" for option in options.keys() - kind.options
+    ]
+    required = list(kind.options)[: kind.required]
+    missing = [f"{name} needs the option {option}" for option in required if option not in options]
+    for problem in unknown + missing:
+        raise UsageError(problem, remedy=_list_options(kind))
     values = {}
     for option, text in options.items():
         try:
@@ -200,7 +191,5 @@ def _read_options(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dic
 def _list_options(kind: JudgeKind) -> str:
     names = list(kind.options)
     needed, others = ", ".join(names[: kind.required]), ", ".join(names[kind.required :])
-    if not needed:
-        return f"Options are {others}, each optional: --option NAME=VALUE"
-    more = f", and optionally {others}" if others else ""
+    more = f"{needed and ', and optionally '}{others}" if others else ""
     return f"Options are {needed}{more}: --option NAME=VALUE"
