@@ -33,18 +33,29 @@ from msgspec import structs
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.patterns import findings_of, judge_on, judged, table, ungated
+import time
+from collections.abc import Collection
+from functools import cache
+
 from fakes.repository import BASE, HEAD, change
+from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
 from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
+from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.judge import PatternsJudge, make
+from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment, Severity
 from prjury.manifests.module import ManifestModule
 from prjury.manifests.project import Project
+from prjury.manifests.versions import Requirement
+from prjury.policy.patterns import PatternsOptions
+from prjury.ports import Ports, Repository, SilentProgress
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks.applicability import PackApplicability, at_least
 from prjury.rulepacks.load import list_heads, load_shipped
-from prjury.rulepacks.rule import Pack, PatternRule
+from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
+from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
 _FIELDS = ("repo", "commit", "rev", "file", "line", "label", "pattern", "kind", "ctx")
@@ -292,6 +303,62 @@ def main() -> None:
         print(line)
     if evaluation.unchecked:
         sys.exit("not checked:\n" + "\n".join(evaluation.unchecked))
+
+
+def judge_on(repository: Repository) -> PatternsJudge:
+    """The judge as `prjury review` seats it."""
+    shell = ContainedShell({"PATH": "/usr/bin:/bin"})
+    return make(PatternsOptions(), Ports(repository, shell, SilentProgress()))
+
+
+def ungated(judge: PatternsJudge, rules: Collection[str] = ()) -> PatternsJudge:
+    """The same judge, for which every rule of every shipped pack holds everywhere.
+
+    Args:
+        rules: those that are wanted, as ``pack/rule``; none means all.
+    """
+    packs = _free_packs(frozenset(rules))
+    return replace(judge, selection=PackSelection(packs, packs, frozenset()))
+
+
+@cache
+def _free_packs(rules: frozenset[str]) -> Mapping[str, Pack]:
+    packs = (_free(load_shipped(name), rules) for name in list_heads())
+    return {pack.id: pack for pack in packs if pack.rules}
+
+
+def _free(pack: Pack, wanted: Collection[str]) -> Pack:
+    always = [Requirement.parse("always")]
+    holding = {"requires": always, "or_requires": None, "deprecated": None, "kept_by": None}
+    named = [rule for rule in pack.rules if not wanted or f"{pack.id}/{rule.id}" in wanted]
+    rules = [rule.model_copy(update=holding) for rule in named]
+    free = {"gate": always, "requires": always, "kept_by": KeptBy(), "rules": rules}
+    return pack.model_copy(update=free)
+
+
+def judged(judge: PatternsJudge, pull: PullRequest, seconds: float = 60) -> tuple[Judgment, float]:
+    """The judgment, and how long it took in seconds."""
+    context = PullRequestContext("judge it", pull=pull, deadline=Deadline.after(seconds))
+    started = time.perf_counter()
+    judgment = judge.judge(context)
+    return judgment, time.perf_counter() - started
+
+
+def findings_of(judgment: Judgment) -> tuple[list[Check], list[Check]]:
+    """The findings on lines, and those that a comment silences."""
+    suppressed = set(judgment.metadata.get("suppressions", ()))
+    told: tuple[list[Check], list[Check]] = ([], [])
+    for check in judgment.failed_checks:
+        if check.location and not check.name.startswith("patterns/"):
+            name = f"{check.name} ({check.location.path}:{check.location.line})"
+            told[name in suppressed].append(check)
+    return told
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":
