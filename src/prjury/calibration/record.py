@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 from functools import cache
-from math import comb
+from math import exp, lgamma, log
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -27,17 +27,17 @@ Count: TypeAlias = Annotated[int, Meta(ge=0)]
 def keeps_promise(right: int, wrong: int) -> bool:
     """Compare the exact one-sided binomial bound of the answers with the promise."""
     total = right + wrong
-    likelihood = sum(
-        comb(total, errors) * (1 - PROMISE) ** errors * PROMISE ** (total - errors)
-        for errors in range(wrong + 1)
-    )
+    likelihood = 0.0
+    for errors in range(wrong + 1):
+        ways = lgamma(total + 1) - lgamma(errors + 1) - lgamma(total - errors + 1)
+        likelihood += exp(ways + errors * log(1 - PROMISE) + (total - errors) * log(PROMISE))
     return total > 0 and likelihood <= 1 - CONFIDENCE
 
 
 @cache
 def fewest_answers(wrong: int) -> int:
     """Return how many answers the promise needs where so many of them are wrong."""
-    total = wrong + 1
+    total = 10 * wrong + 1  # a tenth of them wrong is too many
     while not keeps_promise(total - wrong, wrong):
         total += 1
     return total
