@@ -46,13 +46,12 @@ class Toolbox:
         """The operator's environment, with these programs first on the PATH.
 
         ``python3`` is the Python that runs the tests, which has pytest: the virtual environment
-        itself is kept off the PATH of builds. Go's own library is compiled once for all tests, as
-        it is on a machine where it was used before.
+        itself is kept off the PATH of builds.
         """
         bin_ = self.place / "bin"
         kept = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
         path = f"{bin_}{os.pathsep}{os.environ['PATH']}"
-        return {"GOCACHE": str(self.place / "go-build"), **kept, "PATH": path}
+        return {**kept, "PATH": path}
 
     def lacks(self, sample: Sample) -> str | None:
         """Why the sample cannot be built here, if so."""
@@ -70,7 +69,7 @@ class Toolbox:
             bin_.mkdir(exist_ok=True)
             if not (bin_ / program).exists():
                 self._provide(program, bin_ / program)
-            if program == "go" and not (self.place / "go-build").exists():
+            if program == "go" and not (self.place / "library").exists():
                 self._compile_library()
         return shutil.which(program, path=self.environ["PATH"]) is not None
 
@@ -87,7 +86,7 @@ class Toolbox:
             self._fetch(program, link)
 
     def _compile_library(self) -> None:
-        """Let Go compile what tests of samples need of its library; no build's layer is kept."""
+        """Let Go compile its library into the operator's cache; no build's layer is kept."""
         place = self.place / "library"
         place.mkdir()
         (place / "go.mod").write_text("module library\n\ngo 1.21\n")
