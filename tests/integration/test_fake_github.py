@@ -6,13 +6,10 @@ import hashlib
 import http.client
 import io
 import json
-import subprocess
-import sys
 import time
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +18,6 @@ import pytest
 
 from fakes.github import (
     ACTIONS,
-    BASE_SHA,
     HEAD_SHA,
     Account,
     FakeGitHub,
@@ -275,19 +271,6 @@ class TestContract:
         with pytest.raises(AssertionError, match=r"forks: .* no such route"), running() as fake:
             ask(fake, "GET", f"{REPO}/forks")
 
-    def test_another_failure_is_not_hidden_by_it(self) -> None:
-        def fails() -> None:
-            with running() as fake:
-                ask(fake, "GET", f"{REPO}/forks")
-                raise ZeroDivisionError
-
-        with pytest.raises(ZeroDivisionError):
-            fails()
-
-    def test_answers_by_script_are_free(self, fake: FakeGitHub) -> None:
-        fake.faults = [Fault("GET", "/pulls/7", status=200, body="[]")]
-        assert ask(fake, "GET", f"{REPO}/pulls/7").json == []
-
     def test_the_description_tells_its_version_and_licence(self) -> None:
         description = json.loads((TESTS / "openapi" / "github.json").read_text())
         pinned = json.loads((TESTS / "openapi" / "package.json").read_text())["devDependencies"]
@@ -339,24 +322,6 @@ class TestRefusals:
         assert (reply.status, said in reply.message) == (status, True), reply.content
 
     @pytest.mark.parametrize(
-        "more",
-        [
-            {"output": {"title": "t", "summary": "s", "annotations": remarks(51)}},
-            {"output": {"title": "t", "summary": "s", "text": "x" * 65_536}},
-            {"output": {"title": "t", "summary": "x" * 65_536}},
-            {"output": {"title": "t"}},
-            {"conclusion": "green"},
-        ],
-    )
-    def test_a_check_run_beyond_the_limits_leaves_nothing(
-        self, lax: FakeGitHub, more: dict[str, Any]
-    ) -> None:
-        before = len(lax.check_runs)
-        reply = ask(lax, "POST", RUNS, {**NEW_RUN, **more})
-        assert (reply.status, len(lax.check_runs)) == (422, before)
-        assert lax.violations
-
-    @pytest.mark.parametrize(
         ("comment", "said"),
         [
             ({"path": "src/cart.py", "line": 6}, "Line could not be resolved"),
@@ -377,24 +342,6 @@ class TestRefusals:
         assert ask(fake, "POST", REVIEWS, review | {"comments": [good]}).status == 200
         (kept,) = fake.reviews(7)
         assert [(one["start_line"], one["line"]) for one in kept["comments"]] == [(3, 5)]
-
-    @pytest.mark.parametrize(
-        ("review", "said"),
-        [
-            ({"event": "COMMENT"}, "can't be blank"),
-            ({"event": "COMMENT", "body": "b", "commit_id": "c" * 40}, "not part of the pull"),
-            ({"event": "APPROVE"}, "not permitted to approve"),
-        ],
-    )
-    def test_a_review_that_cannot_be(
-        self, fake: FakeGitHub, review: dict[str, Any], said: str
-    ) -> None:
-        reply = ask(fake, "POST", REVIEWS, review)
-        assert (reply.status, said in reply.message) == (422, True), reply.content
-
-    def test_nobody_approves_his_own(self, fake: FakeGitHub) -> None:
-        reply = ask(fake, "POST", REVIEWS, {"event": "APPROVE"}, "ghp_octocat")
-        assert (reply.status, "your own" in reply.message) == (422, True)
 
 
 class TestTokens:
@@ -419,134 +366,17 @@ class TestTokens:
         fake.accounts["ghs_few"] = replace(ACTIONS, grants={name: level})
         assert ask(fake, method, path, body, "ghs_few").status in {200, 201}
 
-    def test_writing_includes_reading_but_not_the_reverse(self, fake: FakeGitHub) -> None:
-        for level, expected in (("read", [200, 403]), ("write", [200, 201])):
-            fake.accounts["t"] = replace(ACTIONS, grants={"statuses": level})
-            read = ask(fake, "GET", f"{REPO}/commits/main/statuses", token="t")
-            assert [
-                read.status,
-                ask(fake, "POST", STATUSES, {"state": "error"}, "t").status,
-            ] == expected
-
-    def test_a_fine_grained_token_is_told_apart(self, fake: FakeGitHub) -> None:
-        fake.accounts["github_pat_x"] = Account("octocat", grants={"contents": "read"})
-        reply = ask(fake, "POST", STATUSES, {"state": "error"}, "github_pat_x")
-        assert reply.message == "Resource not accessible by personal access token"
-        assert "x-oauth-scopes" not in reply.headers
-
-    def test_a_classic_token_tells_its_scopes(self, fake: FakeGitHub) -> None:
-        assert (
-            ask(fake, "GET", "/user", token="ghp_octocat").headers["x-oauth-scopes"]
-            == "repo, workflow"
-        )
-
     @pytest.mark.parametrize("path", ["/user", REPO, f"{REPO}/pulls/7"])
     def test_a_wrong_token_opens_nothing(self, fake: FakeGitHub, path: str) -> None:
         reply = ask(fake, "GET", path, token="ghp_stolen")
         assert (reply.status, reply.message) == (401, "Bad credentials")
 
-    @pytest.mark.parametrize(
-        ("method", "path", "body", "status"),
-        [
-            ("GET", f"{REPO}/pulls/7", None, 200),
-            ("GET", "/user", None, 401),
-            ("POST", STATUSES, {"state": "error"}, 401),
-            ("GET", f"{REPO}/branches/main/protection", None, 401),
-        ],
-    )
-    def test_without_a_token(
-        self, fake: FakeGitHub, method: str, path: str, body: Any, status: int
-    ) -> None:
-        assert ask(fake, method, path, body, None).status == status
-
 
 class TestChecks:
-    def test_annotations_pile_up_in_pages(self, fake: FakeGitHub) -> None:
-        run = new_run(fake, **output(annotations=remarks(50)))
-        for _ in range(2):
-            change = output(annotations=remarks(50, message="more"))
-            ask(fake, "PATCH", f"{RUNS}/{run['id']}", change)
-        pages = [
-            ask(fake, "GET", f"{RUNS}/{run['id']}/annotations?per_page=100&page={n}")
-            for n in (1, 2, 3)
-        ]
-        assert [len(page.json) for page in pages] == [100, 50, 0]
-        assert 'rel="next"' in pages[0].headers["link"]
-        assert 'rel="next"' not in pages[1].headers["link"]
-        assert len(fake.annotations_of("prjury")) == 150
-        assert fake.checks()[-1]["output"]["annotations_count"] == 150
-
-    def test_a_conclusion_completes_it_and_a_status_reopens_it(self, fake: FakeGitHub) -> None:
-        run = new_run(fake)
-        assert (run["status"], run["conclusion"]) == ("queued", None)
-        where = f"{RUNS}/{run['id']}"
-        done = ask(fake, "PATCH", where, {"conclusion": "failure"}).json
-        assert (done["status"], done["conclusion"]) == ("completed", "failure")
-        assert done["completed_at"] is not None
-        again = ask(fake, "PATCH", where, {"status": "in_progress"}).json
-        assert (again["status"], again["conclusion"], again["completed_at"]) == (
-            "in_progress",
-            None,
-            None,
-        )
-
     def test_a_run_of_another_app_is_not_ours(self, fake: FakeGitHub) -> None:
         run = new_run(fake, "ghs_app")
         reply = ask(fake, "PATCH", f"{RUNS}/{run['id']}", {"conclusion": "success"})
         assert (reply.status, "Invalid app_id `15368`" in reply.message) == (403, True)
-
-    def test_a_person_makes_none(self, fake: FakeGitHub) -> None:
-        reply = ask(fake, "POST", RUNS, NEW_RUN, "ghp_octocat")
-        assert (reply.status, reply.message) == (403, "You must authenticate via a GitHub App.")
-
-    def test_a_run_joins_the_suite_of_its_app(self, fake: FakeGitHub) -> None:
-        fake.check_runs.clear()
-        fake.add_check_run("test", suite=3)
-        assert new_run(fake)["check_suite"]["id"] == 3
-
-    def test_the_list_is_narrowed(self, fake: FakeGitHub) -> None:
-        for _ in range(2):
-            new_run(fake)
-        new_run(fake, "ghs_app")
-        where = f"{REPO}/commits/{HEAD_SHA}/check-runs"
-
-        def count(query: str) -> int:
-            return int(ask(fake, "GET", f"{where}?{query}").json["total_count"])
-
-        assert count("check_name=prjury&filter=all") == 3
-        assert count("check_name=prjury&app_id=55") == 1
-        assert count("status=completed") == 1
-
-    def test_the_latest_status_counts(self, fake: FakeGitHub) -> None:
-        for state in ("pending", "failure", "success"):
-            ask(fake, "POST", STATUSES, {"state": state, "context": "prjury"})
-        assert fake.latest_status(HEAD_SHA, "prjury") == "success"
-        assert fake.latest_status(BASE_SHA, "prjury") is None
-
-
-class TestLabels:
-    @pytest.mark.parametrize(
-        "name", ["backport:1.1.x", "area/cart", "good first issue", "50%", "größe", "a+b"]
-    )
-    def test_odd_names_come_and_go(self, fake: FakeGitHub, name: str) -> None:
-        ask(fake, "POST", LABELS, {"labels": [name]})
-        assert fake.labels(7) == ["bug", name]
-        quoted = "".join(f"%{byte:02X}" for byte in name.encode())
-        assert ask(fake, "DELETE", f"{LABELS}/{quoted}").status == 200
-        assert fake.labels(7) == ["bug"]
-
-    def test_case_makes_no_other_label(self, fake: FakeGitHub) -> None:
-        assert [one["name"] for one in ask(fake, "POST", LABELS, {"labels": ["BUG"]}).json] == [
-            "bug"
-        ]
-
-    @pytest.mark.parametrize(
-        ("role", "permission"), [("admin", "admin"), ("maintain", "write"), ("triage", "read")]
-    )
-    def test_roles_and_their_old_names(self, fake: FakeGitHub, role: str, permission: str) -> None:
-        fake.roles["anna"] = role
-        told = ask(fake, "GET", f"{REPO}/collaborators/anna/permission").json
-        assert (told["permission"], told["role_name"]) == (permission, role)
 
 
 class TestArtifacts:
@@ -559,16 +389,6 @@ class TestArtifacts:
         archive = ask(fake, "GET", where, token=None).content
         assert artifact["digest"] == f"sha256:{hashlib.sha256(archive).hexdigest()}"
         assert zipfile.ZipFile(io.BytesIO(archive)).namelist() == ["evidence.json"]
-
-    def test_one_that_has_expired(self, fake: FakeGitHub) -> None:
-        gone = fake.add_artifact("old", b"", expired=True)
-        reply = ask(fake, "GET", f"{REPO}/actions/artifacts/{gone['id']}/zip")
-        assert (reply.status, reply.message) == (410, "Artifact has expired")
-
-    def test_strangers_download_nothing(self, fake: FakeGitHub) -> None:
-        number = first(fake.artifacts.values())
-        where = f"{REPO}/actions/artifacts/{number}/zip"
-        assert ask(fake, "GET", where, token=None).status == 401
 
 
 class TestRepository:
@@ -584,23 +404,6 @@ class TestRepository:
         assert numbers("head=stranger:cart") == []
         assert numbers("head=elsewhere") == [7]  # without an owner GitHub filters nothing
         assert numbers("base=1.0.x") == []
-
-    def test_rules_and_protection_name_the_check_and_its_app(self, fake: FakeGitHub) -> None:
-        (rule,) = ask(fake, "GET", f"{REPO}/rules/branches/main").json
-        assert rule["parameters"]["required_status_checks"] == [
-            {"context": "prjury", "integration_id": 15_368}
-        ]
-        where = f"{REPO}/branches/main/protection"
-        told = ask(fake, "GET", where, token="ghp_octocat").json
-        assert told["required_status_checks"]["checks"] == [{"context": "prjury", "app_id": None}]
-        fake.protections.clear()
-        reply = ask(fake, "GET", where, token="ghp_octocat")
-        assert (reply.status, reply.message) == (404, "Branch not protected")
-
-    def test_a_branch_with_a_slash(self, fake: FakeGitHub) -> None:
-        fake.branches["release/1.0"] = "d" * 40
-        told = ask(fake, "GET", f"{REPO}/branches/release%2F1.0").json
-        assert (told["commit"]["sha"], told["protected"]) == ("d" * 40, False)
 
 
 class TestRateLimit:
@@ -649,37 +452,3 @@ class TestFaults:
         with pytest.raises(expected):
             ask(fake, "POST", f"{REPO}/issues/7/comments", {"body": "cut"})
         assert ("cut" in fake.bodies) is done
-
-    def test_a_clock_that_is_wrong(self, fake: FakeGitHub) -> None:
-        now = parsedate_to_datetime(ask(fake, "GET", REPO).headers["date"])
-        fake.skew = -86_400
-        then = parsedate_to_datetime(ask(fake, "GET", REPO).headers["date"])
-        assert 86_000 < (now - then).total_seconds() < 86_800
-        fake.faults = [Fault("GET", REPO, status=200, body="{}", headers={"Date": "yesterday"})]
-        assert ask(fake, "GET", REPO).headers["date"] == "yesterday"
-
-    def test_what_has_not_changed_is_not_sent_again(self, fake: FakeGitHub) -> None:
-        etag = ask(fake, "GET", REPO).headers["etag"]
-        assert ask(fake, "GET", REPO, **{"If-None-Match": etag}).status == 304
-
-    def test_writes_are_remembered_in_their_order(self, fake: FakeGitHub) -> None:
-        ask(fake, "POST", STATUSES, {"state": "pending"})
-        ask(fake, "GET", REPO)
-        ask(fake, "DELETE", f"{LABELS}/bug")
-        assert fake.writes == [("POST", STATUSES), ("DELETE", f"{LABELS}/bug")]
-
-
-def test_it_runs_as_a_process_of_its_own() -> None:
-    command = [sys.executable, "-m", "fakes.github", "--pull", "octo/shop#7"]
-    with subprocess.Popen(
-        command, cwd=TESTS, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdin is not None
-        url = urlsplit(process.stdout.readline().strip())
-        connection = http.client.HTTPConnection("127.0.0.1", url.port, timeout=10)
-        connection.request("GET", f"{REPO}/pulls/7")
-        assert connection.getresponse().status == 200
-        connection.close()
-        process.stdin.close()
-        assert process.wait(60) == 0
