@@ -441,19 +441,6 @@ def test_a_dropped_seat_does_not_make_an_abstention_benign() -> None:
     assert verdict.status is ABSTAIN
 
 
-def test_a_benign_word_over_other_ballots_is_not_believed() -> None:
-    excuse = JuryVerdict(SAYS["N"], (Ballot("a", SAYS["F"]),))
-    silent = JuryVerdict(SAYS["A"], (Ballot("a", SAYS["N"]),))
-    for said in (excuse, silent):
-        attempt = TierAttempt("last", FINAL, verdict=said)
-        assert attempt.worrying_abstention == said.aggregated
-        verdict = conclude([attempt])
-        assert (verdict.status, verdict.decided_by) == (ABSTAIN, "last")
-        assert verdict.aggregated.reasoning == f"last: {said.aggregated.reasoning}"
-    excused = JuryVerdict(SAYS["N"], (Ballot("a", SAYS["N"]),))
-    assert TierAttempt("last", FINAL, verdict=excused).worrying_abstention is None
-
-
 @given(strategies.verdicts())
 def test_the_status_is_the_worst_that_the_counted_tiers_bring(verdict: Verdict) -> None:
     brought = frozenset[Status]().union(*(found for _, found in counting(verdict.attempts)))
@@ -610,12 +597,6 @@ def test_the_verdict_names_the_tier_and_quotes_those_who_decided(
 ) -> None:
     verdict = vote(*tiers, FINALLY_FINE)
     assert (verdict.status, verdict.aggregated.reasoning) == (status, words)
-
-
-def test_a_verdict_without_a_vote_says_why_nobody_voted() -> None:
-    verdict = vote(tier("patterns", "N"), tier("last", "NK", FINAL))
-    told = "nobody voted for it; N: docs only; N: docs only; K: no key"
-    assert verdict.aggregated == Judgment.abstained(told, "nobody_voted")
 
 
 def test_scores_without_a_passing_ballot_are_no_vote_for_it() -> None:

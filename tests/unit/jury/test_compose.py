@@ -127,22 +127,6 @@ def test_members_see_what_the_composition_is_shown(compose: Any, expected: str) 
     assert expected in said.reasoning
 
 
-def test_the_reasoning_names_what_each_member_said() -> None:
-    good, bad = Bench(PASS, PASS, FAIL), Bench(FAIL, PASS)
-    said = ask(all_of(*good.judges), None).reasoning
-    assert said == "judge0 (pass): answer 0; judge1 (pass): answer 1; judge2: answer 2"
-    said = ask(any_of(*bad.judges), None).reasoning
-    assert said == "judge0 (fail): answer 0; judge1: answer 1"
-
-
-def test_a_member_that_gives_no_reason_is_only_named() -> None:
-    silent, blank = Says("silent", Judgment.passed("")), Says("blank", Judgment.failed(" \n"))
-    assert ask(all_of(silent, always_fail("no")), None).reasoning == (
-        "silent (pass); always_fail: no"
-    )
-    assert ask(any_of(blank, silent), None).reasoning == "blank (fail); silent"
-
-
 # What the members said is kept.
 
 
@@ -183,11 +167,6 @@ def test_a_chain_that_one_member_settles_is_its_answer() -> None:
     assert ask(all_of(first, always_pass()), None) is first.judgment
 
 
-def test_members_of_one_name_are_told_apart() -> None:
-    said = ask(all_of(always_pass(), always_pass(), always_fail()), None)
-    assert list(said.metadata["members"]) == ["always_pass", "always_pass-2", "always_fail"]
-
-
 @pytest.mark.parametrize("against", [Judgment.failed("broken"), Judgment.errored("crashed")])
 def test_a_judge_to_which_nothing_applies_excuses_nobody_who_failed(against: Judgment) -> None:
     answer = ask(any_of(Says("build", against), Says("patterns", NOT_MINE)), None)
@@ -206,13 +185,6 @@ def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> 
     assert is_benign(ask(any_of(Says("a", earlier), Says("b", NOT_MINE)), None))
     assert is_benign(ask(all_of(Says("a", Judgment.passed("")), Says("b", NOT_MINE)), None))
     assert is_benign(ask(all_of(Says("a", earlier)), None))
-
-
-def test_a_judge_under_another_name_keeps_its_description() -> None:
-    described: Any = named(always_pass("sure"), "a")
-    assert described.description == "sure"
-    silent: Any = named(Says("a", NOT_MINE), "b")
-    assert silent.description == ""
 
 
 def test_the_type_of_a_composition() -> None:

@@ -57,13 +57,6 @@ def test_strategies_have_titles(strategy: Any, title: str) -> None:
     assert title_of(strategy) == title
 
 
-def test_a_name_becomes_a_member_of_the_enumeration() -> None:
-    assert read_strategy("agreement") is Confidence.AGREEMENT
-    assert read_strategy(Confidence.FLIP) is Confidence.FLIP
-    assert read_strategy(None) is None
-    assert read_strategy(logprob) is logprob
-
-
 @pytest.mark.parametrize("name", ["", "gut", "FLIP", "self-report", "logprob"])
 def test_an_unknown_name_is_refused(name: str) -> None:
     with pytest.raises(

@@ -61,11 +61,6 @@ def test_what_is_held_down_has_the_reason_of_the_certain_and_the_counts_of_all(
     )
 
 
-@pytest.mark.parametrize("alone", [Judgment.passed("fine"), Judgment.abstained("not mine")])
-def test_what_the_certain_do_not_reject_stands(alone: Judgment) -> None:
-    assert count(Scripted(TIED, alone), ONE_CERTAIN) is TIED
-
-
 @pytest.mark.parametrize("said", [Judgment.failed("no"), Judgment.errored("crashed")])
 def test_what_is_low_already_is_not_held_down(said: Judgment) -> None:
     voting = Scripted(said, Judgment.failed("broken"))

@@ -64,22 +64,6 @@ def test_ten_places_are_named_and_the_others_counted(places: int, shown: int, mo
     assert text.endswith(f"\n\n1. np (judge1): gone\n   Where: {named}{more}")
 
 
-def test_a_place_counts_once() -> None:
-    check = Check.bad("np", "gone", Location("a.py", 5))
-    text = verdict(Judgment.failed("a", checks=[check, check])).feedback()
-    assert text.endswith("Where: a.py:5")
-
-
-def test_what_differs_in_its_evidence_or_its_remedy_is_told_apart() -> None:
-    said = [("x", "f"), ("y", "f"), ("y", "g"), ("y", "g")]
-    checks = [Check.bad("c", "no", evidence=e, fix=f) for e, f in said]
-    _, *items = verdict(Judgment.failed("a", checks=checks)).feedback().split("\n\n")
-    assert items == [
-        f"{n}. c (judge1): no\n   Evidence:\n     {e}\n   What would make it pass: {f}"
-        for n, (e, f) in enumerate(said[:3], 1)
-    ]
-
-
 def test_what_a_check_does_not_say_is_left_out() -> None:
     checks = [
         Check.bad("silent"),
@@ -181,22 +165,6 @@ def test_as_much_is_told_as_fits() -> None:
     assert said.feedback(len(none_of_three) + 2) == none_of_three  # an empty line more is no item
     assert said.feedback(len(none_of_three) + 3) == f"{head}\n\n…\n\n… and 2 more"
     assert said.feedback(len(none_of_three) - 1) == f"{none_of_three[:-2]}…"
-
-
-def test_the_only_thing_that_is_wrong_is_cut_where_it_is_too_long() -> None:
-    said = verdict(Judgment.failed("much", checks=[Check.bad("c", "x" * 60)]))
-    whole = said.feedback()
-    assert said.feedback(len(whole)) == whole
-    assert said.feedback(len(whole) - 1) == f"{whole[:-2]}…"
-    assert said.feedback(len(whole) - 50) == f"{whole[:-51]}…"
-
-
-def test_where_nothing_is_wrong_the_result_is_cut_too() -> None:
-    said = verdict(Judgment.passed("fine"))
-    whole = str(said.aggregated)
-    assert said.feedback(len(whole)) == whole
-    assert said.feedback(len(whole) - 1) == f"{whole[:-2]}…"
-    assert [said.feedback(limit) for limit in (2, 1, 0, -1)] == ["P…", "…", "", ""]
 
 
 def test_tiers_that_were_not_asked_have_nothing_to_say() -> None:

@@ -132,8 +132,3 @@ def test_a_frozen_dictionary_is_a_value(metadata: dict[str, Any]) -> None:
         assert twin == frozen
         assert hash(twin) == hash(frozen)
     assert copy.deepcopy(frozen) is frozen
-
-
-def test_other_keys_have_another_hash() -> None:
-    assert hash(FrozenDict(a=1)) != hash(FrozenDict(b=1))
-    assert hash(FrozenDict(a=1, b=[])) == hash(FrozenDict(b=[], a=1))

@@ -22,7 +22,7 @@ from prjury.jury.gate import (
     hold_to_coverage,
 )
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
+from prjury.jury.verdicts import TierPolicy, Verdict
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 
@@ -124,29 +124,6 @@ def test_no_policy_opens_where_nobody_voted(
     assert gate(hold_to_coverage(voted, 0, 10, 0.0), policy) is Gate.ACTION_REQUIRED
 
 
-@pytest.mark.parametrize("said", [BROKEN, erring("crashed"), silent("budget")])
-def test_a_policy_that_blocks_on_nothing_opens_only_beside_a_vote(said: Judgment) -> None:
-    assert gate(verdict(said), LENIENT) is Gate.ACTION_REQUIRED
-    assert gate(verdict(FINE, said), LENIENT) is Gate.SUCCESS
-
-
-def test_the_commonest_run_is_open() -> None:
-    """The change merges, no pack applies, and no model is configured."""
-    tiers = [
-        tier("build", FINE, silent("not_applicable")),
-        tier("version-patterns", silent("not_applicable")),
-        tier("quality", silent("not_configured"), policy=FINAL, advisory=True),
-    ]
-    voted = CascadedJury(tiers).vote(None)
-    assert (voted.status, voted.decided_by) == (Status.PASS, "build")
-    assert gate(voted) is Gate.SUCCESS
-
-
-def test_the_judges_that_were_not_asked_for_do_not_matter() -> None:
-    tiers = [tier("build"), tier("patterns", FINE), tier("quality", policy=FINAL)]
-    assert gate(CascadedJury(tiers).vote(None)) is Gate.SUCCESS
-
-
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
@@ -225,16 +202,6 @@ def test_an_impossible_policy_is_refused(options: dict[str, Any], words: str) ->
 @pytest.mark.parametrize("floor", [0, 0.0, 0.5, 1, 1.0])
 def test_the_floor_is_a_share(floor: float) -> None:
     assert GatePolicy(coverage_floor=floor).coverage_floor == floor
-
-
-@pytest.mark.parametrize("first", [True, False])
-def test_advice_under_the_name_of_a_blocking_tier_excuses_nothing(first: bool) -> None:
-    bench = JuryVerdict(BROKEN, (Ballot("a", BROKEN),))
-    twins = [TierAttempt("tests", FINAL, advisory, bench) for advisory in (first, not first)]
-    assert gate(Verdict(BROKEN, "tests", tuple(twins))) is Gate.FAILURE
-    alone = Verdict(BROKEN, "tests", (twins[not first],))
-    assert gate(alone) is Gate.FAILURE
-    assert gate(alone, LENIENT) is Gate.ACTION_REQUIRED
 
 
 def test_an_excuse_for_nobody_is_no_status_against_the_merge() -> None:

@@ -63,13 +63,6 @@ def deadline_within(until: Deadline | None, timeout: float | None = None) -> Dea
     return found[0]
 
 
-def test_a_vote_of_its_own_waits_as_long_as_it_is_told_to() -> None:
-    assert patience(None) is None
-    deadline = patience(30)
-    assert deadline
-    assert deadline.remaining == pytest.approx(30, abs=5)
-
-
 @pytest.mark.parametrize(
     ("outer", "expected"), [(1000.0, 0.25), (2.6, 0.25), (2.0, 0.2), (1.0, 0.1)]
 )

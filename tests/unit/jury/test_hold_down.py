@@ -137,14 +137,6 @@ def test_a_certain_one_that_read_only_certain_answers_is_taken_at_its_word() -> 
     assert hold_down(said, SURE, MajorityVoting(), ballots) is said
 
 
-def test_one_that_also_read_a_model_is_not() -> None:
-    ballots = [Ballot("a", Judgment.failed("red")), Ballot("b", Judgment.passed("ok"), 1.0, MODEL)]
-    said = Judgment.passed("on balance")
-    held = hold_down(said, SURE, MajorityVoting(), ballots)
-    assert held.status is FAIL
-    assert held.reasoning == "0 of 1 passed; no model-backed judge can lift that: on balance"
-
-
 def test_an_abstention_is_no_way_out_either() -> None:
     ballots = [Ballot("a", Judgment.failed("red"))]
     held = hold_down(Judgment.abstained("who knows", "mood"), MODEL, MajorityVoting(), ballots)
@@ -158,12 +150,6 @@ def test_an_error_of_the_certain_ones_keeps_its_reason() -> None:
     held = hold_down(Judgment.passed("fine"), MODEL, voting, [Ballot("a", crash)])
     assert held.status is ERROR
     assert held.metadata == {"held_down_from": "pass", "reason": "crashed"}
-
-
-@pytest.mark.parametrize("said", [Judgment.failed("worse"), Judgment.errored("crashed")])
-def test_a_model_may_always_lower(said: Judgment) -> None:
-    ballots = [Ballot("a", Judgment.passed("green"))]
-    assert hold_down(said, MODEL, MajorityVoting(), ballots) is said
 
 
 @pytest.mark.parametrize("silent", [Judgment.abstained("docs only"), Judgment.passed("green")])

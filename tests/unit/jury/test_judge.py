@@ -70,13 +70,6 @@ def test_a_judge_may_be_told_who_it_is() -> None:
     assert (made.type, type_of(made)) == (JudgeType.LLM_POWERED, JudgeType.LLM_POWERED)
 
 
-def test_a_function_without_name_or_docstring() -> None:
-    anonymous: FunctionJudge[object] = judge()(lambda _: FINE)
-    assert (anonymous.name, anonymous.description) == ("<lambda>", "")
-    nameless = judge()(Nameless())
-    assert (nameless.name, nameless.description) == ("judge", "")
-
-
 def test_a_judge_made_of_a_function_is_deterministic_unless_it_says_otherwise() -> None:
     made = FunctionJudge(plain, "plain")
     assert (made.description, made.type) == ("", JudgeType.DETERMINISTIC)
@@ -92,18 +85,6 @@ def test_any_object_with_a_name_and_a_method_is_a_judge() -> None:
     assert isinstance(Own(), Judge)
     assert ask(Own(), None) is FINE
     assert type_of(Own()) is JudgeType.DETERMINISTIC
-
-
-@pytest.mark.parametrize(
-    ("named", "expected"),
-    [
-        (JudgeType.AGENT, JudgeType.AGENT),
-        ("llm_powered", JudgeType.LLM_POWERED),
-    ],
-)
-def test_the_type_may_be_given_as_a_word(named: Any, expected: JudgeType) -> None:
-    made: FunctionJudge[object] = FunctionJudge(lambda _: FINE, "a", type=named)
-    assert made.type is type_of(made) is expected
 
 
 def test_a_type_that_nobody_knows_does_not_count_as_certain() -> None:

@@ -142,11 +142,6 @@ def test_the_shorthands_of_silence() -> None:
     assert Judgment.errored("boom", checks=iter(evidence["checks"])).checks == evidence["checks"]
 
 
-def test_the_label_of_an_abstention_is_its_reason_unless_there_is_another() -> None:
-    assert Judgment.abstained("no key", "not_configured").metadata == {"reason": "not_configured"}
-    assert Judgment.abstained("no key", "a", metadata={"reason": "b"}).metadata == {"reason": "b"}
-
-
 def test_failed_checks_keep_their_order() -> None:
     checks = [Check("a", passed=False), Check("b", passed=True), Check("c", passed=False)]
     assert [check.name for check in Judgment.failed("", checks=checks).failed_checks] == ["a", "c"]

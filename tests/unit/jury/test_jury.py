@@ -4,8 +4,6 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -86,33 +84,12 @@ def test_votes_are_counted_by_a_strategy(kind: Any, voting: Any) -> None:
         kind([Says("a", FINE)], voting=voting)
 
 
-def test_judges_may_come_one_by_one() -> None:
-    def judges() -> Iterator[Says]:
-        yield Says("a", FINE)
-        yield Says("b", BROKEN)
-
-    given: Any = judges()
-    jury: Jury[object] = Jury(given, MajorityVoting())
-    assert [seat.title for seat in jury.seats] == ["a", "b"]
-    assert jury.vote(None).individual == (FINE, BROKEN)
-
-
 def test_repeated_names_get_numbers() -> None:
     names = ["lint", "lint", "unit", "lint"]
     jury = seated([Says(name, FINE) for name in names], MajorityVoting())
     expected = ["lint", "lint-2", "unit", "lint-3"]
     assert [seat.name for seat in jury.seats] == expected
     assert list(jury.vote(None).by_name) == expected
-
-
-def test_the_roster_is_fixed() -> None:
-    judges: list[Any] = [Says("a", FINE)]
-    jury = seated(judges, MajorityVoting())
-    judges.append(Says("b", BROKEN))
-    assert jury.vote(None).individual == (FINE,)
-    verdict = jury.vote(None)
-    assert isinstance(verdict.by_name, MappingProxyType)
-    assert isinstance(verdict.weights, MappingProxyType)
 
 
 def test_what_judges_do_to_the_list_changes_nothing() -> None:

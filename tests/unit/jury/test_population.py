@@ -202,17 +202,6 @@ def test_an_error_propagates(letters: str, reason: str, words: str) -> None:
     assert (said.reasoning, said.metadata["reason"]) == (words, reason)
 
 
-def test_of_several_reasons_the_first_by_the_alphabet_is_told() -> None:
-    erring = [
-        Ballot(reason, Judgment.errored("no", metadata={"reason": reason}))
-        for reason in ("timeout", "crashed", "tool_missing")
-    ]
-    for ballots in (erring, erring[::-1]):
-        said = population(ballots, "majority", PROPAGATE)
-        assert isinstance(said, Judgment)
-        assert said.metadata["reason"] == "crashed"
-
-
 # Evidence and sentence.
 
 
@@ -241,32 +230,11 @@ def test_the_counts(on_error: ErrorPolicy, eligible: int, abstain: int) -> None:
         assert asked.evidence(reason="tie")["reason"] == "tie"
 
 
-def test_the_sentence_names_those_who_did_not_vote_in_the_order_of_their_names() -> None:
-    asked = population(reversed(bench("PAEF")), "majority", AS_FAIL)
-    assert isinstance(asked, Population)
-    assert asked.sentence("so") == "so; A1 abstained: too dear; E2 erred: crashed"
-
-
 def test_the_sentence_has_the_first_line_of_each_reason() -> None:
     long = Judgment.abstained("\n  too dear\nby far\n")
     asked = population([*bench("P"), Ballot("quality", long)], "majority", AS_FAIL)
     assert isinstance(asked, Population)
     assert asked.sentence("so") == "so; quality abstained: too dear"
-
-
-@pytest.mark.parametrize(("silent", "more"), [(10, []), (11, ["1 more did not vote"])])
-def test_the_sentence_names_ten_and_counts_the_others(silent: int, more: list[str]) -> None:
-    abstaining = [Ballot(f"judge{n:02}", JUDGMENTS["A"]) for n in range(silent)]
-    asked = population([*bench("P"), *abstaining], "majority", AS_FAIL)
-    assert isinstance(asked, Population)
-    named = [f"judge{n:02} abstained: too dear" for n in range(10)]
-    assert asked.sentence("so").split("; ") == ["so", *named, *more]
-
-
-def test_a_sentence_about_voters_alone_has_one_clause() -> None:
-    asked = population(bench("PF"), "majority", AS_FAIL)
-    assert isinstance(asked, Population)
-    assert asked.sentence("so") == "so"
 
 
 @given(strategies.benches(), strategies.error_policies)

@@ -84,12 +84,6 @@ def test_a_function_becomes_a_judge(function: Callable[[object], Judgment], name
     assert ask(made, None) == function(None)
 
 
-def test_a_function_whose_name_is_no_text_has_none() -> None:
-    function = Calling()
-    vars(function)["__name__"] = 7
-    assert judge_of(function).name == ""
-
-
 class Nameless:
     def judge(self, context: object, /) -> Judgment:
         return FINE
@@ -102,12 +96,6 @@ def test_nothing_else_does(member: Any) -> None:
     with pytest.raises(TypeError) as told:
         judge_of(member)
     assert str(told.value) == f"{member!r} is neither a judge nor a function"
-
-
-@pytest.mark.parametrize("member", [Own, Judgment, Mock])
-def test_a_class_is_not_its_instance(member: Any) -> None:
-    with pytest.raises(TypeError, match=r"but a class: seat an instance of it$"):
-        judge_of(member)
 
 
 def test_a_jury_is_told_what_to_do() -> None:
@@ -185,18 +173,6 @@ def test_what_it_raises_is_raised(run: Callable[..., object], crash: BaseExcepti
 
 
 REQUEST: ContextVar[str] = ContextVar("request", default="none")
-
-
-def test_it_knows_the_context_variables() -> None:
-    async def tells() -> str:
-        return REQUEST.get()
-
-    async def outer() -> str:
-        REQUEST.set("from a loop")
-        return resolve(tells())
-
-    assert resolve(tells()) == "none"
-    assert asyncio.run(outer()) == "from a loop"
 
 
 def test_the_loop_runs_in_a_daemon_that_is_named_after_who_waits() -> None:
@@ -282,21 +258,6 @@ def test_what_it_raises_aside_is_raised() -> None:
 
     with pytest.raises(ValueError, match=r"^nono$"):
         resolve(calls())
-
-
-def test_a_judge_that_ends_does_not_wait_for_what_it_does_aside() -> None:
-    released = threading.Event()
-
-    async def leaves() -> str:
-        asyncio.get_running_loop().run_in_executor(None, released.wait, LONG)
-        await asyncio.sleep(0)
-        return "left"
-
-    try:
-        assert resolve(leaves()) == "left"
-        assert not released.is_set()
-    finally:
-        released.set()
 
 
 def test_thirty_two_calls_are_worked_on_at_once() -> None:

@@ -64,24 +64,8 @@ def test_a_score_is_a_value(score: Score) -> None:
         assert hash(twin) == hash(score)
 
 
-def test_unequal_scores_have_unequal_hashes() -> None:
-    scores = [
-        *(CategoricalScore(word, GRADES) for word in GRADES),
-        CategoricalScore("fair", ("fair", "bad")),
-        NumericalScore(1.0),
-        NumericalScore(1.0, 0, 2),
-        NumericalScore(0.0),
-    ]
-    assert len({hash(score) for score in scores}) == len(scores)
-
-
 def test_there_are_two_boolean_scores() -> None:
     assert (BooleanScore.PASS.value, BooleanScore.FAIL.value) == (True, False)
-
-
-def test_a_number_lies_between_zero_and_one_unless_told_otherwise() -> None:
-    score = NumericalScore(0.5)
-    assert (score.minimum, score.maximum) == (0.0, 1.0)
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.0, 1.0, -0.0])
@@ -200,11 +184,6 @@ def test_conversions_agree(score: Score, threshold: float) -> None:
     else:
         assert to_numerical(score) == score.normalized
         assert to_boolean(score, threshold) is (score.normalized >= threshold)
-
-
-@pytest.mark.parametrize(("value", "reached"), [(0.49, False), (0.5, True), (0.51, True)])
-def test_half_is_a_yes(value: float, *, reached: bool) -> None:
-    assert to_boolean(NumericalScore(value)) is reached
 
 
 def test_categories_supply_a_weight_only_where_there_is_none() -> None:

@@ -12,7 +12,7 @@ from fakes.refusals import refused
 from prjury import __version__
 from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.codec import judgment_from_json, judgment_to_json
-from prjury.jury.judge import JudgeType, type_of
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.jury import Jury
 from prjury.jury.score import NumericalScore
@@ -105,16 +105,6 @@ def test_a_cascade_in_which_nobody_voted_is_no_vote() -> None:
     verdict = seated([cascade(silent).as_judge("inner")], MajorityVoting()).vote(None)
     assert verdict.by_name["inner"].label == "nobody_voted"
     assert verdict.status is Status.ABSTAIN
-
-
-def test_the_type_of_a_cascade_is_that_of_its_tiers() -> None:
-    model = seated([Says("m", FINE, JudgeType.LLM_POWERED)], MajorityVoting())
-    sure = Tier("build", inner(FINE))
-    assert type_of(CascadedJury([sure, Tier("last", inner(FINE), FINAL)]).as_judge()) == (
-        JudgeType.DETERMINISTIC
-    )
-    assert type_of(CascadedJury([Tier("last", model, FINAL)]).as_judge()) == "llm_powered"
-    assert type_of(CascadedJury([sure, Tier("last", model, FINAL)]).as_judge()) == "hybrid"
 
 
 def test_a_model_in_a_cascade_on_a_jury_lifts_no_program() -> None:

@@ -65,40 +65,11 @@ def test_a_high_score_lifts_no_mean() -> None:
     assert said.reasoning.endswith("; description may lower that, not lift it")
 
 
-def test_a_low_score_lowers_the_mean() -> None:
-    ballots = [ballot("quality", PASS, 0.8), ballot(STORY, FAIL, 0.2)]
-    said = held(AverageVoting(0.7)).aggregate(ballots)
-    assert said.score == AverageVoting(0.7).aggregate(ballots).score
-    assert said.status is FAIL
-    assert said.metadata["aggregation"]["only_lower"] == (STORY,)
-
-
-def test_it_is_no_majority_of_its_own() -> None:
-    judges = [ballot("a", PASS), ballot("b", FAIL), ballot("c", FAIL)]
-    stories = [ballot(f"s{n}", PASS) for n in range(5)]
-    voting = NeverLifting(MajorityVoting(), frozenset(story.judge for story in stories))
-    said = voting.aggregate([*judges, *stories])
-    assert said.status is FAIL
-    assert said.reasoning.endswith("; s0, s1, s2, s3, s4 may lower that, not lift it")
-
-
-def test_what_comes_to_the_same_without_it_is_not_held_down() -> None:
-    ballots = [ballot("quality", FAIL), ballot(STORY, FAIL)]
-    said, counted = held(MajorityVoting()).aggregate(ballots), MajorityVoting().aggregate(ballots)
-    assert (said.status, said.reasoning) == (FAIL, counted.reasoning)
-    assert "held_down_from" not in said.metadata
-
-
 @pytest.mark.parametrize("status", Status)
 def test_alone_it_is_taken_at_its_word(status: Status) -> None:
     ballots = [ballot(STORY, status)]
     voting = ConsensusVoting()
     assert held(voting).aggregate(ballots) == voting.aggregate(ballots)
-
-
-def test_without_it_nothing_is_different() -> None:
-    ballots = [ballot("quality", FAIL), ballot("tests", PASS)]
-    assert held(MajorityVoting()).aggregate(ballots) == MajorityVoting().aggregate(ballots)
 
 
 def test_it_goes_by_the_name_of_what_counts() -> None:
@@ -156,27 +127,6 @@ def broken(judge: str, weight: float = 1.0) -> Ballot:
     return Ballot(judge, said, weight, JudgeType.LLM_POWERED)
 
 
-def test_no_weight_outvotes_a_criterion_that_must_pass() -> None:
-    ballots = [replace(ballot("build", PASS, 1.0), weight=9.0), broken("quality")]
-    assert WeightedAverageVoting(0.7).aggregate(ballots).status is PASS
-    said = NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots)
-    assert said.status is FAIL
-    assert said.reasoning.startswith("quality: risk failed and must pass, whatever the vote: ")
-    assert said.metadata["held_down_from"] == "pass"
-    assert said.metadata["aggregation"]["pass"] == 1
-
-
-def test_every_criterion_that_must_pass_and_failed_is_named() -> None:
-    both = replace(
-        ballot("style", FAIL, 1.0),
-        judgment=Judgment.failed("2 of 4", metadata={"must_failed": ["names", 3]}),
-    )
-    ballots = [broken("quality"), ballot("build", PASS, 1.0), both, ballot("other", FAIL)]
-    said = NeverOverruling(WeightedAverageVoting(0.2)).aggregate(ballots)
-    told = "quality: risk; style: names, 3 failed and must pass, whatever the vote: "
-    assert said.reasoning.startswith(told)
-
-
 def test_what_is_not_overruled_has_no_reason_for_an_abstention() -> None:
     ballots = [ballot("build", PASS), broken("quality")]
     tie = MajorityVoting(TiePolicy.ABSTAIN)
@@ -184,20 +134,6 @@ def test_what_is_not_overruled_has_no_reason_for_an_abstention() -> None:
     said = NeverOverruling(tie).aggregate(ballots)
     assert (said.status, said.reason) == (FAIL, "")
     assert said.metadata["held_down_from"] == "abstain"
-
-
-def test_everybody_who_failed_what_nobody_passed_is_named() -> None:
-    ballots = [ballot("a", FAIL, 0.75), ballot("b", FAIL, 0.75), ballot("c", ABSTAIN)]
-    ballots.append(replace(ballot("d", PASS, 1.0), weight=0.0))
-    said = NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots)
-    assert said.reasoning.startswith("a, b failed it and nobody passed it, whatever the vote: ")
-    ballots.append(replace(ballot("e", PASS, 1.0), weight=0.5))
-    assert NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots).status is PASS
-
-
-def test_a_seat_without_weight_has_no_say() -> None:
-    ballots = [ballot("build", PASS, 1.0), broken("quality", 0.0)]
-    assert NeverOverruling(WeightedAverageVoting(0.7)).aggregate(ballots).status is PASS
 
 
 @given(strategies.voting_strategies(), strategies.benches())

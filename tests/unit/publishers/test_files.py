@@ -41,11 +41,6 @@ def test_what_cannot_be_replaced_is_left_alone(path: str) -> None:
     assert caught.value.reason == "unwritable"
 
 
-def test_bytes_that_are_no_text_are_shown(tmp_path: Path) -> None:
-    write_atomically(tmp_path / "x", "a\udcff")
-    assert (tmp_path / "x").read_text() == "a\\udcff"
-
-
 def test_the_summary_keeps_what_is_there_and_its_limit(tmp_path: Path) -> None:
     file = tmp_path / "summary"
     file.write_text("earlier\n")

@@ -56,14 +56,6 @@ def test_any_value_arrives_as_it_was(
     assert as_the_runner_reads(file.read_bytes().decode()) == expected
 
 
-def test_earlier_outputs_stay(tmp_path: Path) -> None:
-    file = tmp_path / "output"
-    file.write_text("x=1\n")
-    write_outputs(file, {**outputs_of(report()), "comment-url": "https://x"})
-    values = as_the_runner_reads(file.read_text())
-    assert (values["x"], values["comment-url"], values["verdict"]) == ("1", "https://x", "pass")
-
-
 def test_backports_are_json_and_an_unknown_price_is_empty() -> None:
     backports = (Backport("1.x", "suitable", applies=True),)
     values = outputs_of(report(backports=backports, cost=Cost(usd=None)))

@@ -45,15 +45,6 @@ def test_the_headline_is_the_very_first_line(make: Callable[[], Report]) -> None
     assert printed(report).split("\n")[0] == report.headline
 
 
-def test_blockers_are_told_with_place_evidence_and_remedy() -> None:
-    text = printed(fake.broken_build())
-    assert "Must fix (3)" in text
-    assert "  1. compile: cannot find symbol `Money` (2 places)" in text
-    assert "     src/main/java/shop/Cart.java:42\n     | Money total = sum();" in text
-    assert "Next: To reproduce: ./mvnw -q verify." in text
-    assert "lock file: package-lock.json" in text
-
-
 def test_numbers_from_ten_on_stand_whole_beside_their_findings() -> None:
     report = fake.report(
         fake.tier(
@@ -79,25 +70,6 @@ def test_a_finding_that_is_wrapped_keeps_its_indent() -> None:
     assert re.match(r"  1\. \S.*\n(     \S.*\n)+     \|", text[start:])
 
 
-def test_no_two_blank_lines_follow_each_other_on_a_screen() -> None:
-    assert not re.search(r"\n *\n *\n", printed(fake.broken_build(), Screen()))
-
-
-def test_off_a_screen_there_are_no_colours() -> None:
-    text = printed(fake.broken_build())
-    assert "\x1b" not in text
-    assert all(line == line.rstrip() for line in text.split("\n"))
-
-
-def test_on_a_screen_there_are_colours() -> None:
-    text = printed(fake.broken_build(), Screen(), color=True)
-    assert text.startswith("\x1b[1;31m❌ Do not merge")
-
-
-def test_on_a_screen_colours_can_be_refused() -> None:
-    assert "\x1b" not in printed(fake.broken_build(), Screen())
-
-
 def test_a_stream_without_utf8_gets_plain_ascii() -> None:
     stream = Ascii()
     TerminalPublisher(stream, color=False).publish(report_holding("é✅\u202e"))
@@ -113,11 +85,6 @@ def test_nothing_from_outside_controls_the_terminal_or_the_runner(words: str) ->
     for line in text.split("\n"):
         assert "##[" not in line
         assert not line.lstrip().startswith("::")
-
-
-def test_markup_is_printed_as_it_is() -> None:
-    text = printed(report_holding("[bold red]x[/] [link=https://e]y[/link] :smile:"), color=True)
-    assert "[bold red]x[/] [link=https://e]y[/link] :smile:" in text.replace("\n", " ")
 
 
 def test_secrets_are_not_printed() -> None:

@@ -64,11 +64,6 @@ def test_levels_are_what_a_finding_means_for_the_merge() -> None:
     assert broken == ["failure"] * 3 + ["warning"]
 
 
-def test_a_finding_without_a_line_stands_at_the_first_one() -> None:
-    (one,) = found(failed(line=None)).entries
-    assert (one["start_line"], one["end_line"]) == (1, 1)
-
-
 def test_only_files_of_the_head_have_lines() -> None:
     files = [
         file("gone.py", status=FileStatus.DELETED),

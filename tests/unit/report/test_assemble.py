@@ -4,7 +4,7 @@ from fakes import reports as fake
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judgment import Judgment, Status
 from prjury.report.assemble import gate_policy_of
-from prjury.report.model import PolicyOrigin, SkippedJudge
+from prjury.report.model import SkippedJudge
 
 UNREAD = Judgment.passed("ok", metadata={"scope": {"read": ["a.py"], "unread": []}})
 HALF = fake.pull([fake.file("a.py", 50), fake.file("b.py", 50)], notes=("the tree is dirty",))
@@ -36,19 +36,8 @@ def test_judges_that_were_never_seated_stay_with_their_tier() -> None:
     assert [tier.skipped for tier in report.tiers] == [(SkippedJudge("build", "--no-build"),)]
 
 
-def test_notes_of_the_pull_request_come_first_and_once() -> None:
-    report = fake.report(TIER, pull_request=HALF, notes=("new", "the tree is dirty"))
-    assert report.notes == ("the tree is dirty", "new")
-
-
 def test_the_gate_that_was_applied_is_recorded() -> None:
     strict = GatePolicy(frozenset({Status.FAIL}), "block", 0.5)
     report = fake.report(TIER, gate_policy=strict)
     assert gate_policy_of(report.policy) == strict
     assert report.policy.resolved["tiers"] == fake.TIERS
-
-
-def test_a_policy_that_says_the_same_is_left_alone() -> None:
-    gate = {"block_on": ["abstain", "error", "fail"], "coverage_floor": 0.95, "override": {}}
-    origin = PolicyOrigin("default", "0" * 64, {"gate": gate})
-    assert fake.report(TIER, policy=origin).policy is origin

@@ -11,7 +11,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.verdicts import TierPolicy
 from prjury.report.assemble import measure
 from prjury.report.model import Coverage, NotChecked
-from prjury.snapshot.model import FileKind, FileStatus
+from prjury.snapshot.model import FileKind
 
 NOBODY = "no judge read it"
 OUTSIDE = "no judge looks at files of this kind"
@@ -27,12 +27,6 @@ def scoped(*read: str, unread: Any = (), outside: Any = ()) -> dict[str, Any]:
 def measured(*judgments: Judgment, files: Any) -> Coverage:
     ballots = [fake.ballot(f"j{n}", judgment) for n, judgment in enumerate(judgments)]
     return measure(fake.pull(files), (fake.tier("t", *ballots),))
-
-
-def test_without_a_declared_scope_a_build_judges_the_tree() -> None:
-    files = (fake.file("a.py", 5), fake.file("b.py", 7, unread="over 1 MiB"))
-    coverage = measure(fake.pull(files), (fake.tier("t", BUILT),))
-    assert coverage == Coverage("tree", 2, 1, 12, 5, (NotChecked("b.py", "over 1 MiB"),))
 
 
 @pytest.mark.parametrize(
@@ -55,12 +49,6 @@ def test_what_the_build_cannot_have_looked_at_is_not_judged() -> None:
     assert coverage == Coverage("tree", 3, 1, 12, 5, unknown)
 
 
-def test_what_every_judge_stands_aside_from_counts_neither_way() -> None:
-    aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
-    coverage = measured(aside, files=[fake.file("a.py", 5)])
-    assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
-
-
 def test_a_build_judges_what_the_other_judges_stand_aside_from() -> None:
     aside = Judgment.abstained("no pack", "not_applicable", metadata=scoped(outside=["a.py"]))
     tier = fake.tier("t", BUILT, fake.ballot("patterns", aside))
@@ -74,14 +62,6 @@ def test_files_outside_stay_out_of_the_totals_of_those_that_were_read() -> None:
     assert coverage == Coverage(
         "lines", 3, 1, 7, 5, (NotChecked("README.md", OUTSIDE), NotChecked("B.java", NOBODY))
     )
-
-
-def test_a_line_counts_when_any_judge_has_read_its_file() -> None:
-    files = (fake.file("a.py", 5), fake.file("b.py", 7), fake.file("c.py", 1))
-    first = Judgment.passed("ok", metadata=scoped("a.py", outside=["b.py"]))
-    second = Judgment.passed("ok", metadata=scoped("b.py"))
-    coverage = measured(first, second, files=files)
-    assert coverage == Coverage("lines", 3, 2, 13, 12, (NotChecked("c.py", NOBODY),))
 
 
 TIMED_OUT = [{"path": "a.py", "reason": "parser_timeout"}]
@@ -114,14 +94,6 @@ def test_an_advisory_judge_counts_only_where_no_blocking_one_speaks() -> None:
     assert advised(aside, silent) == Coverage("tree", 1, 0, 0, 0, (NotChecked("a.py", UNTRIED),))
 
 
-def test_the_judges_own_reason_is_told() -> None:
-    unread = [{"path": "a.py", "reason": "over budget"}]
-    coverage = measured(
-        Judgment.passed("ok", metadata=scoped(unread=unread)), files=[fake.file("a.py")]
-    )
-    assert coverage.not_checked == (NotChecked("a.py", "over budget"),)
-
-
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [
@@ -138,14 +110,6 @@ def test_files_that_no_judge_can_read_are_named_and_their_lines_do_not_count(
     reason += f"{more} under `coverage.exempt`" if opaque else ""
     coverage = measured(Judgment.passed("ok"), files=[fake.file("x", 9, kind=kind)])
     assert coverage == Coverage("tree", 1, 0, 0, 0, (NotChecked("x", reason),), opaque)
-
-
-@pytest.mark.parametrize("kind", [FileKind.GENERATED, FileKind.VENDORED])
-def test_a_name_exempts_nothing(kind: FileKind) -> None:
-    read = Judgment.passed("ok", metadata=scoped("a.py"))
-    files = [fake.file("a.py", 2), fake.file("vendor/b.py", 9, kind=kind)]
-    missing = (NotChecked("vendor/b.py", NOBODY),)
-    assert measured(read, files=files) == Coverage("lines", 2, 1, 11, 2, missing)
 
 
 def test_what_the_base_exempts_is_named_and_does_not_count() -> None:
@@ -174,25 +138,6 @@ def test_binary_content_that_may_be_executed_is_told_from_pictures(path: str, op
     assert measured(BUILT.judgment, files=[gone, moved]).unread_content == ()
 
 
-def test_files_without_added_lines_count_as_judged() -> None:
-    files = [fake.file("gone.py", 0, 9, status=FileStatus.DELETED)]
-    coverage = measured(Judgment.passed("ok", metadata=scoped()), files=files)
-    assert coverage == Coverage("lines", 1, 1, 0, 0)
-
-
-def test_a_judge_that_abstains_may_still_have_read() -> None:
-    silent = Judgment.abstained("no pack matches", "not_applicable", metadata=scoped("a.py"))
-    assert measured(silent, files=[fake.file("a.py", 5)]).added_lines_judged == 5
-
-
-def test_paths_are_matched_in_their_printable_form() -> None:
-    path = b"\xff.py".decode("utf-8", "surrogateescape")
-    coverage = measured(
-        Judgment.passed("ok", metadata=scoped("\\xff.py")), files=[fake.file(path, 5)]
-    )
-    assert coverage.added_lines_judged == 5
-
-
 @pytest.mark.parametrize("scope", ["all", 3, {"read": "a.py"}, {"read": [3], "unread": ["b"]}, {}])
 def test_a_malformed_declaration_never_counts_as_read(scope: Any) -> None:
     judgment = Judgment.passed("ok", metadata={"scope": scope})
@@ -200,8 +145,3 @@ def test_a_malformed_declaration_never_counts_as_read(scope: Any) -> None:
     assert coverage.scope == ("lines" if isinstance(scope, dict) else "tree")
     assert coverage.added_lines_total == (5 if isinstance(scope, dict) else 0)
     assert coverage.added_lines_judged == 0
-
-
-def test_nothing_ran() -> None:
-    coverage = measure(fake.pull([fake.file("a.py", 5)]), (fake.not_run("t", "x"),))
-    assert coverage.scope == "tree"

@@ -73,12 +73,6 @@ def test_three_lines_of_one_file_are_three_findings_of_one_cause() -> None:
     assert group.count == 3
 
 
-def test_a_rejection_for_less_than_errors_names_what_has_to_be_fixed() -> None:
-    checks = [bad("look", severity="warning"), bad("nit", severity="hint")]
-    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
-    assert told(attempt) == [("look", "MUST_FIX"), ("nit", "NIT")]
-
-
 def test_a_failure_without_an_error_is_told_in_its_own_words() -> None:
     attempt = fake.tier("t", fake.ballot("j", Judgment.failed("exit code 1")))
     (finding,) = findings(fake.verdict(attempt))
@@ -102,20 +96,6 @@ def test_a_dissent_in_a_tier_that_passed_never_has_to_be_fixed() -> None:
     assert told(attempt) == [("one", "SHOULD_LOOK")]
 
 
-def test_the_same_finding_of_two_judges_counts_twice() -> None:
-    first, second = (
-        fake.ballot(name, Judgment.failed("x", checks=[bad("one", evidence="line")]))
-        for name in ("a", "b")
-    )
-    assert told(fake.tier("t", first, second)) == [("one", "MUST_FIX")] * 2
-
-
-def test_different_messages_on_the_same_evidence_are_different_findings() -> None:
-    checks = [bad("test", evidence="E", message="one"), bad("test", evidence="E", message="two")]
-    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
-    assert len(told(attempt)) == 2
-
-
 @pytest.mark.parametrize(
     ("message", "evidence", "shown"),
     [
@@ -132,10 +112,3 @@ def test_evidence_that_the_message_says_already_is_not_told_again(
     message: str, evidence: str | None, shown: str | None
 ) -> None:
     assert evidence_beyond(bad("test", evidence=evidence, message=message)) == shown
-
-
-def test_rulers_of_a_test_runner_are_no_evidence() -> None:
-    log = f"{'=' * 70}\nFAIL: test_total\n{'-' * 70}\nAssertionError: 1 != 2\n=======\n"
-    shown = "FAIL: test_total\nAssertionError: 1 != 2\n=======\n"
-    assert evidence_beyond(bad("test", evidence=log)) == shown
-    assert evidence_beyond(bad("test", evidence="-" * 70)) is None

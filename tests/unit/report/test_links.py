@@ -49,12 +49,5 @@ def test_without_a_known_address_there_are_no_links(url: str | None) -> None:
     assert links.pull_url is None
 
 
-def test_an_enterprise_host_with_a_port_is_fine() -> None:
-    links = Links(fake.pull(url="https://git.example.org:8443/acme/shop/pull/42"))
-    assert str(links.to(Location("a.py"))).startswith(
-        "https://git.example.org:8443/acme/shop/blob/"
-    )
-
-
 def test_an_endless_path_is_not_linked() -> None:
     assert Links(fake.pull()).to(Location("é" * 300)) is None

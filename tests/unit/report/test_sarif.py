@@ -203,12 +203,6 @@ def test_what_has_no_place_at_the_head_is_a_notification() -> None:
     assert [text.partition("\n")[0] for text in told] == ["pack/rule: one", "compiles: two"]
 
 
-def test_a_finding_without_a_line_stands_at_the_first_one() -> None:
-    (result,) = run_of(judged(failed(line=None)))["results"]
-    region = result["locations"][0]["physicalLocation"]["region"]
-    assert region == {"startLine": 1, "endLine": 1}
-
-
 def test_only_suppressed_findings_say_that_they_are() -> None:
     quiet, loud = failed("quiet"), failed("loud", line=9)
     made = judged(quiet, loud, suppressions=["pack/rule (a.py:3), by noqa: X"])

@@ -20,7 +20,6 @@ from prjury.resources import DOCUMENTATION
 from prjury.snapshot.model import BEYOND_LIMIT, FileKind
 
 RULE = "numpy-2/float-underscore"
-WARN = {"text": "build: {vanished: warn}"}
 
 
 def closed(judgment: Judgment, **more: Any) -> Report:
@@ -139,11 +138,6 @@ def test_a_closed_gate_tells_what_opens_it(
         assert step.snippet.text == text
         assert all(line in to_comment(report) for line in text.splitlines())
     assert f"[Why is the gate closed?]({DOCUMENTATION}/gate.md" in to_comment(report)
-
-
-def test_an_open_gate_needs_nothing() -> None:
-    assert next_steps(fake.passed()) == ()
-    assert "gate.md" not in to_comment(fake.passed())
 
 
 def test_a_conflict_is_resolved_by_merging() -> None:

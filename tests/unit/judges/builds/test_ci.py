@@ -47,10 +47,6 @@ def scripts(ci: CiJob) -> list[tuple[str, str]]:
 
 
 class TestJob:
-    def test_the_job_on_pull_requests_comes_before_one_by_night(self, here: Toolchains) -> None:
-        nightly = job("run: pytest --runslow").replace("pull_request: {}", "schedule: []")
-        assert read(here, a=nightly, b=job("run: pytest")).path == ".github/workflows/b.yml"
-
     @pytest.mark.parametrize("aside", ["lint", "docs", "windows-tests", "benchmark", "release"])
     def test_what_stands_beside_the_tests_comes_after_them(
         self, here: Toolchains, aside: str
@@ -71,16 +67,6 @@ class TestJob:
             ).replace("ubuntu-latest\n", "${{ matrix.os }}\n", 1),
         )
         assert (ci.row, ci.versions) == ({"java": "17", "os": "ubuntu-latest"}, {"java": "17"})
-
-    @pytest.mark.parametrize(
-        ("rows", "nearest"), [("[8, 18, 25]", "18"), ("[8, 11]", "11"), ("[25, 21]", "21")]
-    )
-    def test_of_versions_that_are_not_here_the_nearest_row(
-        self, here: Toolchains, rows: str, nearest: str
-    ) -> None:
-        setup = "{uses: actions/setup-java@v4, with: {java-version: '${{ matrix.java }}'}}"
-        more = f"    strategy: {{matrix: {{java: {rows}}}}}\n"
-        assert read(here, ci=job(setup, "run: ./mvnw verify", more=more)).row == {"java": nearest}
 
     def test_of_jobs_the_one_for_the_version_that_is_here(self, here: Toolchains) -> None:
         setup = "{{uses: actions/setup-java@v4, with: {{java-version: {}}}}}"
@@ -439,11 +425,6 @@ class TestSteps:
     def test_a_shift_hands_no_text_over(self, here: Toolchains, script: str) -> None:
         ci = read(here, ci=job(f"run: |\n          {script}\n          pytest a"))
         assert [call.words for call in ci.calls if call.runner] == [("pytest", "a")]
-
-    @pytest.mark.parametrize("blank", ["shell: ' '", "working-directory: ' '", "run: ' '"])
-    def test_blank_settings_are_none(self, here: Toolchains, blank: str) -> None:
-        first = blank if blank.startswith("run") else f"{{run: pytest a, {blank}}}"
-        assert scripts(read(here, ci=job(first, "run: pytest")))[-1] == ("test", "pytest")
 
     def test_scripts_of_another_repository_are_no_tests(self, here: Toolchains) -> None:
         other = "{uses: actions/checkout@v4, with: {repository: o/r, path: r}}"

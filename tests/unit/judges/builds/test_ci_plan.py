@@ -290,11 +290,6 @@ class TestAdapters:
         assert text in step.text
         assert not variable or variable in step.env
 
-    def test_each_step_has_a_report_of_its_own(self, here: Toolchains) -> None:
-        plan = only(plans(here, job("run: pytest a", "run: pytest b"), {"a.txt": ""}))
-        options = [step.env["PYTEST_ADDOPTS"] for step in plan.steps if step.name == "test"]
-        assert ["pytest-1" in options[0], "pytest-2" in options[1]] == [True, True]
-
     @pytest.mark.parametrize(
         ("line", "words"),
         [

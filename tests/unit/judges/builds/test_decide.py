@@ -96,21 +96,6 @@ def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
     assert [check.location for check in checks(outcome([made, nowhere]))["compiles"]] == [None] * 2
 
 
-def test_what_does_not_fail_the_judge_is_a_warning_that_says_why() -> None:
-    old, lucky = failing(1)[0], failing(2)[1]
-    failures = [structs.replace(old, state="pre_existing"), structs.replace(lucky, state="flaky")]
-    case = compared(outcome(failures), options=BuildOptions(flaky="warn"))
-    found = [check for check in make_checks(case) if check.name == "test"]
-    assert [(check.message, check.severity) for check in found] == [
-        ("t0: no (on the base as well)", "warning"),
-        ("t1: no (flaky: it failed, and passed when run again)", "warning"),
-    ]
-    strict = BuildOptions(flaky="block", pre_existing="block")
-    case = compared(outcome(failures), options=strict)
-    found = [check for check in make_checks(case) if check.name == "test"]
-    assert [check.severity for check in found] == ["error", "error"]
-
-
 @pytest.mark.parametrize(
     ("reports", "failures", "exit_code", "passed", "message"),
     [
@@ -135,12 +120,6 @@ def test_whether_tests_passed_and_who_says_so(
 ) -> None:
     (check,) = checks(outcome(failing(failures), reports, exit_code))["tests-passed"]
     assert (check.passed, check.message) == (passed, message)
-
-
-def test_a_failing_test_in_a_report_outweighs_exit_code_0() -> None:
-    reports = Results(1, 3, tuple(failing(1)))
-    (check,) = checks(outcome(failing(1), reports, exit_code=0))["tests-passed"]
-    assert (check.passed, check.message) == (False, "3 tests in 1 report, 1 failed")
 
 
 def test_tests_that_were_not_reached_or_are_not_part_of_it_are_not_spoken_of() -> None:
@@ -190,19 +169,6 @@ def test_tests_that_lack_a_service_are_one_finding() -> None:
     named = checks(outcome(failures))
     assert [check.severity for check in named["environment"]] == ["warning"]
     assert "test" not in named
-
-
-def test_a_test_that_failed_on_earlier_bases_is_told_with_its_counts() -> None:
-    (failure,) = failing(1)
-    case = compared(outcome([failure]), history={failure.id: (3, 40)})
-    (check,) = [check for check in make_checks(case) if check.name == "test"]
-    assert check.message == "t0: no (failed on 3 of the last 40 bases)"
-
-
-def test_what_make_says_last_is_not_the_first_finding() -> None:
-    goal = make_failure("error", "make: *** [Makefile:2: test] Error 1")
-    case = compared(outcome([goal, make_failure("error", "cannot open x.dat")]))
-    assert case.ordered[-1] is goal
 
 
 #: What says nothing of a judgment's end: it is caught, or the review was stopped.

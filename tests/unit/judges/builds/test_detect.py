@@ -143,12 +143,6 @@ def test_of_builds_of_the_same_code_the_one_is_run_that_the_ci_calls() -> None:
     assert detected(native, "meson") == ["meson"]
 
 
-def test_what_calls_the_builds_below_is_left_out_unless_the_ci_calls_it() -> None:
-    files = {"Taskfile.yaml": "tasks:\n  test:\n", "a/go.mod": GO, "a/a.go": ""}
-    assert detected(files) == ["go"]
-    assert detected(files, "task") == ["task", "go"]
-
-
 def test_make_runs_the_tests_of_what_is_built_without_any() -> None:
     files = {"CMakeLists.txt": "project(a)", "a.c": "", "Makefile": "test:\n\t./a\n"}
     assert detected(files) == ["cmake", "make"]
@@ -193,10 +187,6 @@ def test_a_few_python_files_are_no_project_beside_a_real_one() -> None:
     )
 
 
-def test_tests_in_python_count_beside_other_systems() -> None:
-    assert systems_of({"test_release.py": "", "go.mod": GO}) == (["pytest", "go"], ())
-
-
 def test_a_test_in_python_among_those_of_another_language_is_no_project() -> None:
     perl = {"Makefile.PL": "", "t/a.t": "", "t/run_yaml_test.py": "def test_a(): pass\n"}
     assert systems_of(perl) == (["perl"], ())
@@ -208,13 +198,6 @@ def test_bazel_has_to_be_asked_for() -> None:
     assert systems_of(files) == (["go"], (told,))
     assert systems_of(files, "bazel") == (["bazel"], ())
     assert systems_of(files, "go") == (["go"], ())
-
-
-def test_what_is_asked_for_and_not_there_is_said() -> None:
-    assert systems_of({"go.mod": GO}, "go", "cargo", "cargo") == (
-        ["go"],
-        ("`systems` names cargo, which was not found",),
-    )
 
 
 # Several projects
@@ -237,13 +220,6 @@ def test_projects_below_the_root_are_found() -> None:
     assert found(TWO) == ([f"cd backend && {GO_COMMANDS}", "cd frontend && npm run test"], ())
 
 
-def test_only_the_projects_that_the_change_touches_are_built() -> None:
-    assert found(TWO, "frontend/a.js", "README.md") == (
-        ["cd frontend && npm run test"],
-        ("not touched by the change and not built: go in backend",),
-    )
-
-
 def test_all_are_built_where_the_change_touches_what_belongs_to_none() -> None:
     recognised = detect_builds(root_of(TWO), touching("compose.yml", "frontend/a.js"))
     assert [plan.directory for plan in recognised.plans] == ["backend", "frontend"]
@@ -251,17 +227,6 @@ def test_all_are_built_where_the_change_touches_what_belongs_to_none() -> None:
         "compose.yml belongs to no project"
     }
     assert recognised.notes == ()
-
-
-def test_the_root_comes_first_then_the_directories_in_order() -> None:
-    files = {"z/go.mod": GO, "a/package.json": TEST, "a/go.mod": GO, "pom.xml": ""}
-    recognised = detect_builds(root_of(files), None)
-    assert [(plan.directory, plan.system) for plan in recognised.plans] == [
-        ("", "maven"),
-        ("a", "npm"),
-        ("a", "go"),
-        ("z", "go"),
-    ]
 
 
 def test_the_root_is_built_beside_a_project_of_another_system() -> None:
@@ -275,13 +240,6 @@ def test_the_root_is_built_beside_a_project_of_another_system() -> None:
 
 def test_no_known_changes_mean_everything() -> None:
     assert detect_builds(root_of(TWO), Changes(frozenset())) == detect_builds(root_of(TWO), None)
-
-
-def test_long_lists_are_cut() -> None:
-    files = {f"p{number}/go.mod": GO for number in range(8)}
-    _, notes = found(files, "p0/x.go")
-    told = ", ".join(f"go in p{number}" for number in range(1, 6))
-    assert notes == (f"not touched by the change and not built: {told} and 2 more",)
 
 
 def test_a_directory_in_a_note_hides_nothing() -> None:
@@ -316,13 +274,6 @@ def test_what_is_known_to_change_counts_where_everything_is_built() -> None:
     recognised = detect_builds(root, None)
     assert [plan.directory for plan in recognised.plans] == ["a/b/c/d", "backend", "frontend"]
     assert recognised.skipped == ("examples/a",)
-
-
-def test_names_that_begin_oddly() -> None:
-    files = {"_x/package.json": TEST, "-dash/package.json": TEST}
-    recognised = detect_builds(root_of(files), touching("_x/a.js", "-dash/a.js"))
-    assert [plan.directory for plan in recognised.plans] == ["-dash", "_x"]
-    assert recognised.skipped == ()
 
 
 @pytest.mark.parametrize(

@@ -192,14 +192,6 @@ def test_the_next_module_s_download_explains_no_other_failure() -> None:
     assert "a: 3 violations" in judgment.reasoning
 
 
-def test_a_version_that_no_repository_has_is_not_excused_by_the_next_module() -> None:
-    goal = "[ERROR] Failed to execute goal on project a: Could not resolve dependencies"
-    log = f"{goal}: Could not find artifact g:a:jar:9 in central\n{UNRESOLVED}"
-    judgment, _ = judged(TEST + log, Scripted(1, TEST + UNRESOLVED))
-    assert judgment.status is Status.FAIL
-    assert "g:a:jar:9" in judgment.reasoning
-
-
 @pytest.mark.parametrize(
     ("log", "remedy"),
     [

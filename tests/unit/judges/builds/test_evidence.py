@@ -212,11 +212,6 @@ class TestOtherEvidence:
         if key == "merged_tree":
             assert reason(Project().judge(green(merged_tree=None))) == "evidence_mismatch"
 
-    def test_of_no_build(self) -> None:
-        judgment = Project().judge(green(builds=[]))
-        assert reason(judgment) == "evidence_missing"
-        assert judgment.metadata["command"] == "make ci"
-
     @pytest.mark.parametrize("key", ["system", "directory", "command"])
     def test_of_another_build(self, key: str) -> None:
         judgment = Project().judge(green(builds=[{**GREEN["builds"][0], key: "other"}]))
@@ -360,13 +355,6 @@ FAILED = TreeRun(
     (Failure("test", "no", "../x", 3, "t"), Failure("error", "odd", "a.c")),
     Results(1, 2, (Failure("test", "no", "../x", 3, "t"),), ran=("a", "b")),
 )
-
-
-def test_values_are_their_own_json() -> None:
-    run = Run(
-        FAILED, FAILED, history={"a": (1, 3)}, kept={"r.xml": pack_report(b"<a/>"), "x": None}
-    )
-    assert msgspec.json.decode(msgspec.json.encode(run), type=Run) == run
 
 
 def test_a_claim_excuses_nothing_and_a_place_outside_of_the_tree_is_none() -> None:

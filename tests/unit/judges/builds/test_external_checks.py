@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
@@ -92,21 +91,6 @@ def judged(
 
 
 class TestPass:
-    def test_all_succeeded(self) -> None:
-        judgment = judged(GREEN)
-        assert judgment.status is Status.PASS
-        assert judgment.reasoning == (
-            "2 checks of the head head passed elsewhere: test, lint (what they saw is the head, or "
-            "an earlier merge of it, not the merge that was tried here; the policy names no "
-            "checks, so all that there are count)"
-        )
-        assert [(check.name, check.passed, check.message) for check in judgment.checks] == [
-            ("check-passed", True, "test (github-actions): success"),
-            ("check-passed", True, "lint (github-actions): success"),
-        ]
-        assert judgment.metadata["subject"] == "checks of head"
-        assert judgment.metadata["from"] == "checks"
-
     @pytest.mark.parametrize(
         ("bases", "tested"),
         [
@@ -123,23 +107,10 @@ class TestPass:
         assert judgment.status is Status.PASS
         assert judgment.metadata.get("tested_base") == tested
 
-    def test_those_that_are_named(self) -> None:
-        judgment = judged((*GREEN, run("flaky", "failure"), run("slow", None)), checks=["test"])
-        assert judgment.status is Status.PASS
-        assert judgment.reasoning == (
-            "1 check of the head head passed elsewhere: test (what they saw is the head, or an "
-            "earlier merge of it, not the merge that was tried here)"
-        )
-
     def test_what_was_skipped_beside_a_success_is_told(self) -> None:
         judgment = judged((run("test"), run("deploy", "skipped"), run("docs", "neutral")))
         assert judgment.status is Status.PASS
         assert "2 other checks skipped or neutral" in judgment.reasoning
-
-    def test_how_far_the_head_is_behind(self) -> None:
-        pull = structs.replace(pull_context().pull, behind=4)
-        judgment = decide_by_checks(pull, CheckSummary.of(GREEN, ["test", "lint"]), 0)
-        assert "the head, 4 commits behind, or an earlier merge of it" in judgment.reasoning
 
 
 class TestFail:
@@ -155,11 +126,6 @@ class TestFail:
         assert failed.evidence == "https://ci.example.org/lint"
         assert failed.fix == "See https://ci.example.org/lint, and make it succeed."
         assert judgment.checks[0] is failed
-
-    def test_one_without_an_address(self) -> None:
-        judgment = judged((CheckResult("lint", "@jenkins", "failure"),))
-        assert judgment.checks[0].fix == "See what @jenkins says about it, and make it succeed."
-        assert judgment.checks[0].evidence is None
 
     def test_it_is_waited_for_the_others(self) -> None:
         judgment = judged((run("a", "failure"), run("b", None)), (run("a", "failure"), run("b")))
@@ -232,10 +198,6 @@ class TestAbstain:
             "the head head has no checks. See why nothing ran on it, or build it here."
         )
 
-    def test_no_look_at_all(self) -> None:
-        decided = decide_by_checks(pull_context().pull, CheckSummary(), 0)
-        self.check(decided, "no_checks")
-
     def test_a_named_one_is_missing(self) -> None:
         words = self.check(judged(GREEN, times=20, checks=["test", "evil:lint"]), "no_checks")
         assert words.startswith("the head head has no check called `evil:lint`. Correct the name")
@@ -260,11 +222,6 @@ class TestAbstain:
         context = pull_context(changed=["src/a.py", path])
         words = self.check(judged(GREEN, context=context), "build_changed")
         assert "which says what is run elsewhere. All passed there" in words
-
-    @pytest.mark.parametrize("path", ["src/workflows/ci.yml", "reaction.yml", "doc/travis.yml"])
-    def test_other_files_are_no_definitions(self, path: str) -> None:
-        context = pull_context(changed=["src/a.py", path])
-        assert judged(GREEN, context=context).status is Status.PASS
 
     def test_such_a_change_may_fail_all_the_same(self) -> None:
         context = pull_context(changed=[".github/workflows/ci.yml"])
@@ -298,18 +255,6 @@ class TestNobodyToAsk:
 
 
 class TestWaiting:
-    def test_the_head_is_asked_about(self) -> None:
-        checks = ScriptedChecks([GREEN], 2)
-        ports = Ports(
-            FakeRepository({"merged": {}, "base": {}}),
-            ScriptedShell(),
-            SilentProgress(),
-            checks=checks,
-        )
-        options = read_options({"from": "checks", "checks": ["test"]}, BuildOptions)
-        ask(make(options, ports), pull_context())
-        assert (checks.asked, checks.taken) == (["head"], 1)
-
     def test_what_is_waited_for_is_told(self) -> None:
         said: list[str] = []
         running = (run("test"), run("lint", None))
@@ -344,9 +289,6 @@ class TestSettled:
         assert wait_for_checks([(run("test", None),), GREEN, (*GREEN, run("more"))])
         assert not wait_for_checks([(), GREEN])
 
-    def test_nothing_has_not_settled(self) -> None:
-        assert not wait_for_checks([(), ()])
-
     def test_named_ones_have_to_have_ended_once(self) -> None:
         assert wait_for_checks([GREEN], ["test"])
         assert wait_for_checks([(), GREEN], ["test"])
@@ -360,13 +302,6 @@ class TestSettled:
         look = () if names == "all" else GREEN
         assert not wait_for_checks([look] * 7, names)
         assert wait_for_checks([look] * 8, names)
-
-    def test_as_long_as_anything_runs_it_may_still_come(self) -> None:
-        look = (*GREEN, run("build", None))
-        assert not wait_for_checks([look] * 8, ["docs"])
-
-    def test_or_as_long_as_anything_changes(self) -> None:
-        assert not wait_for_checks([(), *[GREEN] * 7], ["docs"])
 
 
 @given(

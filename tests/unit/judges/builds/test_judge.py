@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,16 +47,6 @@ def test_it_is_deterministic_and_called_build() -> None:
     shell = ScriptedShell()
     judge = make(BuildOptions(), Ports(TreeRepository({}), shell, SilentProgress()))
     assert (judge.name, type_of(judge)) == ("build", JudgeType.DETERMINISTIC)
-
-
-def test_a_build_that_passes() -> None:
-    judgment = judged()
-    assert judgment.status is Status.PASS
-    assert judgment.metadata["subject"] == "`mvn -q -B --fail-at-end verify`"
-    assert judgment.metadata["exit_code"] == 0
-    assert judgment.metadata["failures"] == ()
-    assert [check.name for check in judgment.checks] == ["build-executed", "tests-passed"]
-    assert "pom.xml is there" in judgment.metadata["recognised_by"]
 
 
 @pytest.mark.parametrize(
@@ -555,13 +544,6 @@ def test_each_compile_error_is_a_finding_and_the_exit_code_is_none_beside_them()
     assert len(judgment.metadata["failures"]) == 14
 
 
-def test_one_shell_line() -> None:
-    shell = ScriptedShell()
-    judgment = judged(shell=shell, command="make ci")
-    assert shell.commands[0].argv == "make ci"
-    assert judgment.metadata["system"] == "command"
-
-
 def test_named_steps_in_their_order() -> None:
     shell = ScriptedShell()
     judged(shell=shell, command={"lint": "l", "test": "t", "setup": "s"}, compare="on_failure")
@@ -581,24 +563,6 @@ def test_named_steps_in_their_order() -> None:
 def test_a_command_that_judges_nothing(command: object, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         read_options({"command": command}, BuildOptions)
-
-
-def test_every_program_gets_the_shell_s_environment_and_places_of_the_run() -> None:
-    shell = ScriptedShell()
-    judged(shell=shell, files={"test_a.py": ""})
-    env = shell.commands[0].env
-    assert env.keys() == {"PATH", "HOME", "TMPDIR", "PYTEST_ADDOPTS"}
-    place = Path(env["HOME"]).parent
-    assert env["PYTEST_ADDOPTS"].startswith(f"--junitxml={place}/reports/pytest.xml")
-    assert shell.commands[0].directory == place / "tree"
-    assert not place.exists()
-
-
-def test_what_is_running_is_told() -> None:
-    progress = SilentProgress()
-    ports = Ports(TreeRepository({"merged": MAVEN, "base": MAVEN}), ScriptedShell(), progress)
-    ask(make(BuildOptions(compare="on_failure"), ports), pull_context())
-    assert progress.said == ["$ mvn -q -B --fail-at-end verify"]
 
 
 def junit(text: str, exit_code: int = 0) -> Scripted:

@@ -302,18 +302,6 @@ def test_a_test_is_known_by_its_module_and_counts_where_it_ran(tmp_path: Path) -
     assert not any("skipped" in name for name in reports.ran)
 
 
-def test_a_test_stays_the_same_one_whichever_file_of_its_module_tells_of_it(
-    tmp_path: Path,
-) -> None:
-    """Surefire reports a class with its nested ones in either one's file."""
-    write(tmp_path, SUREFIRE, "target/surefire-reports/TEST-p.FooTest.xml")
-    first = read(tmp_path).ran
-    (tmp_path / "target/surefire-reports/TEST-p.FooTest.xml").rename(
-        tmp_path / "target/surefire-reports/TEST-p.FooTest$In.xml"
-    )
-    assert read(tmp_path).ran == first
-
-
 GRADLE = """<?xml version="1.0" encoding="UTF-8"?>
 <testsuite name="p.ATest" tests="3" skipped="1" failures="1" errors="0" time="0.02">
   <properties/>

@@ -93,14 +93,6 @@ def test_a_second_change_on_the_same_base_builds_it_no_more() -> None:
     assert (commands, comparison.lost.count) == (1, 1)
 
 
-def test_what_a_change_came_to_is_known_once_it_is_merged() -> None:
-    trees = Trees()
-    trees.run([says(0, "t"), says(0, "t", "u")])
-    trees.commits, trees.merged = {"next": trees.merged}, {"t.py": "3"}
-    comparison, commands = trees.run([says(0, "t")])
-    assert (commands, comparison.lost.count) == (1, 1)
-
-
 def test_a_change_that_fails_builds_a_kept_base_all_the_same() -> None:
     trees = Trees()
     trees.run([says(0, "t")])
@@ -159,28 +151,6 @@ def test_a_base_for_which_there_is_no_time_is_not_begun_where_an_earlier_one_is_
     trees.merged = {"t.py": "6"}
     comparison, commands = trees.run([says(0, "t")], seconds=0.4)
     assert (commands, comparison.run.base_commit, comparison.lost.count) == (1, "old", 1)
-
-
-def test_what_is_kept_is_recalled_before_anything_is_built() -> None:
-    trees = Trees()
-    trees.run([says(0, "t", "u"), says(0, "t", "u")])
-
-    class Forger(Notes):
-        """Answers otherwise once a build has run."""
-
-        def recall(self, key: str) -> str | None:
-            return None if commands else super().recall(key)
-
-    commands: list[object] = []
-    trees.memory = Forger(trees.memory.kept)
-    repository = Branch({"merged": trees.merged, **trees.commits}, commits=("base",))
-    shell = ScriptedShell([says(0, "t")], commands=commands)  # type: ignore[arg-type] # of any kind
-    ports = Ports(repository, shell, SilentProgress(), base_outcomes=trees.memory)
-    merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
-    memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
-    sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
-    plan, run = sides.run(PLAN, Deadline.after(60))
-    assert compare(plan, run, frozenset(), BuildOptions()).lost.count == 1
 
 
 def test_a_test_that_failed_on_bases_before_is_counted() -> None:

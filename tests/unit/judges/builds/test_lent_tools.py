@@ -63,14 +63,6 @@ def test_a_modern_yarn_comes_before_the_machines_yarn_1(
     assert run.stdout.strip().removesuffix(" https://r.dev") == printed
 
 
-@pytest.mark.parametrize(("wanted", "lent"), [("9", "@9"), ("latest", "@10"), ("", "@10")])
-def test_the_pnpm_that_is_lent_runs_with_the_node_that_is_usual(
-    tmp_path: Path, wanted: str, lent: str
-) -> None:
-    lend_tools(frozenset({"pnpm"}), tmp_path, {}, {"pnpm": wanted})
-    assert f"npx --yes pnpm{lent} " in (tmp_path / "pnpm").read_text()
-
-
 @pytest.mark.parametrize(
     ("command", "printed"),
     [
@@ -90,8 +82,3 @@ def test_what_runs_tools_of_python_is_lent_by_uv(
         ["/bin/sh", "-c", command], env=env, capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == printed
-
-
-def test_other_tools_are_not_lent(tmp_path: Path) -> None:
-    env = {"PATH": "/usr/bin"}
-    assert lend_tools(frozenset({"npm", "mvn"}), tmp_path / "lent", env, {}) == env

@@ -41,20 +41,6 @@ def test_a_link_is_needed_whatever_it_is_called() -> None:
         refuse_needed(["logo.png"], [link], [link])
 
 
-@pytest.mark.parametrize(
-    "others", [[], [entry("logo.png", "2")], [entry("logo.png", mode="100755")]]
-)
-def test_what_the_change_touches_is_needed(others: list[TreeEntry]) -> None:
-    with pytest.raises(CannotJudgeError, match=r"logo\.png"):
-        refuse_needed(["logo.png"], [entry("logo.png")], others)
-
-
-def test_many_are_counted() -> None:
-    paths = [f"{number}.py" for number in range(5)]
-    with pytest.raises(CannotJudgeError, match=r"^0\.py, 1\.py, 2\.py and 2 more cannot"):
-        refuse_needed(paths, list(map(entry, paths)), [])
-
-
 def test_nothing_absent_changes_nothing() -> None:
     refuse_needed([], [entry("a.py")], [])
     assert note_files(PLAN, []) is PLAN

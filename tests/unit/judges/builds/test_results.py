@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from msgspec.structs import replace
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.results.log import transcribe
 from prjury.judges.builds.results.read import LogResults, mark_causes, merge_results, read_log
-from prjury.judges.builds.results.runner_output import RunnerOutput, find_ambiguous
+from prjury.judges.builds.results.runner_output import find_ambiguous
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 
 LOGS = Path(__file__).parent / "logs"
@@ -48,12 +47,6 @@ def told(
 def test_what_a_go_test_prints_is_inside_of_its_events(tmp_path: Path) -> None:
     _, reports = told((LOGS / "go-json.txt").read_text(), tmp_path)
     assert not any("Forged" in name for name in reports.ran)
-
-
-def test_go_tests_that_are_run_twice_ran_twice(tmp_path: Path) -> None:
-    events = (LOGS / "go-cached.txt").read_text()
-    _, reports = told(events + events, tmp_path)
-    assert reports.ran == ("test:example.com/m/green:TestG",) * 2
 
 
 def test_a_go_test_that_was_cut_off_is_a_doubt(tmp_path: Path) -> None:
@@ -216,13 +209,6 @@ def test_reports_outweigh_what_the_log_says_of_tests(tmp_path: Path) -> None:
     assert failures == ()  # the runner's own report says that it passed
 
 
-def test_a_report_that_holds_fewer_tests_than_the_runner_counts(tmp_path: Path) -> None:
-    reports = reported(ONE)
-    failures, both = merge_results([read(VERBOSE, tmp_path)], reports, reported=False)
-    assert [failure.name for failure in failures] == ["tests.test_a#two"]
-    assert (both.ran, both.counted) == (reports.ran, 1)
-
-
 def test_a_failing_test_that_the_report_does_not_hold_is_kept_however_many_it_holds(
     tmp_path: Path,
 ) -> None:
@@ -250,19 +236,6 @@ def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Pat
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert (reports.ran, reports.tests, reports.counted) == ((), 0, 2)
     assert merge_results([of_log], Results(), reported=False)[1].tests == 2
-
-
-def test_reports_of_one_runner_say_nothing_of_another_one_s_tests(tmp_path: Path) -> None:
-    reports = reported(("a.test.js", "x"), runner="jest")
-    failures, both = merge_results([read(VERBOSE, tmp_path)], reports, reported=False)
-    assert [failure.name for failure in failures] == ["tests.test_a#two"]
-    assert Counter(both.ran) == Counter(
-        [
-            *reports.ran,
-            "test:tests/test_a.py:tests.test_a#one",
-            "test:tests/test_a.py:tests.test_a#two",
-        ]
-    )
 
 
 def test_a_test_that_a_report_of_unknown_origin_names_is_not_counted_twice(tmp_path: Path) -> None:
@@ -296,12 +269,6 @@ def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> Non
     ]
 
 
-def test_two_failures_of_one_test_in_a_report_stay_two() -> None:
-    reports = reported(ONE, failing="tests.test_a#one")
-    twice = Results(1, 1, reports.failures * 2, (), reports.ran)
-    assert len(merge_results([], twice, reported=False)[0]) == 2
-
-
 def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
     failure = make_failure("test", "no", name="adds", suite="")
     assert find_ambiguous([failure], ["test::adds", "test::adds"]) == ["test::adds"]
@@ -318,11 +285,6 @@ def test_tests_of_several_steps_add_up(tmp_path: Path) -> None:
     other = read("==== 1 failed, 3 passed in 0.1s ====\n", tmp_path)
     _, reports = merge_results([one, other], reported(ONE), reported=False)
     assert reports.counted == 5
-
-
-def test_failures_of_several_steps_come_in_the_steps_order(tmp_path: Path) -> None:
-    one, other = (read(f"a.go:{line}:1: bad {line}\n", tmp_path) for line in (9, 3))
-    assert [f.line for f in merge_results([one, other], Results(), reported=False)[0]] == [9, 3]
 
 
 def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:
@@ -362,20 +324,6 @@ def test_a_goal_that_gave_up_for_no_reason_that_is_known_stands_for_itself(
     assert goals(*messages, causes=causes) == kinds
 
 
-def test_lines_for_programs_are_shown_as_people_would_read_them(tmp_path: Path) -> None:
-    tail = read((LOGS / "go-json.txt").read_text(), tmp_path).tail
-    assert tail.splitlines()[-1] == "FAIL\texample.com/m/hang\t3.058s"
-    assert '"Action"' not in tail
-
-
-def test_the_tail_of_any_other_log_is_its_last_lines(tmp_path: Path) -> None:
-    text = "".join(f"line {number}\n" for number in range(40)) + '{"a": 1}\n' + "x" * 600
-    tail = read(text, tmp_path).tail.splitlines()
-    assert len(tail) == 30
-    assert tail[0] == "line 12"
-    assert tail[-2:] == ['{"a": 1}', "x" * 500]
-
-
 def test_only_what_go_means_for_programs_is_taken_for_it(tmp_path: Path) -> None:
     lines = ['{"reason": "why"}', '{"Action": "stop"}', "{]"]
     assert read("\n".join(lines), tmp_path).tail.splitlines() == lines
@@ -386,14 +334,6 @@ def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:
     log.write_bytes(b"one\r\ntwo\rthree\n\nfour")
     sections = transcribe(log, TreeFiles(frozenset()), str).sections
     assert [list(section.lines) for section in sections] == [["one", "two", "three", "", "four"]]
-
-
-def test_a_line_break_at_the_edge_of_a_piece_is_one(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_bytes(b"x" * (1024**2 - 1) + b"\r\nend\r")
-    (section,) = transcribe(log, TreeFiles(frozenset()), str).sections
-    assert [line[-3:] for line in section.lines] == ["xxx", "end"]
-    assert len(section.lines[0]) == 2000
 
 
 @pytest.mark.nightly
@@ -465,8 +405,3 @@ def test_files_by_package_type_and_module() -> None:
     assert tree.module("pkg.other") == "pkg/__init__.py"
     assert tree.module("p." * 200) is None
     assert TREE_OF_FILES.module("deep.b.test") == "sub/deep/b.py"
-
-
-def test_a_runner_that_printed_nothing_has_no_results() -> None:
-    assert not RunnerOutput(doubts=["x"]).has_results
-    assert RunnerOutput(counted=1).has_results

@@ -389,11 +389,6 @@ class TestSeveralTestSteps:
         assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
         assert "exit code 2" in judgment.reasoning
 
-    def test_a_step_that_is_mended_leaves_the_other_old(self) -> None:
-        one, two = self.script(1, "one", "!t"), self.script(1, "two", "!v")
-        judgment = self.run([one, two], [self.script(0, "one", "t"), two])
-        assert judgment.status is Status.PASS
-
     def test_what_takes_too_long_ends_the_run(self) -> None:
         late = Scripted(-9, stopped="timeout")
         comparison, _ = run([Scripted(0), says(1, "!t"), late], self.PLAN, compare="on_failure")
@@ -453,12 +448,6 @@ class TestEmptiedTests:
 
     def test_a_project_without_tests_has_none_to_lose(self) -> None:
         assert judge([Scripted(2, "no flag\n"), Scripted(0)]).status is Status.PASS
-
-
-def test_a_second_run_may_have_a_form_of_its_own() -> None:
-    afresh = replace(STEP, rerun=BuildStep("test", ("tool", "--afresh")))
-    scripts = [says(0, "t"), says(1, "!t"), says(0, "t")]
-    assert run(scripts, replace(PLAN, steps=(afresh,)))[1][-1] == "tool --afresh"
 
 
 def test_a_step_that_may_fail_is_carried_on_after() -> None:

@@ -15,11 +15,6 @@ def env(tmp_path: Path) -> dict[str, str]:
     return {"PATH": "/bin", "HOME": "/h", **{name: str(tmp_path / "f" / name) for name in names}}
 
 
-def test_the_files_are_there_for_the_first_step(env: dict[str, str]) -> None:
-    assert step_environment(env) == env
-    assert Path(env["GITHUB_OUTPUT"]).is_file()
-
-
 def test_variables_and_places_reach_the_next_step(env: dict[str, str]) -> None:
     step_environment(env)
     Path(env["GITHUB_ENV"]).write_text("A=1=2\nB<<END\nx=1\ny\nEND\nA=3\nno name=4\nlonely\n")
@@ -27,12 +22,6 @@ def test_variables_and_places_reach_the_next_step(env: dict[str, str]) -> None:
     later = step_environment(env)
     assert (later["A"], later["B"], later["PATH"]) == ("3", "x=1\ny", "/second:/first:/bin")
     assert later.keys() == {*env, "A", "B"}
-
-
-def test_the_places_of_the_run_stay(env: dict[str, str]) -> None:
-    step_environment(env)
-    Path(env["GITHUB_ENV"]).write_text("HOME=/root\nPYTEST_ADDOPTS=-x\nGITHUB_ENV=/etc/x\n")
-    assert step_environment(env) == env
 
 
 def test_what_is_no_file_says_nothing(env: dict[str, str], tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -232,13 +231,6 @@ def test_who_reads_the_description_reads_it_as_a_document(judge: str, framing: F
     assert framed[0].instructions == plain[0].instructions
     assert rows(framed[0]) == rows(plain[0])
     assert framing.said["body"] == rows(framed[0], "documents")[-1][3]
-
-
-@pytest.mark.parametrize("judge", SEEING)
-def test_who_reads_the_description_knows_no_author_and_no_branch(judge: str) -> None:
-    famous = replace(FRAMINGS[0], said={**FRAMINGS[0].said, "title": "Shares", "body": ""})
-    words = sent(asked(SEEING[judge], wrong(PYTHON).framed(famous))).casefold()
-    assert [word for word in ("hopper", "pioneer", "github.com") if word in words] == []
 
 
 # Claims inside the change.

@@ -17,7 +17,6 @@ from fakes.llm import (
     context,
     judge,
     material,
-    paths_of,
     quote,
     reply,
     told,
@@ -46,18 +45,6 @@ def decided(chair: Said, *seats: Said, **more: Any) -> tuple[Judgment, Talker]:
     return judge(models, chair=presiding, **more).judge(context(SMALL)), presiding
 
 
-def test_the_chair_decides() -> None:
-    judgment, chair = decided(PASSING, HALF, PASSING)
-    assert judgment.status is Status.PASS
-    assert judgment.reasoning.startswith("1 pass, 1 fail of 2 seats; the chair decided: ")
-    assert len(chair.asked) == 1
-    assert judgment.metadata["usage"]["llm_calls"] == 3
-
-
-def test_it_breaks_ties_and_lowers_but_does_not_outvote() -> None:
-    assert decided(PASSING, HALF, HALF, PASSING)[0].status is Status.FAIL
-
-
 def test_opinions_that_are_too_long_for_it_are_not_read_in_part() -> None:
     long = reply(**{name: {**answer(), "reasoning": "x" * 1_900} for name in FOUR})
     chair = always(PASSING, room=1_000)
@@ -66,40 +53,11 @@ def test_opinions_that_are_too_long_for_it_are_not_read_in_part() -> None:
     assert chair.asked == []
 
 
-def test_it_reads_what_the_seats_said_and_no_line_of_the_change_besides() -> None:
-    _, chair = decided(PASSING, HALF, PASSING)
-    (prompt,) = chair.asked
-    assert paths_of(prompt) == ("juror-1", "juror-2")
-    one, other = (
-        [line.partition("|")[2] for line in file["hunks"][0]["lines"]]
-        for file in material(prompt)["files"]
-    )
-    assert one == [
-        "correctness: pass (0.90). because it is pass",
-        "tests: fail (0.90). because it is fail",
-        "    src/app.py:2: It adds where it should not.",
-        "    return a + b",
-        "conventions: pass (0.90). because it is pass",
-        "risk: fail (0.90). because it is fail",
-        "    src/app.py:2: It adds where it should not.",
-        "    return a + b",
-    ]
-    assert other == [f"{name}: pass (0.90). because it is pass" for name in FOUR]
-    assert "return a - b" not in prompt.user
-
-
 def test_it_is_not_told_who_said_what() -> None:
     _, chair = decided(PASSING, HALF, PASSING, ModelError("alpha is down", "timeout"))
     text = json.dumps([chair.asked[0].instructions, chair.asked[0].user])
     assert not any(word in text for word in ("vendor", "alpha", "beta", "gamma", "talker"))
     assert "no opinion: timeout" in text
-
-
-def test_it_is_asked_the_same_questions_under_a_name_of_its_own() -> None:
-    _, chair = decided(PASSING, PASSING)
-    assert chair.asked[0].name.startswith("quality-chair/")
-    assert "You are the chair" in chair.asked[0].system
-    assert chair.asked[0].schema["properties"]["criteria"]["required"] == list(FOUR)
 
 
 def test_it_passes_nothing_that_every_seat_fails() -> None:

@@ -5,7 +5,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from fakes.llm import changed, hunk
+from fakes.llm import changed
 from prjury.judges.quality.prompt_input import LONGEST_LINE, Section, pieces_of
 from prjury.report.redact import Redact, Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
@@ -22,31 +22,6 @@ def laid_out(*files: FileChange, redact: Redact = str) -> tuple[Section, ...]:
 def texts(file: FileChange, redact: Redact) -> list[str]:
     (section,) = laid_out(file, redact=redact)
     return [row.text for row in section.rows]
-
-
-def test_rows_have_side_number_sign_and_text() -> None:
-    file = replace(changed("a.py"), hunks=(hunk(" same", "-gone", "+here", " end", start=10),))
-    (section,) = laid_out(file)
-    assert [row.value for row in section.rows] == [
-        " 10|same",
-        "-11|gone",
-        "+11|here",
-        " 12|end",
-    ]
-    assert [row.old for row in section.rows] == [10, None, None, 12]
-
-
-def test_source_comes_before_tests_before_the_rest() -> None:
-    paths = ["README.md", "a.min.js", "pom.xml", "tests/test_a.py", "src/b.py", "src/a.py"]
-    sections = laid_out(*(changed(path, "+x") for path in paths))
-    assert [section.path for section in sections] == [
-        "src/b.py",
-        "src/a.py",
-        "tests/test_a.py",
-        "pom.xml",
-        "README.md",
-        "a.min.js",
-    ]
 
 
 @pytest.mark.parametrize(

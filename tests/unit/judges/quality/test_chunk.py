@@ -12,7 +12,6 @@ from prjury.judges.quality.prompt_input import (
     ChunkRow,
     Passage,
     Section,
-    digest_of,
     pieces_of,
 )
 from prjury.snapshot.model import FileChange
@@ -24,13 +23,6 @@ def section(file: FileChange) -> Section:
 
 
 FILE = changed("src/a.py", " same", "-gone", "+here")
-
-
-def test_the_digest_does_not_know_the_numbers_of_lines() -> None:
-    assert (
-        section(FILE).digest
-        == section(changed("src/a.py", " same", "-gone", "+here", start=9)).digest
-    )
 
 
 def test_the_digest_knows_everything_else() -> None:
@@ -68,7 +60,3 @@ rows = st.builds(
 def test_the_size_is_at_least_that_of_the_prompt(section: str, lines: list[ChunkRow]) -> None:
     made = Section("a.py", {"path": "a.py"}, (Passage(section, tuple(lines)),))
     assert made.size >= len(json.dumps(made.value, ensure_ascii=False, separators=(",", ":")))
-
-
-def test_a_digest_of_a_value_has_64_hex_digits() -> None:
-    assert len(digest_of([1, {"a": None}])) == 64

@@ -27,12 +27,6 @@ def test_a_template_that_nobody_would_use_is_a_clear_error(name: str) -> None:
         own({f"{PROMPTS}/{name}.md.j2": "a"}).prompts()
 
 
-def test_nothing_is_read_before_it_is_wanted() -> None:
-    repository = FakeRepository({BASE: {QUALITY: "a"}})
-    OwnTexts.of(repository, BASE)
-    assert repository.reads == []
-
-
 UNUSABLE: dict[str, tuple[str | bytes, dict[str, Any], str]] = {
     "huge": ("x" * 70_000, {}, "is larger than 64 KiB"),
     "binary": (b"\xff\xfe", {}, "is not UTF-8"),
@@ -58,10 +52,6 @@ def test_a_text_that_a_partial_clone_lacks_is_told() -> None:
         OwnTexts.of(repository, BASE).prompts()
 
 
-def test_a_byte_order_mark_is_no_text() -> None:
-    assert own({"a.md": b"\xef\xbb\xbfhello"}).text("a.md") == "hello"
-
-
 # Guidelines.
 
 
@@ -77,13 +67,6 @@ def test_the_first_guidelines_count() -> None:
     assert own({}).guidelines() == ""
 
 
-def test_long_guidelines_are_cut_visibly() -> None:
-    told = own({"CONTRIBUTING.md": "x" * 4_123}).guidelines()
-    assert told == "CONTRIBUTING.md:\n\n" + "x" * 4_000 + "\n… (+123 characters)"
-    ours = own({".github/prjury/guidelines.md": "x" * 8_123}).guidelines()
-    assert ours.endswith(":\n\n" + "x" * 8_000 + "\n… (+123 characters)")
-
-
 def test_hidden_characters_of_guidelines_are_visible() -> None:
     assert own({"CONTRIBUTING.md": "a\u202eb\r\nc\n"}).guidelines().endswith("a\\u{202e}b\nc")
 
@@ -94,11 +77,6 @@ def test_guidelines_that_are_ours_and_cannot_be_read_are_an_error() -> None:
         own({path: b"\xff"}).guidelines()
     with pytest.raises(ConfigError, match="not a file of the base"):
         own({path: "x"}, modes={path: "120000"}).guidelines()
-
-
-def test_guidelines_for_people_are_taken_as_they_are() -> None:
-    assert own({"CONTRIBUTING.md": b"caf\xe9"}).guidelines() == "CONTRIBUTING.md:\n\ncaf\ufffd"
-    assert own({"CONTRIBUTING.md": "x" * 100_000}).guidelines().endswith("(+96000 characters)")
 
 
 def test_guidelines_by_path_count_for_the_paths_that_they_name() -> None:

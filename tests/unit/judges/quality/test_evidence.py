@@ -254,11 +254,6 @@ def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
     assert (risk.not_changed, risk.no_quote, len(risk.claims)) == (1, 0, 1)
 
 
-def test_a_true_quote_is_not_touched() -> None:
-    said = at(10, "def pay(self, source, amount):")
-    assert lines_of(LONG).find(said) == said
-
-
 def test_a_file_below_a_directory_b_is_meant_where_there_is_one() -> None:
     lines = lines_of(changed("b/x.py", "+one_long_statement()"), changed("x.py", "+another_one()"))
     assert lines.find(at(1, "another_one()", path="b/x.py")) is None

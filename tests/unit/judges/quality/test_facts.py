@@ -104,23 +104,6 @@ def test_names_are_altered_by_their_definition_or_body(
     assert {name: way for (_, name), way in found.items()} == names
 
 
-def test_other_files_come_before_changed_ones_and_tests_last_and_common_names_not_at_all() -> None:
-    change = changed("a.py", "-def work(a):", "+def work(b):", "     return common()")
-    files = {
-        "a.py": "def work(b):\n    return 1\nwork(1)\n",
-        "b.py": "work(2)\n",
-        "tests/test_a.py": "work(3)\n",
-        "c.rb": "work(4)\n",
-    }
-    assert sites(files, change) == [
-        "work b.py:1: work(2)",
-        "work a.py:3: work(1)",
-        "work tests/test_a.py:1: work(3)",
-    ]
-    many = {"b.py": "work(2)\n" * 100}
-    assert sites(many, change) == []
-
-
 def ballot(name: str, judgment: Judgment, kind: JudgeType = JudgeType.DETERMINISTIC) -> Ballot:
     return Ballot(name, judgment, 1.0, kind)
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from fakes.history import History
 from fakes.repository import BASE, HEAD, FakeRepository, Files, blob_of
@@ -43,12 +42,6 @@ def repository(*contents: str | bytes) -> FakeRepository:
 def lines(file: FileChange) -> list[list[int]]:
     """The head's lines that each hunk shows."""
     return [[line.new for line in hunk.lines if line.new] for hunk in file.hunks]
-
-
-def test_a_function_is_shown_as_a_whole_and_its_class_by_its_heading() -> None:
-    (file,) = with_surroundings([edited("a.py")], repository(CODE), Parser(), SOON)
-    assert lines(file) == [[1], [4, 5, 6, 7, 8, 9, 10, 11, 12]]
-    assert replace(file, hunks=()) == replace(edited("a.py"), hunks=())
 
 
 def test_a_real_pull_request_is_widened_on_both_sides(tmp_path: Path) -> None:
@@ -119,39 +112,6 @@ def test_a_file_without_surroundings_stays_as_it_is(path: str, content: str | by
     assert with_surroundings([file], repository(content), Parser(), SOON) == (file,)
 
 
-@pytest.mark.parametrize("status", [FileStatus.ADDED, FileStatus.DELETED, FileStatus.TYPE_CHANGED])
-def test_a_file_that_is_there_on_one_side_only_is_not_even_read(status: FileStatus) -> None:
-    file = replace(edited("a.py"), status=status)
-    source = repository(CODE)
-    assert with_surroundings([file], source, Parser(), SOON) == (file,)
-    assert source.reads == []
-
-
-def test_a_missing_blob_leaves_its_file_and_no_other() -> None:
-    other = CODE + "x = 2\n"
-    source = repository(CODE, other)
-    source.gone.add(blob_of(CODE))
-    files = [edited("a.py"), edited("b.py", other)]
-    first, second = with_surroundings(files, source, Parser(), SOON)
-    assert first is files[0]
-    assert lines(second)[0] == [1]
-    assert len(source.reads) == 1
-
-
-def test_files_with_the_same_content_are_all_widened() -> None:
-    files = [edited("a.py"), edited("b.py"), edited("tests/test_a.py")]
-    source = repository(CODE)
-    assert [len(file.hunks) for file in with_surroundings(files, source, Parser(), SOON)] == [2] * 3
-    assert source.reads == [[blob_of(CODE)]]
-
-
-def test_when_the_time_is_over_nothing_is_read() -> None:
-    source = repository(CODE)
-    file = edited("a.py")
-    assert with_surroundings([file], source, Parser(), Deadline.after(0)) == (file,)
-    assert source.reads == []
-
-
 def test_a_parser_that_dies_leaves_the_files() -> None:
     dying = Parser(command=(sys.executable, "-I", "-c", "raise SystemExit(3)"))
     file = edited("a.py")
@@ -164,13 +124,6 @@ def test_a_hostile_text_leaves_its_own_file() -> None:
     first, second = with_surroundings(files, repository(bomb, CODE), Parser(), SOON)
     assert first is files[0]
     assert lines(second)[0] == [1]
-
-
-def test_more_files_than_are_looked_at_stay_as_they_are() -> None:
-    files = [edited(f"{number}.py") for number in range(201)]
-    result = with_surroundings(files, repository(CODE), Parser(), SOON)
-    assert [file.path for file in result] == [file.path for file in files]
-    assert [len(file.hunks) for file in result] == [2] * 200 + [1]
 
 
 def test_of_more_text_than_is_looked_at_the_smaller_files_come_first() -> None:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
@@ -26,11 +25,11 @@ from fakes.llm import (
     quote,
     reply,
 )
-from prjury.errors import CannotJudgeError, ConfigError
+from prjury.errors import ConfigError
 from prjury.judges.quality.interview import random_word
 from prjury.judges.quality.kinds.quality import make
 from prjury.judges.quality.question import InvalidReplyError, read
-from prjury.jury.judge import JudgeType, ask, type_of
+from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.connect import ScriptedModel
 from prjury.policy.tiers import QualityOptions
@@ -46,11 +45,6 @@ def usage(judgment: Judgment) -> tuple[int, int, float | None]:
 
 
 # Who is asked, and when.
-
-
-def test_the_judge_is_known_for_what_it_is() -> None:
-    made = make(QualityOptions(), ports())
-    assert (made.name, type_of(made)) == ("quality", JudgeType.LLM_POWERED)
 
 
 def test_without_a_model_it_says_why() -> None:
@@ -88,12 +82,6 @@ def test_where_there_is_nothing_to_ask_nobody_is_asked(files: tuple[Any, ...]) -
     judgment = judge(model).judge(context(*files))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
     assert model.asked == []
-
-
-def test_a_removal_is_a_change_too() -> None:
-    model = always(reply())
-    assert judge(model).judge(context(changed("a.py", "-check(user)"))).status is Status.PASS
-    assert len(model.asked) == 1
 
 
 def test_a_change_that_cannot_be_read_does_not_open_the_gate() -> None:
@@ -180,25 +168,6 @@ def test_secrets_are_not_shown_to_the_model() -> None:
 # Replies that cannot be used.
 
 
-def test_an_invalid_reply_is_repaired_once() -> None:
-    model = Talker(["I approve this change.", reply()])
-    judgment = judge(model).judge(context(SMALL))
-    assert judgment.status is Status.PASS
-    assert usage(judgment) == (2, 2000, 0.02)
-    nonce = model.asked[0].nonces[0]
-    assert "not one JSON value" in json.loads(model.asked[1].user)[f"{nonce}-problem"]
-
-
-def test_two_invalid_replies_abstain() -> None:
-    model = Talker(["I approve this change.", "```json\n{}\n```", reply()])
-    judgment = judge(model).judge(context(SMALL))
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "invalid_reply")
-    assert judgment.metadata["reason"] == "invalid_reply"
-    assert len(model.asked) == 2
-    assert judgment.metadata["scope"]["read"] == ()
-    assert usage(judgment)[0] == 2
-
-
 @pytest.mark.parametrize(
     "leak",
     [
@@ -234,15 +203,6 @@ def test_a_model_error_is_its_own_reason(reason: ModelReason) -> None:
     assert len(model.asked) == 1
     assert judgment.metadata["usage"]["llm_calls"] == 1
     assert judgment.metadata["scope"]["unread"][0]["reason"] == f"no answer: {reason}"
-
-
-def test_all_calls_together_have_their_time() -> None:
-    model = always(reply())
-    judge(model).judge(context(SMALL, seconds=10_000))
-    judge(model).judge(context(SMALL, seconds=5))
-    long, short = (deadline.at - time.monotonic() for deadline in model.deadlines)
-    assert 500 < long < 600
-    assert short < 5
 
 
 # Whatever a model says.
@@ -309,11 +269,6 @@ def test_no_reply_breaks_the_judge_or_passes_without_valid_answers(said: list[st
 def test_random_words_are_random() -> None:
     assert len({random_word() for _ in range(100)}) == 100
     assert all(len(random_word()) == 32 for _ in range(10))
-
-
-def test_another_kind_of_model_error_is_handled_alike() -> None:
-    model = Talker([CannotJudgeError("Over the limit", reason="budget")])
-    assert judge(model).judge(context(SMALL)).label == "budget"
 
 
 def test_the_digest_of_the_metadata_finds_the_answer_in_a_script(tmp_path: Path) -> None:

@@ -165,9 +165,4 @@ def test_everything_that_an_answer_depends_on_is_in_the_key() -> None:
     assert len(set(keys)) == len(keys)
 
 
-def test_the_numbers_of_lines_are_not_in_the_key() -> None:
-    one, moved = chunk(), chunk(500)
-    assert key_of("m", question(one), 0) == key_of("m", question(moved), 0)
-
-
 # Which pieces were asked about together.

@@ -114,16 +114,6 @@ def test_a_rebase_that_only_moves_lines_asks_nothing_and_shows_todays_lines(star
     ]
 
 
-def test_a_changed_file_asks_about_its_own_sheet_alone() -> None:
-    call_context = Desk()
-    files = [long_file(f"src/f{n}.py", 15) for n in range(4)]
-    call_context.judged(*files, room=ROOM)
-    other = changed("src/f2.py", *(f"+other {i:04d} of src/f2.py" for i in range(15)))
-    judgment, asked = call_context.judged(*files[:2], other, files[3], room=ROOM)
-    assert [paths_of(prompt) for prompt in asked] == [("src/f2.py",)]
-    assert judgment.metadata["usage"]["cached_calls"] == 3
-
-
 def test_another_file_beside_it_is_another_question() -> None:
     call_context = Desk()
     files = [long_file(f"src/f{n}.py", 15) for n in range(3)]

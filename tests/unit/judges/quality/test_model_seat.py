@@ -56,19 +56,6 @@ def fails_at(path: str) -> Callable[[Prompt], str]:
     return lambda prompt: failing(prompt) if path in paths_of(prompt) else reply()
 
 
-def test_a_change_over_the_room_is_asked_about_sheet_by_sheet() -> None:
-    model = always(reply(), room=ROOM)
-    judgment = judge(model).judge(context(*FILES))
-    assert judgment.status is Status.PASS
-    assert [paths_of(prompt) for prompt in model.asked] == [(file.path,) for file in FILES]
-    assert judgment.metadata["sheets"] == {"asked": 3, "silent": 0}
-    assert judgment.metadata["scope"] == {
-        "read": tuple(file.path for file in FILES),
-        "unread": (),
-    }
-    assert judgment.metadata["usage"]["llm_calls"] == 3
-
-
 def test_a_file_over_the_room_is_asked_about_in_parts() -> None:
     model = always(reply(), room=ROOM)
     judgment = judge(model).judge(context(long_file("src/a.py", 100)))
@@ -91,12 +78,6 @@ def test_every_sheet_is_told_what_is_on_the_others() -> None:
     assert told["not_shown"]["files"] == [{"path": "uv.lock", "reason": "a lock file"}]
 
 
-def test_the_instructions_are_the_same_on_every_sheet() -> None:
-    model = always(reply(), room=ROOM)
-    judge(model).judge(context(*FILES))
-    assert len({prompt.system for prompt in model.asked}) == 1
-
-
 @pytest.mark.parametrize("at", range(3))
 def test_a_failure_on_one_sheet_fails_the_criterion(at: int) -> None:
     judgment = judge(always(fails_at(FILES[at].path), room=ROOM)).judge(context(*FILES))
@@ -105,25 +86,12 @@ def test_a_failure_on_one_sheet_fails_the_criterion(at: int) -> None:
     assert {str(check.location) for check in judgment.failed_checks} == {f"{FILES[at].path}:1"}
 
 
-def test_failures_of_several_sheets_are_told_each_where_it_is() -> None:
-    judgment = judge(always(failing, room=ROOM)).judge(context(*FILES))
-    found = [str(check.location) for check in judgment.failed_checks if check.name == "risk"]
-    assert found == [f"{file.path}:1" for file in FILES]
-
-
 def test_a_pass_needs_every_answer() -> None:
     model = always(by_path(b=ModelError("no", "timeout")), room=ROOM)
     judgment = judge(model).judge(context(*FILES))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "timeout")
     assert judgment.reasoning == "1 of 3 parts have no answer: no."
     assert judgment.metadata["sheets"] == {"asked": 3, "silent": 1}
-
-
-def test_without_a_verdict_no_file_counts_as_read() -> None:
-    model = always(by_path(b=ModelError("no", "timeout")), room=ROOM)
-    scope = judge(model).judge(context(*FILES)).metadata["scope"]
-    assert scope["read"] == ()
-    assert {file["path"] for file in scope["unread"]} == {file.path for file in FILES}
 
 
 def test_a_proven_failure_stands_whatever_is_not_answered() -> None:

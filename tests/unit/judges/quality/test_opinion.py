@@ -55,18 +55,6 @@ def test_a_failure_on_one_chunk_fails_the_criterion(chunks: list[str], merged: s
     assert opinion(*chunks).answers["c0"].verdict == merged
 
 
-def test_the_surest_failure_speaks_with_the_evidence_of_all() -> None:
-    said = opinion((finding(F, 0.6),), (finding(F, 0.8, 2, 7),), (finding(P, 1.0, 1),))
-    merged = said.answers["c0"]
-    assert (merged.reasoning, merged.confidence) == ("fail 0.8", 0.8)
-    assert (len(merged.claims), merged.dropped) == (2, 2)
-
-
-def test_approval_is_as_sure_as_its_weakest_part() -> None:
-    merged = opinion((finding(P, 0.95),), (finding(P, 0.6),)).answers["c0"]
-    assert (merged.verdict, merged.confidence) == (P, 0.6)
-
-
 def test_a_failure_without_evidence_leaves_the_question_open() -> None:
     unfounded = VerifiedAnswer(F, 0.9, "so I feel")
     assert opinion((unfounded,), (finding(P),)).answers["c0"].verdict == A
@@ -99,32 +87,6 @@ def test_passes_are_joined_and_each_place_counts_once() -> None:
     joined = join_passes([first, second, third])["c0"]
     assert [each.finding.line for each in joined.claims] == [1, 9]
     assert (joined.total, joined.no_quote, joined.verdict) == (4, 1, F)
-
-
-def test_no_evidence_of_another_chunk_makes_a_pass_an_invention() -> None:
-    merged = opinion((finding(P),), (finding(A, 0.9, 3),)).answers["c0"]
-    assert (merged.verdict, merged.dropped) == (P, 0)
-
-
-def test_a_pass_needs_something_that_counts_on_half_of_the_chunks() -> None:
-    assert opinion("p", "a").has_quorum
-    assert not opinion("p", "a", "a").has_quorum
-
-
-def test_findings_are_counted_over_all_chunks() -> None:
-    said = opinion((finding(F, 0.9, 1), finding(P)), (finding(F), finding(P, 0.9, 2)))
-    assert said.review == {
-        "reported": 5,
-        "relocated": 0,
-        "dropped": {"no_quote": 3, "not_changed": 0},
-        "confirmed": 0,
-        "refuted": 0,
-    }
-
-
-def test_half_of_the_criteria_are_a_quorum() -> None:
-    assert opinion("pfaa").has_quorum
-    assert not opinion("paaa").has_quorum
 
 
 rows = st.lists(st.text("pfa", min_size=3, max_size=3), min_size=1, max_size=4)

@@ -59,18 +59,6 @@ def test_more_than_half_must_vote_and_more_must_pass_than_fail(
     assert decided(statuses).status is status
 
 
-def test_one_seat_alone_is_taken_at_its_word() -> None:
-    judgment = said(PASS, 0.8)
-    assert Poll([Ballot("m", judgment)]).judgment() is judgment
-
-
-def test_the_upper_median_of_those_who_agree_speaks() -> None:
-    seats = [Ballot(f"m{n}", said(PASS, score)) for n, score in enumerate([0.7, 1.0, 0.8, 0.9])]
-    judgment = Poll([*seats, Ballot("no", said(FAIL, 0.0))]).judgment()
-    assert judgment.effective_score == 0.9
-    assert judgment.reasoning == "4 pass, 1 fail of 5 seats: it is pass"
-
-
 def test_who_dissents_is_heard_in_warnings_each_thing_once() -> None:
     here = Check("risk", False, "drops a table", Location("a.py", 1), "error", "DROP")
     there = Check("risk", False, "also here", Location("a.py", 9))
@@ -149,11 +137,6 @@ def test_a_seat_without_an_answer_never_helps_to_pass(statuses: str) -> None:
 # The chair.
 
 
-def test_the_chair_makes_no_quorum() -> None:
-    judgment = decided("pa", said(PASS, scope={"read": ["juror-1"], "unread": []}))
-    assert judgment.status is ABSTAIN
-
-
 @pytest.mark.parametrize(
     ("statuses", "chair", "status"),
     [
@@ -184,17 +167,6 @@ def test_where_nobody_voted_the_chair_has_nothing_to_say(chair: Status) -> None:
         judgment = Poll(some, said(chair)).judgment()
         assert (judgment.status, judgment.label) == (ABSTAIN, "timeout")
         assert "chair" not in judgment.reasoning
-
-
-def test_a_chair_over_one_seat_decides_too() -> None:
-    judgment = decided("p", said(FAIL))
-    assert judgment.status is FAIL
-
-
-def test_a_seat_speaks_where_it_says_what_the_chair_says() -> None:
-    judgment = decided("pf", said(PASS, 0.9))
-    assert judgment.effective_score == 1.0
-    assert [seat["seat"] for seat in judgment.metadata["panel"]] == ["m0", "m1"]
 
 
 @given(st.text("pfae", min_size=1, max_size=6), st.sampled_from("pfae"))

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from fakes.llm import changed, hunk, long_file
-from prjury.judges.quality.prompt_input import NotSent, Plan, Section, pieces_of, plan
+from fakes.llm import changed, hunk
+from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan
 from prjury.report.invisible_chars import show_invisible
 from prjury.snapshot.model import FileChange
 
@@ -32,37 +32,12 @@ def digests(made: Plan) -> list[list[str]]:
     return [[section.digest for section in chunk.sections] for chunk in made.chunks]
 
 
-def test_a_change_that_fits_is_on_one_sheet() -> None:
-    assert chunks(planned(changed("a.py", "+x"), changed("b.py", "+y"))) == [("a.py", "b.py")]
-
-
-def test_nothing_needs_no_sheet() -> None:
-    assert plan((), (NotSent("a.png", "a binary file", "a.png"),), BUDGET).chunks == ()
-
-
-def test_a_smaller_file_takes_the_room_that_is_left() -> None:
-    made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
-    assert chunks(made) == [("a.py", "c.py"), ("b.py",)]
-
-
-def test_a_sheet_knows_what_is_on_the_others() -> None:
-    made = planned(long_file("a.py", 15), long_file("b.py", 15), changed("c.py", "+x"))
-    assert [section.path for section in made.list_other_files(made.chunks[0])] == ["b.py"]
-    assert [section.path for section in made.list_other_files(made.chunks[1])] == ["a.py", "c.py"]
-
-
 def test_a_file_larger_than_a_sheet_is_split_between_hunks() -> None:
     hunks = tuple(hunk(*(f"+{h} {i:030d}" for i in range(8)), start=100 * h) for h in range(1, 5))
     made = planned(replace(changed("a.py"), hunks=hunks))
     assert len(made.chunks) > 1
     assert all(len(passage.rows) == 8 for section in made.sections for passage in section.passages)
     assert all(made.list_other_files(chunk) == () for chunk in made.chunks)
-
-
-def test_only_a_hunk_larger_than_a_sheet_is_cut() -> None:
-    made = planned(long_file("a.py", 100))
-    texts = [row.text for section in made.sections for row in section.rows]
-    assert texts == [f"line {i:04d} of a.py" for i in range(100)]
 
 
 lines = st.lists(st.text(max_size=60).map(lambda text: "+" + text.replace("\n", "")), max_size=30)

@@ -49,28 +49,6 @@ def test_who_judges_a_change_is_told_of_files_elsewhere(name: str) -> None:
     assert "- `elsewhere`: " in Prompts().render(name, VALUES).text
 
 
-def test_several_questions_are_asked_in_their_order() -> None:
-    text = Prompts().render("tests", {"criteria": {"b": "B?", "a": "A?"}}).text
-    assert text.index("- `b`: B?") < text.index("- `a`: A?")
-    assert "for each NAME of `b`, `a`." in text
-
-
-def test_an_own_template_takes_the_place_of_the_one_of_its_name() -> None:
-    made = own("{% set version = 7 %}Only {{ criteria.risk }}").render("quality", VALUES)
-    assert (made.text, made.version) == ("Only Is it safe?", "7")
-    assert Prompts({"other.md.j2": "x"}).render("quality", VALUES) == Prompts().render(
-        "quality", VALUES
-    )
-
-
-def test_an_own_template_may_extend_the_common_one() -> None:
-    text = '{% extends "judge.md.j2" %}{% block task %}Mind the gap.{% endblock %}'
-    made = own(text).render("quality", VALUES)
-    assert "Mind the gap." in made.text
-    assert "- `risk`: Is it safe?" in made.text
-    assert made.version == "unversioned"
-
-
 def test_values_are_never_expanded() -> None:
     values = {**VALUES, "guidelines": "{{ criteria }} {% include 'quality.md.j2' %}"}
     text = Prompts().render("quality", values).text

@@ -41,16 +41,6 @@ def compact(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def test_the_user_text_is_one_json_document_under_the_nonce() -> None:
-    it = question()
-    assert list(json.loads(it.prompt.user)) == [it.nonce]
-    assert material(it)["files"][0]["path"] == "src/app.py"
-    (hunk,) = material(it)["files"][0]["hunks"]
-    assert hunk["lines"][2] == "+2|    return a + b"
-    assert not {"not_shown", "elsewhere"} & set(material(it))
-    assert "documents" not in material(it)
-
-
 def test_documents_lie_beside_the_files_on_every_sheet() -> None:
     story = document_of("description", "description", "Adds two numbers", str)
     files = [changed(f"src/{n}.py", *["+x" * 20] * 20) for n in range(3)]
@@ -58,15 +48,6 @@ def test_documents_lie_beside_the_files_on_every_sheet() -> None:
     assert len(made.chunks) > 1
     for chunk in made.chunks:
         assert material(form(story).ask(chunk, made, words()))["documents"] == [story.value]
-
-
-def test_what_is_on_other_sheets_is_named_without_what_it_holds() -> None:
-    files = [changed(f"src/{n}.py", *[f"+mark{n}" + "x" * 20] * 20) for n in range(2)]
-    made = planned(*files, budget=1_500)
-    it = form().ask(made.chunks[0], made, words())
-    heading = {"path": "src/1.py", "kind": "source", "status": "modified"}
-    assert material(it)["elsewhere"] == {"count": 1, "files": [heading]}
-    assert "mark1" not in it.prompt.user
 
 
 def test_untrusted_text_is_in_the_document_alone() -> None:
@@ -113,12 +94,6 @@ def test_another_change_is_another_question_with_the_same_instructions() -> None
     assert one.prompt.name == f"quality/{one.about['version']}"
 
 
-def test_the_digests_do_not_depend_on_the_run() -> None:
-    token, made = iter(["a" * 32, "b" * 32]), planned()
-    other = form().ask(made.chunks[0], made, lambda: next(token))
-    assert (other.about, other.digest) == (question().about, question().digest)
-
-
 @pytest.mark.parametrize(
     "other",
     [
@@ -135,11 +110,6 @@ def test_the_digest_knows_what_an_answer_depends_on(other: dict[str, Any]) -> No
     made = planned()
     it = form(**other).ask(made.chunks[0], made, words())
     assert it.digest != question().digest
-
-
-def test_the_digest_knows_the_documents() -> None:
-    stories = [document_of("description", "description", text, str) for text in ("a", "b")]
-    assert len({form().digest, *(form(story).digest for story in stories)}) == 3
 
 
 def test_files_that_are_not_shown_are_named_but_not_without_end() -> None:

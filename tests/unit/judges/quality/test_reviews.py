@@ -16,12 +16,6 @@ def test_golden_comments_arrive_in_their_own_words_at_their_own_lines() -> None:
     assert outcome.share_failed >= 0.95
 
 
-def test_a_second_question_that_errs_loses_few_golden_comments() -> None:
-    outcomes = [review_golden(0.2, seed) for seed in range(3)]
-    assert sum(outcome.share_failed for outcome in outcomes) / 3 >= 0.75
-    assert min(outcome.share_arrived for outcome in outcomes) >= 0.95
-
-
 def test_inventions_fail_nothing_though_the_second_question_errs() -> None:
     outcomes = [review_inventions(kind, 0.2, seed) for kind in INVENTIONS for seed in range(5)]
     failed = sum(outcome.failed for outcome in outcomes)

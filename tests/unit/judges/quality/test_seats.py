@@ -39,33 +39,6 @@ def decided(*said: Said) -> Judgment:
     return judge(models).judge(context(SMALL))
 
 
-def test_every_run_is_a_seat_and_asked_the_same() -> None:
-    model = Talker([PASSING, HALF, HALF])
-    judgment = judge(model, runs=3).judge(context(SMALL))
-    assert judgment.status is Status.FAIL
-    assert judgment.effective_score == 0.0
-    assert judgment.reasoning.startswith("1 pass, 2 fail of 3 seats: 2 of 4 criteria passed, but ")
-    assert [seat["seat"] for seat in judgment.metadata["panel"]] == [
-        "test:talker",
-        "test:talker#2",
-        "test:talker#3",
-    ]
-    assert len({prompt.sha256 for prompt in model.asked}) == 1
-    assert judgment.metadata["usage"]["llm_calls"] == 3
-
-
-def test_every_model_has_as_many_seats_as_there_are_runs() -> None:
-    models = [always(PASSING, "test:a"), always(PASSING, "test:b")]
-    judgment = judge(models, runs=2).judge(context(SMALL))
-    assert [seat["seat"] for seat in judgment.metadata["panel"]] == [
-        "test:a",
-        "test:a#2",
-        "test:b",
-        "test:b#2",
-    ]
-    assert [len(model.asked) for model in models] == [2, 2]
-
-
 def leak(prompt: Prompt) -> str:
     return reply(risk={**answer(), "reasoning": prompt.nonces[1]})
 
@@ -81,20 +54,6 @@ def test_one_seat_that_is_steered_is_enough_not_to_approve(at: int) -> None:
 def test_one_leak_taints_all_runs() -> None:
     judgment = judge(Talker([PASSING, PASSING, leak]), runs=3).judge(context(SMALL))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "tainted")
-
-
-def test_no_seat_hears_of_another() -> None:
-    models = [always(HALF, "test:a"), always(PASSING, "test:b"), always(PASSING, "test:c")]
-    judge(models).judge(context(SMALL))
-    assert len({model.asked[0].sha256 for model in models}) == 1
-    assert len({model.asked[0].nonces for model in models}) == 3
-
-
-def test_what_all_seats_cost_adds_up() -> None:
-    usage = judge([always(PASSING, "test:a"), always(SILENT, "test:b")]).judge(context(SMALL))
-    calls = usage.metadata["usage"]["calls"]
-    assert [(call["model"], call["usd"]) for call in calls] == [("test:a", 0.01), ("test:b", None)]
-    assert usage.metadata["usage"]["usd"] is None
 
 
 said: st.SearchStrategy[Said] = st.sampled_from([PASSING, HALF, SILENT, "no", boom, leak])

@@ -65,15 +65,6 @@ def test_what_never_left_the_machine_is_no_call(reason: ModelReason) -> None:
     assert (usage["llm_calls"], usage["usd"]) == (1, 0.01)
 
 
-def test_an_unknown_price_stays_unknown() -> None:
-    unknown = ModelError("cut", "truncated", spent=Reply("x", "m", 7, 3, None))
-    assert entered("a", unknown, "b").usage["usd"] is None
-
-
-def test_nothing_asked_costs_nothing() -> None:
-    assert entered().usage["usd"] == 0.0
-
-
 def test_an_answer_from_memory_is_counted_apart() -> None:
     usage_log = entered("a")
     usage_log.recalled.append("key")

@@ -6,8 +6,6 @@ from hypothesis import strategies as st
 
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.replies import (
-    LONGEST_REASONING,
-    YES_OR_NO_FORM,
     with_confidence,
     yes_or_no,
 )
@@ -124,35 +122,10 @@ def test_no_answer(reply: str) -> None:
     assert said.reasoning.startswith("the reply says neither YES nor NO: ")
 
 
-def test_why_there_is_no_answer() -> None:
-    said = yes_or_no("Answer: N/A\nReasoning: nothing changes\nin SQL")
-    told = "the reply says neither YES nor NO: nothing changes\nin SQL"
-    assert said == Judgment.abstained(told, "no_answer")
-
-
 @pytest.mark.parametrize("reply", ["", "   ", "\ufeff\r\n\t", "```\n```", "```text\n \n```"])
 def test_an_empty_reply_is_an_error(reply: str) -> None:
     problem = Judgment.errored("the reply is empty", metadata={"reason": "reply_invalid"})
     assert yes_or_no(reply) == problem
-
-
-def test_letters_that_only_look_alike_when_folded() -> None:
-    assert yes_or_no("yeſ").status is Status.PASS
-
-
-def test_long_reasonings_are_cut() -> None:
-    exact = "x" * LONGEST_REASONING
-    assert yes_or_no(f"Answer: YES\nReasoning: {exact}").reasoning == exact
-    assert yes_or_no(f"Answer: YES\nReasoning: {exact}y").reasoning == f"{exact} …"
-    assert LONGEST_REASONING == 4000
-
-
-def test_what_cannot_be_written_is_made_legible() -> None:
-    assert yes_or_no("NO\nReasoning: \udcff").reasoning == "\\udcff"
-
-
-def test_the_form_of_the_answer_is_not_an_answer() -> None:
-    assert yes_or_no(YES_OR_NO_FORM).status is Status.ABSTAIN
 
 
 @pytest.mark.parametrize("piece", ["YES ", "* ", "Answer ", "> ", "```\n", "_", "final ", "\n"])

@@ -176,19 +176,6 @@ def test_the_tokens_and_the_documents_that_a_result_names(
     assert seen(lambda: no_json)[1].metadata == metadata
 
 
-@pytest.mark.parametrize(
-    "status", [ExecutionStatus.SUCCESS, ExecutionStatus.FAILED, ExecutionStatus.TIMEOUT]
-)
-def test_an_agents_result_speaks_for_itself(status: ExecutionStatus) -> None:
-    given = AgentResult("did a", status, "broke \udcff", {"tokens": 7})
-    result, context = seen(lambda: given)
-    assert result is given
-    assert context.agent_output == "did a"
-    assert context.execution_status is status
-    assert context.error == "broke \\udcff"
-    assert context.metadata == {"tokens": 7}
-
-
 class Client:
     def run(self, goal: str, workspace: Path | None) -> AgentResult:
         return AgentResult(f"{goal} in {workspace}", metadata={"steps": 2})
@@ -487,15 +474,6 @@ def test_what_judges_get_to_know_of_a_call_that_took_too_long() -> None:
     assert context.execution_time == timedelta(seconds=0.1)
     assert context.started_at is not None
     assert before <= context.started_at <= datetime.now(UTC)
-
-
-def test_more_metadata_for_the_judges() -> None:
-    def look(context: JudgmentContext) -> Judgment:
-        return Judgment.passed(f"{context.metadata['baseline']}, {context.metadata['tokens']}")
-
-    done = AgentResult("x", metadata={"tokens": 3, "baseline": 1})
-    _, verdict = evaluate("g", lambda: done, look, metadata={"baseline": 50})
-    assert verdict.aggregated.reasoning == "50, 3"
 
 
 def test_evaluate_in_an_event_loop_does_not_block_it() -> None:

@@ -4,13 +4,13 @@ import asyncio
 import concurrent.futures
 import subprocess
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from types import SimpleNamespace as Thing
 from typing import NoReturn
 
 import pytest
 
-from prjury.errors import CannotJudgeError, PrJuryError
+from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.library.execution import (
     Execution,
@@ -32,16 +32,6 @@ def raising(crash: BaseException) -> Execution[object]:
 def slowly() -> list[str]:
     time.sleep(0.02)
     return ["a"]
-
-
-def test_what_is_returned_is_kept() -> None:
-    before = datetime.now(UTC)
-    done = perform(slowly)
-    assert (done.result, done.status) == (["a"], ExecutionStatus.SUCCESS)
-    assert (done.error, done.reason) == (None, None)
-    assert before <= done.started_at <= datetime.now(UTC)
-    assert done.started_at.utcoffset() == timedelta(0)
-    assert timedelta(milliseconds=19) < done.elapsed < timedelta(seconds=10)
 
 
 def test_what_has_to_be_waited_for_is_waited_for() -> None:
@@ -107,15 +97,6 @@ def test_what_is_raised_is_told(crash: BaseException, status: ExecutionStatus, e
     assert done.elapsed >= timedelta(0)
 
 
-def test_an_async_failure_is_told_as_well() -> None:
-    async def work() -> str:
-        async with asyncio.timeout(0.01):
-            await asyncio.sleep(30)
-        return "never"
-
-    assert perform(work).status is ExecutionStatus.TIMEOUT
-
-
 def test_a_task_that_cancels_itself() -> None:
     async def work() -> str:
         raise asyncio.CancelledError
@@ -140,23 +121,6 @@ def test_a_group_of_one_is_told_as_what_it_holds() -> None:
     assert several.error == "ExceptionGroup: both (2 sub-exceptions)"
     inner = ExceptionGroup("a", [CannotJudgeError("No money", reason="budget")])
     assert raising(ExceptionGroup("b", [inner])).reason == "budget"
-
-
-def test_the_notes_of_an_exception_are_told() -> None:
-    crash = ValueError("no")
-    crash.add_note("ask later")
-    assert raising(crash).error == "ValueError: no\nask later"
-
-
-def test_an_expected_error_speaks_for_itself() -> None:
-    done = raising(CannotJudgeError("The money is spent", remedy="Raise it", reason="budget"))
-    assert (done.error, done.reason) == ("The money is spent. Raise it.", "budget")
-    assert done.status is ExecutionStatus.FAILED
-
-
-def test_an_expected_error_without_words() -> None:
-    done = raising(PrJuryError(""))
-    assert (done.error, done.reason) == ("prjury.errors.PrJuryError", "internal")
 
 
 @pytest.mark.parametrize("crash", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()])

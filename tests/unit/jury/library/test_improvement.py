@@ -51,15 +51,6 @@ def test_it_stops_when_nothing_changes(tmp_path: Path) -> None:
     assert (done.passed, done.stopped, len(done.rounds)) == (False, "no_progress", 2)
 
 
-def test_it_stops_after_the_last_round(tmp_path: Path) -> None:
-    def count(context: JudgmentContext) -> Judgment:
-        return Judgment.failed(f"round {context.metadata['round']} is not enough")
-
-    done = improve("g", lambda: "x", count, 3, tmp_path)
-    assert (done.stopped, len(done.rounds)) == ("max_rounds", 3)
-    assert done.verdict.ballots[0].judgment.reasoning == "round 3 is not enough"  # type: ignore[union-attr]
-
-
 def test_it_makes_three_rounds_unless_told_otherwise() -> None:
     def count(context: JudgmentContext) -> Judgment:
         return Judgment.failed(f"round {context.metadata['round']}")

@@ -91,22 +91,6 @@ def slow_from(run: int, answer: Judgment) -> Iterator[Callable[[object], Judgmen
 # Asking.
 
 
-def test_self_consistency_is_the_median_of_five_runs() -> None:
-    said = heard(*map(scored, (0.9, 0.1, 0.8, 0.7, 0.75)), aggregation="median")
-    assert said == scored(0.75).with_metadata(
-        repeated={
-            "strategy": "median",
-            "aggregate": 0.75,
-            "total_judges": 5,
-            "valid_indices": [0, 1, 2, 3, 4],
-            "errors": [],
-            "unscored": [],
-            "scores": [0.9, 0.1, 0.8, 0.7, 0.75],
-            "representative": 4,
-        }
-    )
-
-
 @pytest.mark.parametrize(
     ("aggregation", "representative"),
     [
@@ -123,11 +107,6 @@ def test_the_aggregation_is_a_name_a_method_or_a_strategy(
     assert said.reasoning == f"scored {representative}"
 
 
-def test_the_status_is_the_representatives_own() -> None:
-    said = heard(scored(0.2, passes=False), scored(0.4, passes=False), scored(0.9))
-    assert (said.status, told(said)["aggregate"]) == (Status.FAIL, 0.5)
-
-
 FINE_JUDGE = Says("fine", scored(1.0))
 
 
@@ -140,10 +119,6 @@ def test_it_is_called_like_the_judge() -> None:
     assert repeated.members == (inner,)
     assert repeated.runs == 3
     assert repeated.aggregation == MedianAggregationStrategy()
-
-
-def test_a_judge_without_a_description_is_described_by_its_name() -> None:
-    assert RepeatedJudge(FINE_JUDGE, 2).description == "fine (average of 2 runs)"
 
 
 def test_every_run_is_asked_about_the_same() -> None:
@@ -182,20 +157,6 @@ def test_one_after_the_other_needs_no_threads() -> None:
     inner = InTurn(*map(scored, (0.1, 0.2, 0.3)))
     assert told(RepeatedJudge(inner, 3).judge(None))["scores"] == (0.1, 0.2, 0.3)
     assert inner.threads == [threading.current_thread().name] * 3
-
-
-def test_parallel_runs_meet_and_keep_their_places() -> None:
-    together = threading.Barrier(3, timeout=30)
-    scores = {f"prjury-meets-run {n}": n / 10 for n in (1, 2, 3)}
-
-    def meets(context: object) -> Judgment:
-        together.wait()
-        score = scores[threading.current_thread().name]
-        time.sleep((1 - score) / 20)
-        return scored(score)
-
-    said = RepeatedJudge(meets, 3, parallel=True).judge(None)
-    assert told(said)["scores"] == (0.1, 0.2, 0.3)
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -365,26 +326,11 @@ def test_the_advice_for_votes_without_a_score_works() -> None:
 # Strategies of one's own.
 
 
-class MostFrequentStatus(BaseJudgeAggregator):
-    """Counts what the others cannot."""
-
-    strategy = "most_frequent_status"
-
-    def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
-        statuses = [said.status for said in results]
-        return max(results, key=lambda said: statuses.count(said.status))
-
-
 class Strict(BaseJudgeAggregator):
     strategy = "strict"
 
     def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
         raise ValueError("I take nothing")
-
-
-def test_a_strategy_of_ones_own_sees_all_runs() -> None:
-    said = heard(FINE, BROKE, DOCS, FINE, WORD, aggregation=MostFrequentStatus())
-    assert said is FINE
 
 
 def test_a_strategy_of_ones_own_that_refuses_numbers_is_at_fault() -> None:

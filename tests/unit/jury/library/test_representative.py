@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +20,6 @@ from prjury.jury.library.repeated import (
     BaseJudgeAggregator,
     MajorityVoteAggregationStrategy,
     MedianAggregationStrategy,
-    RepeatedResults,
     aggregate_repeated_results,
     build_aggregation_strategy,
 )
@@ -129,15 +128,6 @@ def test_the_majority_is_the_most_frequent_score_or_the_median(
     assert (told(said)["aggregate"], told(said)["tied"]) == (scores[place], tied)
 
 
-def test_scores_are_compared_raw() -> None:
-    eight = Judgment.passed("8 of 10", score=NumericalScore(8, 0, 10))
-    some = Judgment.passed("0.9 of 1", score=NumericalScore(0.9))
-    full = Judgment.passed("4 of 5", score=NumericalScore(4, 0, 5))
-    said = MEDIAN.aggregate([eight, some, full], 3)
-    assert said.reasoning == "4 of 5"
-    assert told(said)["scores"] == (8, 0.9, 4)
-
-
 def test_yes_and_no_are_one_and_zero() -> None:
     yes = Judgment.passed("yes", score=BooleanScore.PASS)
     no = Judgment.failed("no", score=BooleanScore.FAIL)
@@ -148,51 +138,7 @@ def test_yes_and_no_are_one_and_zero() -> None:
     assert MAJORITY.aggregate([scored(1), yes, no], 3).reasoning == "as given"
 
 
-def test_the_aggregate_may_lie_on_the_other_side_of_the_status() -> None:
-    low = Judgment.failed("weak", score=NumericalScore(0.4))
-    said = AVERAGE.aggregate([scored(0.2), low, scored(0.9)], 3)
-    assert (said.status, told(said)["aggregate"]) == (Status.FAIL, 0.5)
-
-
 # What the representative tells.
-
-
-def test_the_evidence_is_complete() -> None:
-    results = [BROKEN, scored(0.4), DOCS, scored(0.9), VOTE]
-    assert MEDIAN.aggregate(results, 7).metadata == {
-        "repeated": {
-            "strategy": "median",
-            "aggregate": 0.9,
-            "total_judges": 7,
-            "valid_indices": (1, 3),
-            "errors": ("no answer\nat all",),
-            "unscored": ("abstain: docs only", "fail: no"),
-            "scores": (0.4, 0.9),
-            "representative": 3,
-        }
-    }
-
-
-def test_only_a_majority_can_be_tied() -> None:
-    results = outputs(1, 2)
-    assert told(MAJORITY.aggregate(results, 2))["strategy"] == "majority_vote"
-    assert told(AVERAGE.aggregate(results, 2))["strategy"] == "average"
-    assert ["tied" in told(strategy.aggregate(results, 2)) for strategy in ALL] == [
-        False,
-        False,
-        True,
-    ]
-
-
-def test_other_metadata_is_kept() -> None:
-    result = scored(1).with_metadata(model="x", cost={"usd": 0.1})
-    said = MEDIAN.aggregate([result], 1)
-    assert {key: said.metadata[key] for key in ("model", "cost")} == {
-        "model": "x",
-        "cost": {"usd": 0.1},
-    }
-    assert result.metadata == {"model": "x", "cost": {"usd": 0.1}}
-    assert "inner" not in told(said)
 
 
 def test_what_a_result_stood_for_already_is_kept() -> None:
@@ -206,28 +152,6 @@ def test_text_that_metadata_cannot_hold_is_told_all_the_same() -> None:
     odd = [Judgment.errored("bad \udc80"), Judgment.abstained("none \ud800"), scored(1)]
     assert told(MEDIAN.aggregate(odd, 3))["errors"] == (r"bad \udc80",)
     assert told(MEDIAN.aggregate(odd, 3))["unscored"] == (r"abstain: none \ud800",)
-
-
-def test_results_are_sorted_into_what_counts_and_what_does_not() -> None:
-    first, second = scored(2), scored(1)
-    found = aggregate_repeated_results([DOCS, first, BROKEN, second], 5)
-    assert found == RepeatedResults(
-        valid_results=(first, second),
-        scores=(2, 1),
-        valid_indices=(1, 3),
-        errors=("no answer\nat all",),
-        unscored=("abstain: docs only",),
-        total_judges=5,
-    )
-    assert found.decimals == (Fraction(2), Fraction(1))
-    with pytest.raises(FrozenInstanceError):
-        found.total_judges = 1  # type: ignore[misc]
-
-
-def test_a_score_is_the_decimal_that_it_is_written_as() -> None:
-    found = aggregate_repeated_results(outputs(0.1, 3, 2**53 + 1, 1e23), 4)
-    tenth = Fraction(1, 10)
-    assert found.decimals == (tenth, Fraction(3), Fraction(2**53 + 1), Fraction(10**23))
 
 
 # What is refused.
@@ -322,24 +246,6 @@ class Lowest(BaseJudgeAggregator):
 @pytest.mark.parametrize("strategy", [*ALL, Lowest()])
 def test_a_strategy_stands_for_itself(strategy: BaseJudgeAggregator) -> None:
     assert build_aggregation_strategy(strategy) is strategy
-
-
-def test_a_strategy_of_ones_own_tells_the_same_evidence() -> None:
-    said = Lowest().aggregate([BROKEN, *outputs(3, 1, 2)], 4)
-    assert said.reasoning == "output 1"
-    assert said.metadata == {
-        "repeated": {
-            "strategy": "lowest",
-            "aggregate": 1,
-            "total_judges": 4,
-            "valid_indices": (1, 2, 3),
-            "errors": ("no answer\nat all",),
-            "unscored": (),
-            "scores": (3, 1, 2),
-            "representative": 2,
-            "why": "mine",
-        }
-    }
 
 
 @pytest.mark.parametrize("name", ["mode", "", "Average", "majority-vote"])

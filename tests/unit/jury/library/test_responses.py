@@ -53,13 +53,6 @@ def test_the_answer_of_a_response(response: object, text: str | None) -> None:
     assert output_of(response) == text
 
 
-def test_the_usage_of_a_response() -> None:
-    assert usage_of(Result("x")) == {"input_tokens": 12, "output_tokens": 3, "requests": 1}
-    message = SimpleNamespace(usage_metadata={"input_tokens": 4, "output_tokens": 1})
-    assert usage_of(message) == {"input_tokens": 4, "output_tokens": 1}
-    assert usage_of("text") == {}
-
-
 @pytest.mark.parametrize(
     ("response", "usage"),
     [

@@ -373,17 +373,6 @@ def test_a_judge_that_follows_the_order_is_not_sure(
     assert (said.status, dict(said.metadata)) == (PASS, {"flipped": flipped})
 
 
-@pytest.mark.parametrize("context", [None, {"flipped": 1}, "word"])
-def test_what_cannot_be_turned_round_is_asked_about_again(context: object) -> None:
-    judge = Rounds([sure(0.1), sure(0.2), sure(0.3, FAIL), sure(0.4, FAIL)], type=MODEL)
-    jury = retrying([Seat(judge, 2.0, confidence="flip")], confidence_threshold=1.0)
-    verdict = jury.vote(context)
-    assert judge.shown == [context, context]
-    ballot = verdict.ballots[0]
-    assert (ballot.judge, ballot.weight, ballot.type) == ("judge", 2.0, MODEL)
-    assert ballot.judgment == sure(0.1).with_metadata(flipped=False)
-
-
 @pytest.mark.parametrize("first", [Judgment.abstained("not mine"), Judgment.errored("crashed")])
 def test_only_votes_are_asked_for_twice(first: Judgment) -> None:
     judge = Rounds([first])
@@ -475,15 +464,6 @@ def test_the_chair_reads_the_last_round_and_nothing_else() -> None:
     said = verdict.aggregated
     assert (said.status, said.reasoning, said.score) == (FAIL, "too risky", NumericalScore(0.2))
     assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (2, True)
-
-
-def test_what_the_chair_reads_cannot_be_changed() -> None:
-    chair = Chair()
-    retrying([Says("a", sure(1.0))], chair).vote(None)
-    read: Any = chair.read[0]
-    for mapping in (read.confidences, read.by_name, read.confidence_errors):
-        with pytest.raises(TypeError):
-            mapping["a"] = 1.0
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -643,19 +623,6 @@ def test_a_fifth_of_the_time_is_kept_for_the_chair(chair: Chair | None, expected
 
     retrying([looks], chair).vote(None, timeout=100)
     assert seconds == [pytest.approx(expected - 0.25, abs=0.2)]
-
-
-def test_the_rest_of_the_time_is_the_chairs() -> None:
-    seconds: list[float] = []
-
-    def looks(last: RoundContext[Any]) -> Judgment:
-        until = patience(None)
-        assert until
-        seconds.append(until.remaining)
-        return FINE
-
-    retrying([Says("a", sure(1.0))], looks).vote(None, timeout=100)
-    assert seconds == [pytest.approx(99.75, abs=0.2)]
 
 
 # Judges that ask a model are asked how sure they are.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.library.template import FIELDS, Template, fill, placeholders, template_of
+from prjury.jury.library.template import FIELDS, Template, fill, template_of
 
 FULL = JudgmentContext(
     "fix {error}",
@@ -92,17 +92,6 @@ def test_unknown_placeholders_are_refused_at_once(text: str) -> None:
         Template(text)
 
 
-def test_the_refusal_says_what_there_is() -> None:
-    with pytest.raises(ValueError, match="the placeholder") as refusal:
-        Template("{patch}", {"form": "x"})
-    assert str(refusal.value) == (
-        "the placeholder {patch} is none of {goal}, {workspace}, {agent_output}, "
-        "{execution_status}, {started_at}, {execution_time}, {error}, {diff}, {trajectory}, {form} "
-        "and {metadata.key}; "
-        "write {{patch}} where the text {patch} is meant"
-    )
-
-
 @pytest.mark.parametrize("name", ["metadata.other", "metadata.env.inner", "metadata.a-b.x"])
 def test_missing_metadata_is_an_error_of_its_own(name: str) -> None:
     with pytest.raises(CannotJudgeError) as missing:
@@ -130,15 +119,6 @@ def test_a_function_is_a_template() -> None:
     assert template_of(str.upper) == str.upper
     made: Callable[[JudgmentContext], str] = template_of("{goal}")
     assert made(FULL) == "fix {error}"
-
-
-def test_the_names_of_placeholders() -> None:
-    assert placeholders("{b} {a} {b} {{c}} {d.e-f} {g") == ("b", "a", "d.e-f")
-
-
-def test_huge_values_are_filled_in() -> None:
-    context = JudgmentContext("{" * 1_000_000, agent_output="{goal}" * 100_000)
-    assert len(Template("{goal}{agent_output}")(context)) == 1_600_000
 
 
 names = st.text(string.ascii_lowercase, min_size=1, max_size=3)

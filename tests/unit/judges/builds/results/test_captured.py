@@ -83,11 +83,6 @@ def test_what_is_read(name: str, tmp_path: Path) -> None:
     assert facts == expected[name]
 
 
-def test_the_same_tests_whichever_form_pytest_writes(tmp_path: Path) -> None:
-    one, two = (read_facts(f"pytest-xunit{n}.xml", tmp_path) for n in (1, 2))
-    assert one["ran"] == two["ran"]
-
-
 #: Runs without a failure, in which a test prints what looks like another test that passed.
 FORGED = {
     "cargo": (

@@ -104,11 +104,6 @@ def test_what_make_ignores_of_tests_is_a_failure() -> None:
     assert (read(lines).broken, read(lines).unnamed) == (1, [])
 
 
-def test_a_line_that_says_that_something_failed_is_a_failure() -> None:
-    ((_, failure),) = read("one ... PASSED\n  two ... Failed!\nResult: FAIL\n").failures
-    assert (failure.kind, failure.message) == ("error", "two ... Failed!")
-
-
 def test_names_are_believed_where_they_are_as_many_as_are_counted() -> None:
     found = read(AUTOMAKE)
     assert (found.ran, found.skipped) == (["test::alloc.sh", "test::known", "test::ztest"], 1)
@@ -117,9 +112,3 @@ def test_names_are_believed_where_they_are_as_many_as_are_counted() -> None:
     assert (found.ran, found.counted, found.skipped) == (["test::Sum.Small"], 0, 1)
     found = read(AUTOMAKE.replace("PASS: alloc.sh\n", ""))
     assert (found.ran, found.counted) == ([], 3)
-
-
-def test_tests_of_a_header_of_tests_have_names() -> None:
-    found = read("[       OK ] a.b (63ns)\n[  FAILED  ] a.c (9us)\n[====] 2 test cases ran.")
-    assert len(found.ran) == 2
-    assert found.counted == 0

@@ -132,12 +132,6 @@ def test_a_test_that_passed_in_the_end_is_flaky(name: str) -> None:
     assert [(one.name, one.state) for one in results.flaky] == [("p.ATest#a", "flaky")]
 
 
-def test_a_test_that_failed_in_each_attempt_is_one_failure() -> None:
-    attempts = '<failure message="1"/><rerunFailure message="2"/><rerunFailure message="3"/>'
-    results = read(f'<testsuite tests="4">{CASE.format("a", attempts)}</testsuite>')
-    assert (names(results), results.tests, results.flaky) == (["p.ATest#a"], 1, ())
-
-
 GO = '<property name="go.version" value="go1.22"/>'
 FAILED, PASSED = CASE.format("a", '<failure message="Failed"/>'), CASE.format("a", "")
 
@@ -158,19 +152,9 @@ def test_attempts_that_are_cases_count_once_in_a_job_that_ended_well(
     assert results.settle_attempts(good=False).failures == results.failures
 
 
-@pytest.mark.parametrize("suite", ['<testsuite name="pytest">', f"<testsuite>{GO}"])
-def test_attempts_that_all_fail_are_one_failure(suite: str) -> None:
-    results = read(f"{suite}{FAILED}{FAILED}{FAILED}</testsuite>")
-    assert (len(results.failures), results.tests, len(results.ran)) == (1, 1, 1)
-
-
 def test_a_test_that_passed_first_and_failed_then_fails() -> None:
     results = read(f"<testsuite>{PASSED}{FAILED}</testsuite>").settle_attempts(good=True)
     assert names(results) == ["p.ATest#a"]
-
-
-def test_two_failing_tests_of_one_name_stay_two() -> None:
-    assert len(read(f"<testsuite>{FAILED}{FAILED}</testsuite>").failures) == 2
 
 
 PYTEST = (
@@ -195,11 +179,6 @@ def test_the_rows_of_a_matrix_are_kept_apart(places: list[str], labels: list[str
     assert [failure.id for failure in results.failures] == [results.ran[1]]
 
 
-def test_a_report_alone_has_no_label() -> None:
-    (test,) = read({"junit-py39/report.xml": PYTEST.format("")}).ran
-    assert test == "test:tests/test_a.py:tests.test_a#t"
-
-
 @pytest.mark.parametrize(
     "message",
     [
@@ -215,12 +194,6 @@ def test_no_colour_is_left_over(message: str) -> None:
     assert failure.message == "expected 1"
     assert failure.details == "expected 1\nexpected 1"
     assert failure.name == "p.ATest#expected 1"
-
-
-def test_a_message_that_writes_out_its_ends_of_lines_is_its_first_line() -> None:
-    case = CASE.format("a", r'<failure message="one\n  two"/>')
-    (failure,) = read(f"<testsuite>{case}</testsuite>").failures
-    assert failure.message == "one"
 
 
 @pytest.mark.parametrize(

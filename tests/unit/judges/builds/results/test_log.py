@@ -23,17 +23,3 @@ def test_npm_names_the_package_and_then_the_command(tmp_path: Path) -> None:
         "packages/core": ["> core@1.0.0 test", "> node --test", "ok"],
         "packages/app": ["> app@1.0.0 test", "no"],
     }
-
-
-def test_a_command_of_two_words_is_no_package(tmp_path: Path) -> None:
-    found = places(tmp_path, "> @shop/core@1.0.0 test", "> vitest run", "ok")
-    assert found == {"packages/core": ["> @shop/core@1.0.0 test", "> vitest run", "ok"]}
-
-
-def test_a_package_that_is_not_known_is_the_root(tmp_path: Path) -> None:
-    found = places(tmp_path, "> core@1.0.0 test", "> shop@1.0.0 posttest", "ok")
-    assert found == {"packages/core": ["> core@1.0.0 test"], "": ["> shop@1.0.0 posttest", "ok"]}
-
-
-def test_a_heading_without_a_version(tmp_path: Path) -> None:
-    assert places(tmp_path, "> core test", "ok") == {"packages/core": ["> core test", "ok"]}

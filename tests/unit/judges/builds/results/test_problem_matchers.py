@@ -65,39 +65,11 @@ def test_ctest_without_tests() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "place", "message"),
-    [
-        (
-            "price_test: core/price_test.c:6: main: Assertion `twice(2) == 4' failed.",
-            "core/price_test.c:6",
-            "Assertion `twice(2) == 4' failed.",
-        ),
-        (
-            "t: t.cpp:9: void n::f(int): Assertion `x::y(1) == 2' failed.",
-            "t.cpp:9",
-            "Assertion `x::y(1) == 2' failed.",
-        ),
-    ],
-)
-def test_assertions_of_c(line: str, place: str, message: str) -> None:
-    assert read(line) == [("error", place, message)]
-
-
-@pytest.mark.parametrize("line", ["Assertion failed: x", "a: Assertion `x' failed."])
-def test_assertions_without_a_place_are_left_out(line: str) -> None:
-    assert read(line) == []
-
-
-@pytest.mark.parametrize(
     "how", ["Error 1", "Error 127", "Aborted (core dumped)", "Segmentation fault", "Killed"]
 )
 def test_how_make_tells_that_a_command_failed(how: str) -> None:
     line = f"make: *** [Makefile:2: test] {how}"
     assert read(line) == [("goal", "Makefile:2", line)]
-
-
-def test_what_make_says_of_itself_is_no_failure() -> None:
-    assert read("make: *** Waiting for unfinished jobs....") == []
 
 
 #: As GitHub's own documentation shows it.
@@ -115,26 +87,6 @@ def test_the_example_of_the_format_is_read() -> None:
         (2, "5", "Not that"),
     ]
     assert {values["file"] for _, _, values in found} == {"test.js"}
-
-
-def test_eslint_lists_errors_below_a_file_and_warnings_are_left_out() -> None:
-    lines = ["t.cpp", "  1:1  warning  no  a/b", "  2:1  error  Bad  no-bad", "  3:1  error  Worse"]
-    found = read_problems(LogSection(lines, range(4), TREE))
-    assert [(number, failure.place, failure.message) for number, failure in found] == [
-        (2, "t.cpp:2", "Bad (no-bad)"),
-        (3, "t.cpp:3", "Worse"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "go: downloading example.com/a v1.0.0",
-        "go: warning: no packages",
-    ],
-)
-def test_lines_that_only_tell_of_progress_or_of_other_errors_are_no_failure(line: str) -> None:
-    assert read(line) == []
 
 
 @pytest.mark.parametrize(

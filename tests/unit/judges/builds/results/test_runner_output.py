@@ -20,22 +20,11 @@ def test_a_path_that_is_not_the_tree_s_is_left_away(path: str, kind: Kind) -> No
     assert (failure.path, failure.line) == (None, None)
 
 
-def test_the_tree_s_own_path_is_kept() -> None:
-    assert SECTION.failure("error", "boom", "./main/src/x.py", 3).place == "main/src/x.py:3"
-    assert SECTION.failure("error", "boom", "main/src/x.py", 3).message == "boom"
-
-
 def test_errors_in_two_files_that_are_not_the_tree_s_are_two() -> None:
     one, other = (SECTION.failure("compile", "boom", f"out/{name}.py", 3) for name in "ab")
     assert (one.message, other.message) == ("out/a.py:3: boom", "out/b.py:3: boom")
     assert one.id != other.id
     assert one.id == SECTION.failure("compile", "boom", "out/a.py", 9).id
-
-
-def test_a_message_that_names_the_file_does_so_once() -> None:
-    assert SECTION.failure("error", "no out/a.py", "out/a.py").message == "no out/a.py"
-    assert SECTION.failure("error", "boom", "out/a.py", name="a").message == "boom"
-    assert SECTION.failure("error", "boom", "/usr/lib/a.py", 3).message == "boom"
 
 
 @pytest.mark.parametrize(
@@ -53,7 +42,3 @@ def test_a_message_that_names_the_file_does_so_once() -> None:
 def test_a_message_does_not_begin_with_its_own_place(message: str, told: str) -> None:
     failure = SECTION.failure("error", message, "./main/src/x.py", 3)
     assert (failure.place, failure.message) == ("main/src/x.py:3", told)
-
-
-def test_a_file_that_is_not_the_tree_s_is_named_in_the_message() -> None:
-    assert SECTION.failure("error", "x.js: no", "x.js", name="x.js").message == "x.js: no"

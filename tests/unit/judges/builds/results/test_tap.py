@@ -94,13 +94,6 @@ def test_what_is_left_out_is_no_test(
     assert (failures, results.run, results.skipped) == ((), 1, 1)
 
 
-@pytest.mark.parametrize("kind", ["", "  type: 'suite'\n"])
-def test_what_encloses_others_names_them_and_is_no_test(kind: str, tmp_path: Path) -> None:
-    failures, results = read(HEAD + NODE.format(kind), tmp_path)
-    assert [failure.name for failure in failures] == ["suite > bad"]
-    assert set(results.ran) == {"test::suite > adds", "test::suite > bad"}
-
-
 def test_a_suite_that_fails_by_itself_is_a_failure(tmp_path: Path) -> None:
     text = (
         HEAD + "# Subtest: s\n    # Subtest: a\n    ok 1 - a\n    1..1\nnot ok 1 - s\n"

@@ -19,10 +19,6 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
     return plan
 
 
-def commands_of(files: Mapping[str, str]) -> list[str]:
-    return [step.text for step in plan_of(files).steps if step.name != "setup"]
-
-
 def test_a_package_without_a_lock_file() -> None:
     plan = plan_of({"package.json": package("a")})
     assert (plan.text, plan.reasons[1]) == ("npm run test", "no lock file, so it is npm")
@@ -92,23 +88,6 @@ def test_all_packages_of_a_workspace(lock: str, command: str) -> None:
     assert (found[0].steps[-1].text, found[1:]) == (command, ())
     placeholder = plans_of("node", root_of({**files, "packages/c/package.json": PLACEHOLDER}))
     assert [step.name for step in placeholder[0].steps] == ["setup", "build"]
-
-
-def test_a_package_that_is_no_member_is_for_itself() -> None:
-    found = plans_of("node", root_of(MEMBERS), touching("packages/out/x.js"))
-    assert [plan.directory for plan in found] == ["", "packages/out"]
-
-
-def test_the_roots_own_scripts_are_the_projects_word() -> None:
-    scripts = {"test": "turbo run test", "build": "tsc -b"}
-    files = {**MEMBERS, "package.json": package("root", workspaces=["packages/*"], scripts=scripts)}
-    assert commands_of(files) == ["npm run build", "npm run test"]
-    one = {"test": "jest"}
-    named = {**files, "package.json": package("root", workspaces=["packages/*"], scripts=one)}
-    assert commands_of(named) == [
-        "npm run build --workspaces --if-present",
-        "npm run test",
-    ]
 
 
 def test_packages_beside_each_other() -> None:

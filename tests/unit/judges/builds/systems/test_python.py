@@ -7,7 +7,7 @@ import pytest
 from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.python import find_tests
-from prjury.judges.builds.systems.tox import choose_environment, tox_settings
+from prjury.judges.builds.systems.tox import tox_settings
 
 PYTEST = "python3 -m pytest -q"
 UV = "uv run --no-sync pytest -q"
@@ -102,13 +102,6 @@ def test_each_member_of_a_workspace_is_tested_where_it_is() -> None:
     ignored = " ".join(f"--ignore=libs/{name}" for name in "abd")
     commands = texts(plans_of("python", root_of(own), touching("tests/x")))
     assert commands == [f"{UV} {ignored}", f"cd libs/a && {UV}", f"cd libs/d && {UV}"]
-
-
-def test_each_member_is_told_the_version_that_another_one_asks_git_for() -> None:
-    asking = f'{PROJECT}[build-system]\nrequires = ["hatch-vcs"]\n'
-    found = plans_of("python", root_of({**WORKSPACE, "libs/b/pyproject.toml": asking}))
-    versions = [plan.env["SETUPTOOLS_SCM_PRETEND_VERSION"] for plan in found]
-    assert versions == ["{version}", "{version}"]
 
 
 def test_pytest_runs_once_where_the_root_of_a_workspace_configures_it() -> None:
@@ -229,9 +222,3 @@ def test_an_environment_that_tests_nothing_is_no_test(commands: str, tests: bool
     settings = tox_settings(root_of({"tox.toml": f"[env.a]\ncommands = [[{listed}]]\n"}))
     assert settings
     assert settings.tests is tests
-
-
-def test_very_many_choices_are_not_followed() -> None:
-    plan = plan_of({"tox.ini": f"[tox]\nenvlist = py311{'{a,b}' * 5_000}, py311\n"})
-    assert plan.text == "tox -e py"
-    assert choose_environment(()) == "py"

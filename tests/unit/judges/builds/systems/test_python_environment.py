@@ -87,15 +87,6 @@ def test_what_a_project_declares_is_installed(files: Mapping[str, str], command:
     assert find_install_command(root_of(files), with_pytest=True) == command
 
 
-def test_tests_run_with_the_python_of_their_own_environment() -> None:
-    plan = prepared({"pyproject.toml": PROJECT})
-    assert [step.name for step in plan.steps] == ["setup", "setup", "test"]
-    assert plan.env["PATH"] == "{home}/venv/bin:/bin"
-    assert plan.env["VIRTUAL_ENV"] == "{home}/venv"
-    assert plan.reasons[-1] == "pyproject.toml says what is installed"
-    assert plan.programs == ("uv",)
-
-
 def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
     (plan,) = plans_of("python", root_of({"test_a.py": ""}))
     assert with_environment(plan, root_of({"test_a.py": ""}), "/bin") == plan

@@ -11,7 +11,7 @@ from prjury.errors import ConfigError
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.recipe import read_recipe
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.recipes import EXPERIMENTAL, make_system, read_shipped
+from prjury.judges.builds.systems.recipes import make_system, read_shipped
 
 RECIPE = """
 name: waf
@@ -94,11 +94,6 @@ def test_c_with_files_for_visual_studio_and_swift_is_neither() -> None:
     assert not SYSTEMS["dotnet"].plans(root)
     assert not SYSTEMS["swiftpm"].plans(root)
     assert SYSTEMS["swiftpm"].plans(root_of({"Package.swift": swift, "src/a.swift": ""}))
-
-
-def test_a_plan_of_an_experimental_recipe_says_so() -> None:
-    (plan,) = SYSTEMS["dotnet"].plans(root_of({"a.csproj": ""}))
-    assert EXPERIMENTAL in plan.notes
 
 
 CMAKE = "project(x)\nenable_testing()\n"

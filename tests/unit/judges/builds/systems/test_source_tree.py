@@ -15,7 +15,6 @@ from prjury.judges.builds.systems.source_tree import (
     join_path,
     nearest,
     parent_of,
-    parents_of,
 )
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.node import read_package_json
@@ -39,11 +38,6 @@ from prjury.ports.types import TreeEntry
 )
 def test_joined(directory: str, relative: str, path: str | None) -> None:
     assert join_path(directory, relative) == path
-
-
-def test_the_directories_above_a_path() -> None:
-    assert list(parents_of("a/b/c")) == ["a/b", "a", ""]
-    assert list(parents_of("")) == []
 
 
 @given(st.text("ab./", max_size=20))

@@ -24,22 +24,6 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
 # Django
 
 
-def test_django_runs_its_own_tests() -> None:
-    files = {
-        "manage.py": MANAGE,
-        "app/__init__.py": "",
-        "app/tests.py": "from django.test import T\n",
-    }
-    plan = plan_of(files)
-    assert (plan.system, plan.text, plan.directory) == ("django", "python3 manage.py test", "")
-    assert plan.reasons == (
-        "manage.py is there",
-        "manage.py is Django's",
-        "app/tests.py may hold tests",
-    )
-    assert (plan.tests, plan.steps[-1].all_ran, plan.has_report) == (True, 1, False)
-
-
 def test_django_below_the_root() -> None:
     files = {
         "web/manage.py": MANAGE,

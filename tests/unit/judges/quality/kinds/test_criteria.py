@@ -4,7 +4,7 @@ import pytest
 
 from prjury.errors import ConfigError
 from prjury.judges.quality.kinds.quality import KNOWN, find_criteria
-from prjury.jury.library.presets import CRITERIA, CRITERIA_GROUPS
+from prjury.jury.library.presets import CRITERIA
 from prjury.policy.tiers import QualityOptions
 
 
@@ -21,21 +21,12 @@ def test_the_defaults_have_questions() -> None:
     }
 
 
-def test_names_are_chosen_in_their_order() -> None:
-    assert list(find_criteria(QualityOptions(criteria=["risk", "tests"]))) == ["risk", "tests"]
-
-
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_preset_can_be_named(name: str) -> None:
     expected = {name: CRITERIA[name].text}
     assert dict(find_criteria(QualityOptions(criteria=[name]))) == expected
     assert dict(find_criteria(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
     assert KNOWN[name] == CRITERIA[name].text
-
-
-def test_every_group_can_be_named_at_once() -> None:
-    for names in CRITERIA_GROUPS.values():
-        assert tuple(find_criteria(QualityOptions(criteria=list(names)))) == names
 
 
 def test_own_questions_are_taken_as_they_are() -> None:

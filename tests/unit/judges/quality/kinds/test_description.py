@@ -7,7 +7,6 @@ import pytest
 from fakes.llm import (
     SMALL,
     Notebook,
-    Roster,
     alone,
     always,
     answer,
@@ -15,7 +14,6 @@ from fakes.llm import (
     context,
     first_quote,
     long_file,
-    material,
     ports,
     quote,
     reply,
@@ -39,36 +37,10 @@ def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
     return alone(make(QuestionOptions(), ports(model, **more)))
 
 
-@pytest.mark.parametrize("told", [{}, {"title": " ", "body": "\n\t\n"}])
-def test_without_a_description_nobody_is_asked(told: dict[str, Any]) -> None:
-    model = always(reply(CRITERIA))
-    judgment = story_judge(model).judge(context(SMALL, **told))
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
-    assert judgment.reasoning == "there is no description"
-    assert model.asked == []
-
-
 @pytest.mark.parametrize("told", [{"title": "Repair add"}, {"body": "Repairs add."}])
 def test_a_title_or_a_text_is_a_description(told: dict[str, Any]) -> None:
     judgment = story_judge(always(reply(CRITERIA))).judge(context(SMALL, **told))
     assert judgment.status is Status.PASS
-
-
-def test_the_description_is_a_document_beside_the_change() -> None:
-    model = always(reply(CRITERIA))
-    story_judge(model).judge(context(SMALL, **STORY))
-    shown = material(model.asked[0])
-    assert [file["path"] for file in shown["files"]] == ["src/app.py"]
-    (document,) = shown["documents"]
-    assert (document["path"], document["kind"]) == ("/description", "description")
-    assert [line.partition("|")[2] for line in document["hunks"][0]["lines"]] == [
-        "Repair add",
-        "",
-        "It subtracted.",
-        "",
-        "Now it adds; also faster.",
-    ]
-    assert "Repair add" not in model.asked[0].instructions
 
 
 def test_secrets_and_hidden_characters_of_the_description_are_not_sent() -> None:
@@ -183,8 +155,3 @@ def test_praise_lifts_no_tier(voting: Any) -> None:
 @pytest.mark.parametrize("voting", ["majority", "consensus", {"average": {"threshold": 0.7}}])
 def test_a_claim_that_is_not_kept_lowers_it(voting: Any) -> None:
     assert tier(GOOD, REGRET, voting) is Status.FAIL
-
-
-def test_it_says_so_itself() -> None:
-    assert make(QuestionOptions(), ports()).lowers_only
-    assert isinstance(ports().models, Roster)

@@ -56,11 +56,6 @@ def test_it_goes_by_its_own_name_and_asks_its_own_questions() -> None:
     assert "- `metric`: Is every unit metric?" in model.asked[0].system
 
 
-def test_its_text_is_taken_as_it_is() -> None:
-    text = instructions(options())
-    assert "# What matters\n\nUnits matter. {{ criteria }}\n" in text
-
-
 @pytest.mark.parametrize("commit", [None, COMMIT])
 def test_its_text_may_be_a_file_of_the_base(commit: str | None) -> None:
     files = {"judges/units.md": "Use metres.\n"}
@@ -125,12 +120,6 @@ def test_the_description_is_shown_if_it_is_wished_for() -> None:
 def test_whoever_sees_the_description_only_lowers() -> None:
     assert make(options(**SAYS, sees_description=True), ports()).lowers_only
     assert not make(options(), ports()).lowers_only
-
-
-def test_a_change_without_a_description_is_judged_all_the_same() -> None:
-    model = always(reply(ASKED))
-    made = own_judge(model, options(**SAYS, sees_description=True))
-    assert made.judge(context(SMALL)).status is Status.PASS
 
 
 def test_the_template_around_it_may_be_the_repositorys_own() -> None:

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from fakes.llm import (
     FOUR,
     SMALL,
-    Talker,
     always,
     answer,
     changed,
@@ -46,16 +45,6 @@ def test_the_guidelines_of_the_base_are_part_of_the_instructions() -> None:
     assert "Use spaces." in instructions(ours)
 
 
-def test_guidelines_can_be_left_out() -> None:
-    files = {"CONTRIBUTING.md": "Use tabs."}
-    assert instructions(files, guidelines=False) == instructions({})
-    assert "guidelines" not in instructions({})
-
-
-def test_long_guidelines_are_cut_where_all_can_see() -> None:
-    assert "\n… (+6000 characters)\n" in instructions({"CONTRIBUTING.md": "x" * 10_000})
-
-
 def test_guidelines_of_the_head_say_nothing() -> None:
     model = always(reply())
     made = ports(model, files={"CONTRIBUTING.md": "Use tabs."})
@@ -73,11 +62,6 @@ def test_an_own_template_takes_the_place_of_ours() -> None:
     assert model.asked[0].system.startswith("Be kind. Is the change free of security holes")
     assert judgment.metadata["prompt"]["version"] == "ours-3"
     assert judgment.metadata["prompt"]["name"] == "quality"
-
-
-def test_an_own_template_may_extend_ours() -> None:
-    own = '{% extends "judge.md.j2" %}{% block role %}Be kind.{% endblock %}'
-    assert instructions({OWN: own}).startswith("Be kind.\n# What you get")
 
 
 def test_what_every_run_needs_is_there_whatever_the_template_says() -> None:
@@ -109,13 +93,6 @@ def test_a_template_that_cannot_be_used_is_a_clear_error_and_never_a_pass(
         made.judge(context(SMALL))
     assert error.value.reason == "prompt_invalid"
     assert model.asked == []
-
-
-def test_the_options_are_those_of_the_policy() -> None:
-    model = Talker([reply(["risk"])])
-    judgment = judge(model, criteria=["risk"], threshold=1.0).judge(context(SMALL))
-    assert judgment.status is Status.PASS
-    assert "the threshold is 1.00" in judgment.reasoning
 
 
 def test_it_may_lift_what_others_say() -> None:

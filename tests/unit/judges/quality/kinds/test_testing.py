@@ -20,7 +20,7 @@ from fakes.llm import (
     reply,
 )
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.testing import CRITERIA, NAME, make
+from prjury.judges.quality.kinds.testing import CRITERIA, make
 from prjury.jury.judgment import Status
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import ChatModel
@@ -30,18 +30,6 @@ TEST = changed("tests/test_app.py", "+def test_add():", "+    assert add(1, 2) =
 
 def judge_of_tests(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
     return alone(make(QuestionOptions(), ports(model, **more)))
-
-
-def test_its_name_and_questions() -> None:
-    model = always(reply(CRITERIA))
-    judgment = judge_of_tests(model).judge(context(SMALL, TEST))
-    assert judgment.status is Status.PASS
-    assert model.asked[0].name == f"{NAME}/{judgment.metadata['prompt']['version']}"
-    assert [check.name for check in judgment.checks] == [
-        "would_fail",
-        "real_subject",
-        "says_what_is_expected",
-    ]
 
 
 @pytest.mark.parametrize(
