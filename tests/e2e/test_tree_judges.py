@@ -80,7 +80,7 @@ def test_what_the_change_breaks(prjury: Prjury, shop: History) -> None:
     assert run.code == 1
     words = {
         "file-exists": "README.md",
-        "file-content": "nothing in VERSION matches",
+        "file-content": "VERSION does not match",
         "no_todo": "a.txt: TODO",
     }
     assert statuses(run) == dict.fromkeys(words, "fail")

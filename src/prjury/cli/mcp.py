@@ -243,8 +243,6 @@ class AgentTools:
             raise UsageError(f"{name} runs programs, and the operator allows none (--no-build)")
         if given.get("command") and not self.commands:
             raise UsageError("commands are for the operator to allow (--commands)")
-        if "diff" in given:
-            self._find_path(given["diff"])
         takes_model = name in KINDS and "model" in KINDS[name].options
         if takes_model and self.judges.no_llm:
             raise UsageError(f"{name} asks a model, and the operator allows none (--no-llm)")

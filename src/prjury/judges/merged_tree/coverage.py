@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
+from prjury.judges.merged_tree.added_lines import decide_added, match_coverage
 from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines
-from prjury.judges.workspace.added_lines import match_coverage
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import read_coverage
 from prjury.judges.workspace.coverage_report import CoverageCounter, CoverageMetrics, CoverageReport
@@ -29,13 +30,17 @@ from prjury.snapshot.model import FileKind, PullRequest, printable
 
 def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
     """Make the judge with these options and ports; ConfigError where they do not go together."""
+    if options.mode == "added_lines" and options.metric != "line":
+        what = "coverage: the mode added_lines counts lines, and has no other metric"
+        raise ConfigError(what, remedy="Correct the policy")
+    mode = None if options.mode == "added_lines" else options.mode
     baseline, drop = options.baseline, options.max_drop
     if baseline == "base":
         baseline = None
-        drop = 0.0 if drop is None and options.mode is None else drop
+        drop = 0.0 if drop is None and mode is None else drop
     try:
         measure = CoverageJudge(
-            options.report, options.minimum, options.metric, baseline, drop, options.mode
+            options.report, options.minimum, options.metric, baseline, drop, mode
         )
     except ValueError as error:
         raise ConfigError(f"coverage: {error}", remedy="Correct the policy") from error
@@ -100,10 +105,11 @@ class MergedTreeCoverage(Struct, frozen=True):
         files = [file for file in pull.files if file.additions and file.path in blobs]
         added = {file.path: read_merged_lines(file, blobs, repository) for file in files}
         lines = {path: lines for path, lines in added.items() if lines}
-        coverage = match_coverage(reports, lines, blobs)
+        coverage = match_coverage(reports, lines, TreeFiles(frozenset(blobs)))
         unmeasured = [
             printable(file.path)
             for file in files
             if file.kind is FileKind.SOURCE and not file.exempt and file.path not in coverage
         ]
-        return self.measure.decide_added(coverage, unmeasured)
+        minimum, report = self.options.minimum or 0.0, self.options.report
+        return decide_added(coverage, minimum, report, unmeasured)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -67,13 +66,6 @@ def _read_packs(text: str) -> str | list[str]:
     return text if text == "auto" else _read_names(text)
 
 
-def _read_file(text: str) -> str:
-    try:
-        return Path(text).read_text("utf-8", "surrogateescape")
-    except OSError as error:
-        raise ValueError(f"it cannot be read: {error.strerror}") from None
-
-
 def _read_inner_path(text: str) -> str:
     if not is_inside(text):
         raise ValueError("a path inside the directory is needed, relative to it")
@@ -115,7 +107,6 @@ _COVERAGE: Options = {
     "baseline": _read_as(float),
     "max_drop": _read_as(float),
     "mode": str,
-    "diff": _read_file,
 }
 _PATTERNS: Options = {
     "packs": _read_packs,

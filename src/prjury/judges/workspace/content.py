@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from itertools import zip_longest
 from posixpath import commonprefix
-from typing import Any, TypeAlias
+from typing import Any
 
 from prjury.judges.workspace.files import FileTree, Kind, Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
@@ -19,12 +18,9 @@ from prjury.snapshot.model import printable, visible
 
 NAME = "file-content"
 
-#: Characters of evidence, of the expected text in a sentence, and of a line before its difference.
-_LONGEST_EVIDENCE, _LONGEST_IN_SENTENCE, _BEFORE = 500, 80, 40
+#: Characters of the expected text in a sentence, and of a line before its difference.
+_LONGEST_IN_SENTENCE, _BEFORE = 80, 40
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-
-#: Compares a text, which stands at a path, with what is expected.
-TextCheck: TypeAlias = Callable[[str, str], Check]
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,19 @@ class FileContentJudge:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", check_path(self.path))
-        self._make_check()  # what cannot be expected is refused at once
+        texts = {kind: getattr(self, kind) for kind in ("exact", "contains", "regex")}
+        kinds = [kind for kind, text in texts.items() if text is not None]
+        if len(kinds) != 1:
+            names = " and ".join(kinds) or "none"
+            raise ValueError(f"name exactly one of exact, contains and regex, not {names}")
+        if not isinstance(texts[kinds[0]], str):
+            raise TypeError(f"{kinds[0]} is text, not a {type(texts[kinds[0]]).__name__}")
+        if self.contains == "":
+            raise ValueError("an empty text is in every file: say what the file has to contain")
+        if self.regex == "":
+            raise ValueError("an empty expression matches every file: say what it has to match")
+        if self.regex:
+            _compile(self.regex)  # what cannot be expected is refused at once
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Compare the file's text."""
@@ -89,18 +97,22 @@ class FileContentJudge:
         kind = tree.kind(path)
         if kind in {"missing", "directory"}:
             return _judge_existence(path, kind)
-        return _judge_check(self._make_check()(tree.text(path), path), path)
+        return _judge_check(self._check_text(tree.text(path), path), path)
 
-    def _make_check(self) -> TextCheck:
-        makers = {"exact": expect_exactly, "contains": expect_part, "regex": expect_match}
-        texts = {kind: getattr(self, kind) for kind in makers if getattr(self, kind) is not None}
-        if len(texts) != 1:
-            names = " and ".join(texts) or "none"
-            raise ValueError(f"name exactly one of exact, contains and regex, not {names}")
-        ((kind, text),) = texts.items()
-        if not isinstance(text, str):
-            raise TypeError(f"{kind} is text, not a {type(text).__name__}")
-        return makers[kind](text)
+    def _check_text(self, text: str, path: str) -> Check:
+        if self.exact is not None:
+            return _compare_lines(self.exact.replace("\r\n", "\n"), text, path)
+        if self.contains:
+            start, words = text.find(self.contains.replace("\r\n", "\n")), "contain"
+        else:
+            match = _compile(self.regex or "").search(text)
+            start, words = (match.start() if match else -1), "match"
+        quoted = _quote(self.contains or self.regex or "")
+        if start < 0:
+            return Check.bad(NAME, f"{visible(path)} does not {words} {quoted}", Location(path))
+        words = "contains" if self.contains else "matches"
+        place = Location(path, text.count("\n", 0, start) + 1)
+        return Check.ok(NAME, f"{visible(path)} {words} {quoted}", place)
 
 
 def _judge_existence(path: str, kind: Kind) -> Judgment:
@@ -118,59 +130,18 @@ def _judge_check(check: Check, path: str) -> Judgment:
     return make(check.message, score=score, checks=[check], metadata=metadata)
 
 
-def expect_exactly(text: str) -> TextCheck:
+def _compare_lines(expected: str, text: str, path: str) -> Check:
     """Demand the whole text; the first line that differs is shown."""
-    expected = text.replace("\r\n", "\n")
-
-    def check(text: str, path: str) -> Check:
-        if text == expected:
-            return Check.ok(NAME, f"{visible(path)} is exactly the expected text", Location(path))
-        lines = _LINE.findall(text)
-        pairs = zip_longest(_LINE.findall(expected), lines, fillvalue="")
-        number, wish, line = next((at, a, b) for at, (a, b) in enumerate(pairs, 1) if a != b)
-        start = max(0, len(commonprefix([wish, line])) - _BEFORE)
-        rows = (_quote(row[start:]) for row in (wish, line))
-        evidence = "expected: {}\nfound:    {}".format(*rows)
-        words = f"{visible(path)} is not the expected text: line {number} is the first that differs"
-        place = Location(path, max(1, min(number, len(lines))))
-        return Check.bad(NAME, words, place, evidence=evidence)
-
-    return check
-
-
-def expect_part(text: str) -> TextCheck:
-    """Demand that the text holds this one somewhere; the first place is shown."""
-    if not text:
-        raise ValueError("an empty text is in every file: say what the file has to contain")
-    part, quoted = text.replace("\r\n", "\n"), _quote(text)
-
-    def check(text: str, path: str) -> Check:
-        start = text.find(part)
-        if start < 0:
-            return Check.bad(NAME, f"{visible(path)} does not contain {quoted}", Location(path))
-        return _show_place(f"{visible(path)} contains {quoted}", text, path, start, len(part))
-
-    return check
-
-
-def expect_match(pattern: str) -> TextCheck:
-    r"""Demand that some part matches an RE2 expression; matching takes linear time.
-
-    ``^`` and ``$`` stand for the start and end of a line, ``\A`` and ``\z`` for those of the
-    text; a dot matches no line end unless the expression says ``(?s)``.
-    """
-    if not pattern:
-        raise ValueError("an empty expression matches every file: say what it has to match")
-    expression, quoted = _compile(pattern), _quote(pattern)
-
-    def check(text: str, path: str) -> Check:
-        match = expression.search(text)
-        if not match:
-            return Check.bad(NAME, f"nothing in {visible(path)} matches {quoted}", Location(path))
-        start, end = match.span()
-        return _show_place(f"{visible(path)} matches {quoted}", text, path, start, end - start)
-
-    return check
+    if text == expected:
+        return Check.ok(NAME, f"{visible(path)} is exactly the expected text", Location(path))
+    lines = _LINE.findall(text)
+    pairs = zip_longest(_LINE.findall(expected), lines, fillvalue="")
+    number, wish, line = next((at, a, b) for at, (a, b) in enumerate(pairs, 1) if a != b)
+    start = max(0, len(commonprefix([wish, line])) - _BEFORE)
+    evidence = f"expected: {_quote(wish[start:])}\nfound:    {_quote(line[start:])}"
+    words = f"{visible(path)} is not the expected text: line {number} is the first that differs"
+    place = Location(path, max(1, min(number, len(lines))))
+    return Check.bad(NAME, words, place, evidence=evidence)
 
 
 def _compile(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
@@ -189,18 +160,6 @@ def _compile(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
         raise ValueError(f"RE2 refuses {_quote(pattern)}: {reason}") from error
 
 
-def _show_place(words: str, text: str, path: str, start: int, length: int) -> Check:
-    """Return the check of a part; a line end belongs to the line that it ends."""
-    first = text.count("\n", 0, start) + 1
-    last = first + text.count("\n", start, start + max(0, length - 1))
-    place = Location(path, first, last if last > first else None)
-    evidence = _shorten_text(text[start : start + length], _LONGEST_EVIDENCE) or None
-    return Check(NAME, passed=True, message=words, location=place, evidence=evidence)
-
-
 def _quote(text: str) -> str:
-    return repr(_shorten_text(text, _LONGEST_IN_SENTENCE))
-
-
-def _shorten_text(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    cut = text if len(text) <= _LONGEST_IN_SENTENCE else f"{text[: _LONGEST_IN_SENTENCE - 1]}…"
+    return repr(cut)

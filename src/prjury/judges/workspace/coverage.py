@@ -6,32 +6,26 @@ Percentages are compared as exact fractions: 80 to 75 is a drop of 5, whatever f
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from collections.abc import Iterator
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.added_lines import AddedCoverage, match_coverage, read_added_lines
-from prjury.judges.workspace.coverage_readers import parse_coverage, read_coverage
+from prjury.judges.workspace.coverage_readers import parse_coverage
 from prjury.judges.workspace.coverage_report import CoverageCounter
 from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Check, Judgment, Location, Severity
+from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import NumericalScore, finite
-from prjury.report.wording import pluralize
-from prjury.snapshot.diff import DiffError
-from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileKind, printable, visible
+from prjury.snapshot.model import printable, visible
 
 Metric: TypeAlias = Literal["line", "branch", "method", "instruction", "complexity", "class"]
-Mode: TypeAlias = Literal["floor", "preserved", "improved", "added_lines"]
+Mode: TypeAlias = Literal["floor", "preserved", "improved"]
 
 #: Keys of the context's metadata that may hold the baseline, in percent.
 BASELINE_KEYS = ("baseline_coverage", "baselineCoverage")
-_MOST_FINDINGS, _MOST_NAMES = 50, 3
 _FULL = 100
 
 
@@ -39,21 +33,16 @@ _FULL = 100
 class CoverageJudge:
     """PASS where a coverage report of the workspace holds what is asked, else FAIL.
 
-    ``CoverageJudge(minimum=80)`` finds the report, or those of several modules, by the usual names;
-    for a change ``CoverageJudge("coverage.xml", minimum=90, mode="added_lines")``.
-
+    ``CoverageJudge(minimum=80)`` finds the report, or those of several modules, by the usual names.
     Without a ``mode`` everything that is named is asked for. ``floor`` asks for the minimum,
     ``preserved`` for no drop below the baseline but ``max_drop``, ``improved`` for more than the
-    baseline, ``added_lines`` for the minimum of the lines that the context's ``diff`` adds.
-    ABSTAIN ``no_baseline`` where neither the judge nor the context's
-    ``metadata["baseline_coverage"]`` has one, ``not_applicable`` where no added line is code,
-    ``not_measured`` where the report knows none of the changed source files; ERROR where something
-    cannot be read. ValueError or TypeError for options that make no sense.
+    baseline. ABSTAIN ``no_baseline`` where neither the judge nor the context's
+    ``metadata["baseline_coverage"]`` has one; ERROR where something cannot be read. ValueError or
+    TypeError for options that make no sense.
 
     Args:
         report: a report, or a directory that holds some, relative to the workspace.
         minimum, baseline: percent, 0..100; ``max_drop`` in percentage points.
-        diff: the change as a unified diff, where the context has none.
     """
 
     report: str | os.PathLike[str] = "."
@@ -63,7 +52,6 @@ class CoverageJudge:
     max_drop: float | None = None
     mode: Mode | None = None
     _: KW_ONLY
-    diff: str | None = field(default=None, repr=False)
     name: str = "coverage"
     description: str = "enough of the code is covered by tests"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -85,13 +73,10 @@ class CoverageJudge:
     def _find_contradiction(self) -> str:
         if self.mode is None and self.minimum is self.baseline is self.max_drop is None:
             return "nothing is asked: name a minimum, a baseline or a max_drop"
-        if self.mode in {"floor", "added_lines"}:
-            if self.minimum is None:
-                return f"the mode {self.mode} needs a minimum"
-            if self.baseline is not None or self.max_drop is not None:
-                return f"the mode {self.mode} compares with no baseline"
-        if self.mode == "added_lines" and self.metric != "line":
-            return "the mode added_lines counts lines, and has no other metric"
+        if self.mode == "floor" and self.minimum is None:
+            return "the mode floor needs a minimum"
+        if self.mode == "floor" and (self.baseline is not None or self.max_drop is not None):
+            return "the mode floor compares with no baseline"
         no_drop = self.mode == "improved" and self.max_drop is not None
         return "the mode improved allows no drop" if no_drop else ""
 
@@ -113,69 +98,9 @@ class CoverageJudge:
                 remedy="Run them with coverage, or name the report's place",
                 reason="report_missing",
             )
-        place = workspace.locate(path)
-        if self.mode == "added_lines":
-            return self._measure_added_lines(workspace, place, context)
         baseline = _find_baseline(context) if self.compares and self.baseline is None else None
-        return self.decide(parse_coverage(place).counters.get(self.metric), baseline)
-
-    def _measure_added_lines(
-        self, workspace: Workspace, place: Path, context: JudgmentContext
-    ) -> Judgment:
-        from prjury.git.directory import open_directory  # noqa: PLC0415 - only this mode needs it
-
-        diff = context.diff if context.diff is not None else self.diff
-        if diff is None:
-            raise _refuse_diff("The context has no diff", "no_diff")
-        try:
-            added = read_added_lines(diff)
-        except DiffError as error:
-            raise _refuse_diff(str(error), "diff_invalid") from error
-        paths = [entry.path for entry in open_directory(workspace.root).entries]
-        coverage = match_coverage(read_coverage(place), added, paths, str(workspace.root))
-        sources = [path for path in added if kind_of(printable(path)) is FileKind.SOURCE]
-        return self.decide_added(coverage, sorted(set(sources) - set(coverage)))
-
-    def decide_added(self, coverage: AddedCoverage, unmeasured: Sequence[str] = ()) -> Judgment:
-        """Return PASS, FAIL or ABSTAIN for the added lines. Pure.
-
-        Args:
-            unmeasured: the changed source files that no report names.
-        """
-        path, rest = os.fspath(self.report), len(unmeasured) - _MOST_NAMES
-        names = ", ".join(map(visible, unmeasured[:_MOST_NAMES]))
-        more = f" and {rest} more" if rest > 0 else ""
-        gap = f"{visible(path)} knows nothing of {names}{more}" if unmeasured else ""
-        runs = [run for lines in coverage.values() for run in lines.values()]
-        if not runs and gap:
-            return Judgment.abstained(f"no added line was measured: {gap}", "not_measured")
-        if not runs:
-            return Judgment.abstained("no added line is code that counts", "not_applicable")
-        current, minimum = Fraction(100 * sum(runs), len(runs)), self.minimum or 0.0
-        enough = current >= _exact(minimum)
-        words = (
-            f"{_percent(current)} % of the {len(runs)} added lines are covered, "
-            f"at least {_percent(minimum)} % is asked for"
-        )
-        checks = [Check("coverage-added-lines", enough, words, Location(path))]
-        checks += _list_uncovered(coverage, "warning" if enough else "error")
-        if gap:
-            checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
-        make = Judgment.passed if enough else Judgment.failed
-        return make(
-            f"{words}; {gap}" if gap else words,
-            score=NumericalScore(float(current), 0.0, 100.0),
-            checks=checks,
-            metadata={
-                "report": printable(path),
-                "mode": "added_lines",
-                "percent": float(current),
-                "covered": sum(runs),
-                "missed": len(runs) - sum(runs),
-                "minimum": self.minimum,
-                "unmeasured": [printable(source) for source in unmeasured],
-                "summaries": ["coverage-added-lines"],
-            },
+        return self.decide(
+            parse_coverage(workspace.locate(path)).counters.get(self.metric), baseline
         )
 
     def decide(
@@ -225,21 +150,21 @@ class CoverageJudge:
     def _compare_counts(
         self, current: Fraction, before: Fraction | None, place: Location
     ) -> Iterator[Check]:
-        now = f"{self.metric} coverage is {_percent(current)} %"
+        now = f"{self.metric} coverage is {format_percent(current)} %"
         if self.minimum is not None:
-            words = f"{now}, at least {_percent(self.minimum)} % is asked for"
+            words = f"{now}, at least {format_percent(self.minimum)} % is asked for"
             yield Check("coverage-minimum", current >= _exact(self.minimum), words, place)
         if before is None:
             return
-        now = f"{now} after {_percent(before)} %"
+        now = f"{now} after {format_percent(before)} %"
         if self.mode == "improved":
             gain = _gain(current, before)
-            words = f"{_percent(100 * gain)} % of the possible gain"
+            words = f"{format_percent(100 * gain)} % of the possible gain"
             words = f"{now}, {words if gain else 'that is no improvement'}"
             yield Check("coverage-improved", gain > 0, words, place)
         else:
             most = self.max_drop or 0.0
-            limit = f"a drop of at most {_percent(most)} points is" if most else "no drop is"
+            limit = f"a drop of at most {format_percent(most)} points is" if most else "no drop is"
             enough = before - current <= _exact(most)
             yield Check("coverage-drop", enough, f"{now}, {limit} allowed", place)
 
@@ -285,12 +210,6 @@ def _find_baseline(context: JudgmentContext) -> float | None:
     )
 
 
-def _refuse_diff(why: str, reason: str) -> CannotJudgeError:
-    what = "which lines were added is not known"
-    remedy = "Hand over what git diff prints: JudgmentContext(..., diff=...), or the option diff"
-    return CannotJudgeError(what, why=why, remedy=remedy, reason=reason)
-
-
 def _gain(current: Fraction, before: Fraction) -> Fraction:
     """Return the share of the possible gain; all of it if there was nothing left to gain."""
     if before == _FULL:
@@ -298,34 +217,12 @@ def _gain(current: Fraction, before: Fraction) -> Fraction:
     return max(Fraction(0), (current - before) / (_FULL - before))
 
 
-def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Check]:
-    spans = [(path, span) for path in sorted(coverage) for span in _list_spans(coverage[path])]
-    for path, (first, last) in spans[:_MOST_FINDINGS]:
-        lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
-        place = Location(path, first, last if last > first else None)
-        words = f"{lines} not covered by tests"
-        yield Check.bad("uncovered-lines", words, place, severity=severity)
-    if (rest := len(spans) - _MOST_FINDINGS) > 0:
-        words = f"{pluralize(rest, 'more place')} not covered by tests"
-        yield Check.bad("uncovered-lines", words, severity=severity)
-
-
-def _list_spans(lines: Mapping[int, bool]) -> list[list[int]]:
-    spans: list[list[int]] = []
-    for number in sorted(number for number, run in lines.items() if not run):
-        if spans and number == spans[-1][1] + 1:
-            spans[-1][1] = number
-        else:
-            spans.append([number, number])
-    return spans
-
-
 def _exact(number: float | Fraction) -> Fraction:
     """Return the number as it is written, so that 74.9 is 749/10."""
     return number if isinstance(number, Fraction) else Fraction(str(number))
 
 
-def _percent(number: float | Fraction) -> str:
+def format_percent(number: float | Fraction) -> str:
     """Write at most two decimals of a share; rounded down, or it looks like its threshold."""
     value = int(number * 100) / 100 if isinstance(number, Fraction) else number
     return str(value).removesuffix(".0")

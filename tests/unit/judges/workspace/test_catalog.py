@@ -80,7 +80,6 @@ def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
         ("patterns", {"packs": "a,"}, "packs=a,: names with commas between them are needed."),
         ("patterns", {"baseline": "../b"}, "baseline=../b: a path inside the directory is needed"),
         ("patterns", {"baseline": "b", "write_baseline": "b"}, "cannot be given together"),
-        ("coverage", {"diff": "no-such-file"}, "diff=no-such-file: it cannot be read: No such"),
     ],
 )
 def test_what_makes_no_sense(name: str, options: dict[str, str], told: str) -> None:

@@ -213,10 +213,9 @@ def test_the_baseline_of_the_context(key: str, tmp_path: Path) -> None:
     ("options", "told"),
     [
         ({"mode": "floor"}, "the mode floor needs a minimum"),
-        ({"mode": "added_lines"}, "the mode added_lines needs a minimum"),
         ({"mode": "floor", "minimum": 1, "baseline": 1}, "compares with no baseline"),
-        ({"mode": "added_lines", "minimum": 1, "metric": "branch"}, "counts lines"),
         ({"mode": "improved", "max_drop": 1}, "allows no drop"),
+        ({"mode": "added_lines", "minimum": 1}, "there is no mode 'added_lines'"),
         ({"mode": "best"}, "there is no mode 'best'; known are floor, preserved"),
     ],
 )

@@ -60,7 +60,7 @@ def test_a_name_that_is_no_utf_8_can_be_told(context: JudgmentContext) -> None:
         ({"contains": "It works"}, Status.PASS, "README.md contains 'It works'", 3),
         ({"regex": r"^It \w+\.$"}, Status.PASS, r"README.md matches '^It \\w+\\.$'", 3),
         ({"contains": "It fails"}, Status.FAIL, "README.md does not contain 'It fails'", None),
-        ({"regex": "x{3}"}, Status.FAIL, "nothing in README.md matches 'x{3}'", None),
+        ({"regex": "x{3}"}, Status.FAIL, "README.md does not match 'x{3}'", None),
         (
             {"exact": "# Title\n"},
             Status.FAIL,

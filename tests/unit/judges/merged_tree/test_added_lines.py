@@ -10,42 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.workspace.added_lines import match_coverage, read_added_lines
-from prjury.judges.workspace.coverage import CoverageJudge
+from prjury.judges.builds.results.tree import TreeFiles
+from prjury.judges.merged_tree.added_lines import decide_added, match_coverage
 from prjury.judges.workspace.coverage_readers import read_coverage
 from prjury.judges.workspace.coverage_report import CoverageMetrics, CoverageReport
-from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
+from prjury.snapshot.diff import read_patches
 
-REPORTS = Path(__file__).parent / "coverage_reports"
-DIFF = """--- a/pkg/a.py
-+++ b/pkg/a.py
-@@ -1,2 +1,4 @@ def f():
- one
--two
-+++ b/no header
-+three
-+four
-@@ -9 +11,0 @@
--nine
---- /dev/null
-+++ "b/p\\303\\244.py"
-@@ -0,0 +1 @@
-+new
-\\ No newline at end of file
---- a/gone.py
-+++ /dev/null
-@@ -1 +0,0 @@
--gone
-"""
-
-
-def test_the_added_lines_of_a_diff() -> None:
-    assert read_added_lines(DIFF) == {
-        "pkg/a.py": {2: "++ b/no header", 3: "three", 4: "four"},
-        "pä.py": {1: "new"},
-    }
-    assert read_added_lines("") == {}
+REPORTS = Path(__file__).parents[1] / "workspace" / "coverage_reports"
 
 
 @pytest.mark.parametrize(
@@ -66,8 +38,8 @@ def test_which_file_a_report_means(
 ) -> None:
     modules = [f"{module}/src/main/java/till/Till.java" for module in ("one", "two")]
     known = ["a.py", "src/a.py", *modules]
-    report = CoverageReport(CoverageMetrics(), {name: {1: True}}, roots, Path("/w", place))
-    found = match_coverage([report], {one: {1: "x"} for one in known}, known, "/w")
+    report = CoverageReport(CoverageMetrics(), {name: {1: True}}, roots, Path(place))
+    found = match_coverage([report], {one: {1: "x"} for one in known}, TreeFiles(frozenset(known)))
     assert list(found) == ([path] if path else [])
 
 
@@ -76,7 +48,7 @@ def test_blocks_of_go_hold_lines_that_are_no_code() -> None:
     report = CoverageReport(
         CoverageMetrics(), {"example.com/x/a.go": dict.fromkeys(lines, False)}, by_block=True
     )
-    found = match_coverage([report], {"a.go": lines}, ["a.go"])
+    found = match_coverage([report], {"a.go": lines}, TreeFiles(frozenset(["a.go"])))
     assert found == {"a.go": {4: False, 8: False}}
 
 
@@ -98,9 +70,13 @@ def laid(place: Path, before: str, after: str, hits: dict[int, int]) -> str:
     ) + "\n"  # fmt: skip
 
 
-def judged(place: Path, diff: str, minimum: float = 100) -> Judgment:
-    judge = CoverageJudge("coverage.xml", minimum, mode="added_lines")
-    return judge.judge(JudgmentContext("goal", workspace=place, diff=diff))
+def measure(place: Path, diff: str, minimum: float = 100) -> Judgment:
+    [patch] = read_patches(diff.encode())
+    lines = [line for hunk in patch.hunks() for line in hunk.lines]
+    added = {"pkg/a.py": {line.new: line.text for line in lines if line.sign == "+" and line.new}}
+    reports = read_coverage(place / "coverage.xml")
+    coverage = match_coverage(reports, added, TreeFiles(frozenset(["pkg/a.py"])))
+    return decide_added(coverage, minimum, "coverage.xml", ())
 
 
 def changed(seed: int, place: Path) -> str:
@@ -132,7 +108,7 @@ def test_the_figure_is_that_of_diff_cover(tmp_path: Path) -> None:
     for seed in range(10):
         place = tmp_path / str(seed)
         told = json.loads((place / "out.json").read_text())
-        ours = judged(place, (place / "change.diff").read_text())
+        ours = measure(place, (place / "change.diff").read_text())
         missed, total = told["total_num_violations"], told["total_num_lines"]
         if not total:
             assert ours.label == "not_applicable"
@@ -153,7 +129,7 @@ def test_the_figure_is_that_of_diff_cover(tmp_path: Path) -> None:
 
 def test_uncovered_lines_are_findings_with_their_place(tmp_path: Path) -> None:
     diff = laid(tmp_path, "a", "a\nb\nc\nd\ne\nf", {1: 0, 2: 0, 3: 0, 4: 1, 6: 0})
-    judgment = judged(tmp_path, diff, 75)
+    judgment = measure(tmp_path, diff, 75)
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == (
         "25 % of the 4 added lines are covered, at least 75 % is asked for"
@@ -162,18 +138,15 @@ def test_uncovered_lines_are_findings_with_their_place(tmp_path: Path) -> None:
         (Location("pkg/a.py", 2, 3), "lines 2 to 3 are not covered by tests"),
         (Location("pkg/a.py", 6), "line 6 is not covered by tests"),
     ]
-    passed = judged(tmp_path, diff, 25)
+    passed = measure(tmp_path, diff, 25)
     assert passed.status is Status.PASS
     assert {check.severity for check in passed.failed_checks} == {"warning"}
 
 
-def test_source_files_that_no_report_names_are_told(tmp_path: Path) -> None:
-    (tmp_path / "new.py").write_text("x = 1\n")
-    alone = "--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n"
-    diff = laid(tmp_path, "a", "a\nb", {1: 1, 2: 1})
-    judgment = judged(tmp_path, alone)
+def test_source_files_that_no_report_names_are_told() -> None:
+    judgment = decide_added({}, 80, "coverage.xml", ["new.py"])
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_measured")
-    both = judged(tmp_path, diff + alone)
+    both = decide_added({"a.py": {1: True}}, 80, "coverage.xml", ["new.py"])
     assert both.status is Status.PASS
     assert both.reasoning.endswith("coverage.xml knows nothing of new.py")
     assert both.metadata["unmeasured"] == ("new.py",)
@@ -181,16 +154,7 @@ def test_source_files_that_no_report_names_are_told(tmp_path: Path) -> None:
 
 def test_nothing_that_counts_is_not_applicable(tmp_path: Path) -> None:
     diff = laid(tmp_path, "a", "a\n# why", {1: 1})
-    assert judged(tmp_path, diff).label == "not_applicable"
-
-
-def test_there_has_to_be_a_diff(tmp_path: Path) -> None:
-    laid(tmp_path, "a", "a\nb", {1: 1})
-    judge = CoverageJudge("coverage.xml", 80, mode="added_lines")
-    early = "+++ b/a\n@@ -1,9 +1,9 @@\n+one"
-    for diff, reason in ((None, "no_diff"), ("none\n", "diff_invalid"), (early, "diff_invalid")):
-        judgment = judge.judge(JudgmentContext("goal", workspace=tmp_path, diff=diff))
-        assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, reason)
+    assert measure(tmp_path, diff).label == "not_applicable"
 
 
 def test_reports_of_real_tools_name_the_files_of_the_tree() -> None:
@@ -203,4 +167,6 @@ def test_reports_of_real_tools_name_the_files_of_the_tree() -> None:
         ("go.out", "a.go"),
     ):
         added = {one: {5: "return 0", 7: "def g():"} for one in known}
-        assert path in match_coverage(read_coverage(REPORTS / name), added, known)
+        assert path in match_coverage(
+            read_coverage(REPORTS / name), added, TreeFiles(frozenset(known))
+        )
