@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from msgspec import field
-
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import lines_in, strings, table, text_of, toml_mentions, toml_of, word
 
@@ -17,7 +15,7 @@ _SECTIONS = (
     "dependencies", "dev-dependencies", "build-dependencies", "dev_dependencies",
     "build_dependencies",
 )  # fmt: skip
-_INHERITED, _PATCHED = "workspace.dependencies.", "patch."
+_INHERITED = "workspace.dependencies."
 #: Cargo takes this one where a package names none.
 _FIRST_EDITION = "2015"
 #: The latest edition, and the first Rust that knows it.
@@ -26,23 +24,10 @@ _CHANNEL = re.compile(r"(\d+\.\d+(?:\.\d+)?)\s*")
 
 
 class CargoToml(Manifest, frozen=True):
-    """A ``Cargo.toml``; ``local`` has the paths of its dependencies, ``members`` of its workspace.
+    """A ``Cargo.toml``; ``default`` has patterns of the members that are built by default."""
 
-    Attributes:
-        default: patterns of the members that are built by default; empty for all.
-        targets: the files of programs and tests that it names.
-        needed: what it may take from `offered` of its workspace's root.
-        offered: paths of dependencies that members inherit, and of those that are patched.
-        features: their names, without those that optional dependencies are by themselves.
-    """
-
-    has_package: bool = False
     is_workspace: bool = False
     default: tuple[str, ...] = ()
-    targets: tuple[str, ...] = ()
-    needed: frozenset[str] = frozenset()
-    offered: Mapping[str, str] = field(default_factory=dict)
-    features: tuple[str, ...] = ()
 
 
 def read_cargo_toml(content: bytes) -> CargoToml:
@@ -58,7 +43,6 @@ def read_cargo_toml(content: bytes) -> CargoToml:
     members, excluded, default = (
         strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
     )
-    places = [_locate_dependency(name, value) for _, name, value in _list_dependencies(document)]
     return CargoToml(
         name=name or "",
         version=version,
@@ -67,47 +51,9 @@ def read_cargo_toml(content: bytes) -> CargoToml:
         properties=_list_properties(workspace),
         members=members or (),
         excluded=excluded or (),
-        unclear=None in (members, excluded, default),
-        local=tuple(path for path, _ in places if path),
-        has_package="package" in document,
         is_workspace=isinstance(document.get("workspace"), dict),
         default=default or (),
-        targets=tuple(_targets(document)),
-        needed=frozenset(key for _, key in places if key),
-        offered=dict(_list_offers(document)),
-        features=tuple(table(document, "features")),
     )
-
-
-def _locate_dependency(name: str, value: object) -> tuple[str, str]:
-    """The path of a dependency, or the key under which its workspace's root may have one."""
-    entry = value if isinstance(value, dict) else {}
-    if entry.get("workspace") is True:
-        return "", f"{_INHERITED}{name}"
-    if "path" in entry:
-        return word(entry["path"]) or "", ""
-    return "", f"{_PATCHED}{word(entry.get('package')) or name}"
-
-
-def _list_offers(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    patched = {
-        f"{_PATCHED}{name}": path
-        for source in table(document, "patch").values()
-        for name, patch in table(source).items()
-        if (path := word(table(patch).get("path")))
-    }
-    yield from patched.items()
-    for name, value in table(document, "workspace", "dependencies").items():
-        path, key = _locate_dependency(name, value)
-        if place := path or patched.get(key):
-            yield f"{_INHERITED}{name}", place
-
-
-def _targets(document: Mapping[str, Any]) -> Iterator[str]:
-    kinds = (document.get(kind) for kind in ("bin", "test", "bench", "example"))
-    listed = [table(one) for kind in kinds if isinstance(kind, list) for one in kind]
-    paths = [one.get("path") for one in (*listed, table(document, "lib"))]
-    yield from filter(None, map(word, (*paths, table(document, "package").get("build"))))
 
 
 def _read_key(package: Mapping[str, Any], key: str) -> str | None:

@@ -10,7 +10,6 @@ from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import text_of
 
 _WORDS = re.compile(r'"[^"]*"|`[^`]*`|[^\s()"`]+|[()]')
-_LOCAL = re.compile(r"\.{1,2}(/|$)")
 _DIRECTIVES = frozenset({"require", "replace", "tool", "module", "go", "use", "exclude", "retract"})
 
 
@@ -46,7 +45,6 @@ def read_go_mod(content: bytes) -> Manifest:
         coordinates=(*others, *_apply_replacements(required, replaced)),
         further=further,
         members=tuple(members),
-        local=tuple(path for path, _ in replaced.values() if _LOCAL.match(path)),
     )
 
 

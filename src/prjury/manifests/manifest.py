@@ -113,7 +113,6 @@ class Manifest(Struct, frozen=True):
         members: parts of its project, as they are written; mostly patterns of directories.
         excluded: patterns of directories that are no members in spite of that.
         unclear: whether it names its members in a form that no reader understands.
-        local: places in the tree that stand in for dependencies, as they are written.
         platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
         named_versions: versions under names of their own that are no properties of this format.
     """
@@ -131,7 +130,6 @@ class Manifest(Struct, frozen=True):
     members: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     unclear: bool = False
-    local: tuple[str, ...] = ()
     platforms: tuple[str, ...] = ()
     named_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
 

@@ -19,15 +19,11 @@ _ALIAS = re.compile(r"npm:((?:@[^@/\s]+/)?[^@/\s]+)(?:@(.+))?")
 _CATALOG = "catalog:"
 _ANYTHING = frozenset({"", "*", "x", "X", "latest"})
 _OVERRIDDEN = re.compile(r"(?:.*[/>])?((?:@[^@/\s>]+/)?[^@/\s>]+)(?:@.*)?")
-_LINKED = re.compile(r"(?:file|link|portal):(.*)", re.DOTALL)
 _NODE = re.compile(r"v?(\d+(?:\.\d+){0,2})\s*")
 
 
 class PackageJson(Manifest, frozen=True):
-    """A ``package.json``; ``members`` has its workspaces, ``local`` the packages that it links.
-
-    The manager is the package manager with its version, as Corepack has it.
-    """
+    """A ``package.json``; ``manager`` is the package manager with its version, for Corepack."""
 
     scripts: Mapping[str, str] = field(default_factory=dict)
     manager: str = ""
@@ -60,9 +56,6 @@ def read_package_json(content: bytes) -> PackageJson:
         further=tuple(entry for entries in by_name.values() for entry in entries[1:]),
         members=members or (),
         unclear=members is None,
-        local=tuple(
-            match[1] for _, _, spec in _list_entries(document) if (match := _LINKED.match(spec))
-        ),
         scripts={
             name: text if isinstance(text, str) else ""
             for name, text in table(document, "scripts").items()

@@ -30,7 +30,7 @@ _DESCRIBING = frozenset({"project", "build-system", "dependency-groups"})
 
 
 class PyProject(Manifest, frozen=True):
-    """A ``pyproject.toml``; ``members`` are of uv's workspace, ``local`` has paths of sources.
+    """A ``pyproject.toml``; ``members`` are of uv's workspace.
 
     Attributes:
         is_described: whether it is about a project, not only settings of tools.
@@ -80,8 +80,6 @@ def read_pyproject(content: bytes) -> PyProject:
         ),
         members=members or (),
         excluded=excluded or (),
-        unclear=members is None or excluded is None,
-        local=tuple(_local(document)),
         is_project="project" in document,
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
         is_workspace=isinstance(table(document, "tool", "uv").get("workspace"), dict),
@@ -89,19 +87,6 @@ def read_pyproject(content: bytes) -> PyProject:
         groups=_collect_names(table(document, "dependency-groups")),
         extras=_collect_names(table(project, "optional-dependencies")),
     )
-
-
-def _local(document: Mapping[str, Any]) -> Iterator[str]:
-    poetry = table(document, "tool", "poetry")
-    places = [
-        table(document, "tool", "uv", "sources"),
-        table(poetry, "dependencies"),
-        *(group for _, group in _poetry_groups(poetry)),
-    ]
-    for value in (value for place in places for value in place.values()):
-        for each in value if isinstance(value, list) else [value]:
-            if path := word(table(each).get("path")):
-                yield path
 
 
 def _collect_names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:

@@ -97,9 +97,9 @@ class FileContentJudge:
         kind = tree.kind(path)
         if kind in {"missing", "directory"}:
             return _judge_existence(path, kind)
-        return _judge_check(self._check_text(tree.text(path), path), path)
+        return _judge_check(self._match_text(tree.text(path), path), path)
 
-    def _check_text(self, text: str, path: str) -> Check:
+    def _match_text(self, text: str, path: str) -> Check:
         if self.exact is not None:
             return _compare_lines(self.exact.replace("\r\n", "\n"), text, path)
         if self.contains:
