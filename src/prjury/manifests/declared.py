@@ -33,14 +33,9 @@ class Purpose(StrEnum):
 
 
 class DeclaredDependency(Struct, frozen=True):
-    """A version in a file.
+    """A version in a file, by ``group:artifact`` or the name of the property that holds it.
 
-    Attributes:
-        name: such as ``group:artifact``, or that of the property or variable.
-        version: or range; empty for a commit of which no comment names the version.
-        written: the version or commit that stands there.
-        line: the first line that names it, from 1.
-        scope: where in the file it is asked for.
+    ``version`` is empty for a commit without a comment; ``written`` is what stands there.
     """
 
     name: str

@@ -115,14 +115,10 @@ _MAX_LOCK_BYTES = 8 * 1024 * 1024
 
 
 class ManifestFormat(Struct, frozen=True):
-    """A kind of build file.
+    """A kind of build file; of those in one directory, the ones of lower rank say more.
 
-    Attributes:
-        family: that of languages.
-        rank: of the files in one directory, those of lower rank say more.
-        anchor: whether a module begins where such a file is.
-        locked: whether it only says what others resolve to: nothing is lost if it is unreadable.
-        loose: whether it may lie anywhere in a project, so that none of its own begins there.
+    A module begins where an ``anchor`` is, unless it is ``loose`` and may lie anywhere. A
+    ``locked`` file only says what others resolve to: nothing is lost if it is unreadable.
     """
 
     family: str

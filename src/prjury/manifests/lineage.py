@@ -41,10 +41,7 @@ class Link(Struct, frozen=True):
 
 
 class Chain(Struct, frozen=True):
-    """A module's build files, then those that it inherits from, as far as they are in the tree.
-
-    The paths are all that were looked for, read or not.
-    """
+    """A module's build files, then those it inherits from; paths that were looked for."""
 
     links: tuple[Link, ...]
     paths: tuple[str, ...]

@@ -55,12 +55,10 @@ class Coordinate:
     """A dependency, managed dependency, BOM, parent, plugin or runtime as it is written.
 
     Attributes:
-        group: Maven's; empty in other ecosystems.
         artifact: in its registry's canonical spelling (``ruamel-yaml`` for ``Ruamel.YAML``).
-        version: as written, with its ``${...}``; None where there is none.
         lines: those that name it; the version's line is not among them.
-        optional: whether only an extra or a group asks for it.
-        scope: where the file asks for it: a table, a Maven scope, a configuration of Gradle.
+        optional: only an extra or a group asks for it.
+        scope: a table, a Maven scope, a configuration of Gradle.
         pin: the commit that is used; the version is then the one in the comment behind it.
         via: the entry of this file that holds the version, for one that is written elsewhere.
     """
@@ -105,16 +103,13 @@ class Manifest(Struct, frozen=True):
     """One build file.
 
     Attributes:
-        name: the artifact that it builds, as far as it says so.
         parent_path: where Maven looks for the parent, relative to this file; None for nowhere.
         includes: further files of the same kind, relative to this one.
         own_version: the version that this very file gives the project.
         further: entries that say nothing of what the code is compiled against, such as overridden.
-        members: parts of its project, as they are written; mostly patterns of directories.
-        excluded: patterns of directories that are no members in spite of that.
-        unclear: whether it names its members in a form that no reader understands.
+        members, excluded: parts of its project, mostly patterns of directories.
+        unclear: it names its members in a form that no reader understands.
         platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
-        named_versions: versions under names of their own that are no properties of this format.
     """
 
     name: str = ""

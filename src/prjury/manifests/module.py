@@ -17,13 +17,9 @@ _ROLES = tuple(Role)
 
 @dataclass(frozen=True, slots=True)
 class DeclaredVersion:
-    """A coordinate with its properties resolved.
+    """A coordinate with its properties resolved; no version if it is managed elsewhere.
 
-    Attributes:
-        version: None where it is managed elsewhere or cannot be resolved.
-        written: the version as it stands in the build file at ``path``.
-        level: 0 for the module's own build file, 1 for its parent, and so on.
-        line: the first line that names it, where that is known.
+    The level is 0 for the module's own build file, 1 for its parent, and so on.
     """
 
     group: str
@@ -64,13 +60,10 @@ class ManifestModule:
     """The nearest build file of some files, with everything that it inherits.
 
     Attributes:
-        path: the build file; empty for files that have none above them.
-        names: the module's artifact and directory at the base.
         declared: all coordinates of the module and its parents, those that count first, first.
-        requested: the dependencies that the module itself asks for, as the base has it.
-        selves: the module and those above it themselves, as the base has it.
-        at: ``"head"`` where the pull request changes one of the build files, else ``"base"``.
-        broken: whether one of the build files could not be read, so that nothing is sure.
+        names, requested, selves: as the base has them, so that no change excuses itself.
+        at: ``"head"`` where the pull request changes one of the build files.
+        broken: one of the build files could not be read, so that nothing is sure.
     """
 
     path: str = ""
@@ -165,10 +158,7 @@ class Sides(Struct, frozen=True):
         return self.head.path == self.base.path
 
     def moves(self, requirements: Iterable[Requirement]) -> bool:
-        """Return true if the head declares another version of all that decides at the base.
-
-        Removing a declaration, or hiding its version, moves nothing.
-        """
+        """Return true if the head declares other versions of all that decides at the base."""
         wishes = list(requirements)
         sure = [r for r in wishes if self.base.truth(r) is Truth.YES]
         unsure = {Truth.SOME, Truth.UNKNOWN}

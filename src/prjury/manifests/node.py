@@ -116,10 +116,7 @@ def _manager(manager: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Ite
 def _overrides(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    """List the versions that npm, Yarn and pnpm take whatever a dependent asks for.
-
-    An override for one dependent alone (``"a": {"b": "1"}``) says nothing of the project's own use.
-    """
+    """List overrides, but for those of one dependent alone (``"a": {"b": "1"}``)."""
     places = (
         table(document, "overrides"),
         table(document, "resolutions"),

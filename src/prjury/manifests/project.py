@@ -35,12 +35,7 @@ NOWHERE = ManifestModule()
 
 
 class Project(Struct, frozen=True):
-    """The modules of a pull request's files.
-
-    Attributes:
-        of_file: the module of each changed file by its path; `NOWHERE` where none is above it.
-        unread: why a build file that the pull request changes cannot be read, by printable path.
-    """
+    """The modules of changed files by path, and why changed build files cannot be read."""
 
     of_file: Mapping[str, Sides]
     base: Sequence[TreeEntry] = ()

@@ -32,10 +32,7 @@ _DESCRIBING = frozenset({"project", "build-system", "dependency-groups"})
 class PyProject(Manifest, frozen=True):
     """A ``pyproject.toml``; ``members`` are of uv's workspace.
 
-    Attributes:
-        is_described: whether it is about a project, not only settings of tools.
-        installed: the packages that uv installs without being asked.
-        groups, extras: the packages of each.
+    It ``is_described`` if it is about a project; uv installs those ``installed`` without asking.
     """
 
     is_project: bool = False

@@ -48,8 +48,7 @@ def merge_entries(
 ) -> tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]]:
     """List each dependency once, with all its lines; and the entries that say another version.
 
-    The first list with a version counts. Extras and groups count only where the project itself
-    names no version; each version of theirs is kept, as an optional one.
+    Extras and groups count where the project names no version, as optional ones.
     """
     by_name: dict[str, list[Coordinate]] = {}
     for group in main:

@@ -47,11 +47,7 @@ class _Level:
 
 
 def read_yaml(text: str) -> Iterator[ProgramSetting]:
-    """Yield the settings of a YAML file, those that only hold others among them.
-
-    Raises:
-        ManifestError: for a file that is no YAML, or too deep or too large.
-    """
+    """Yield the settings of a YAML file; ManifestError for no YAML, or too deep or too large."""
     import yaml  # noqa: PLC0415 - loaded where there is such a file
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -33,13 +33,9 @@ class Truth(Enum):
 
 
 class Requirement(Struct, frozen=True):
-    """A dependency or platform that must be declared, in some span of versions.
+    """A dependency or platform that must be declared, in some span of versions or in any.
 
-    Attributes:
-        ecosystem: one of `ECOSYSTEMS`; empty for a requirement that always holds.
-        group: a Maven group, possibly with ``*``; empty in other ecosystems.
-        artifact: an artifact of it, or a package, possibly with ``*``.
-        span: None where any version will do.
+    Names may hold ``*``; no ecosystem stands for a requirement that always holds.
     """
 
     ecosystem: str
@@ -50,10 +46,7 @@ class Requirement(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
-        """Read ``ECOSYSTEM:NAME [>=version] [<version]``, or ``always``; else ValueError.
-
-        Maven's names are ``group[:artifact]``.
-        """
+        """Read ``ECOSYSTEM:NAME [>=version] [<version]``, or ``always``; else ValueError."""
         if text.strip() == _ALWAYS:
             return cls("", "", "", None, _ALWAYS)
         match = _REQUIREMENT.fullmatch(text.strip())

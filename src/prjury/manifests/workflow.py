@@ -77,11 +77,7 @@ def _run_defaults(value: object) -> dict[str, str]:
 
 
 def _image(value: object) -> str:
-    return (
-        _read_text(_mapping(value).get("image"))
-        if isinstance(value, Mapping)
-        else _read_text(value)
-    )
+    return _read_text(value.get("image") if isinstance(value, Mapping) else value)
 
 
 def _list_steps(value: object) -> list[Any]:
@@ -114,13 +110,7 @@ class _WorkflowPart(BaseModel):
 
 
 class Trigger(_WorkflowPart):
-    """An event that starts a workflow.
-
-    Attributes:
-        types: None where the file leaves them to GitHub.
-        filters: the names of the filters by which it may not start.
-        inputs: values that a caller may hand over, with the defaults.
-    """
+    """An event that starts a workflow, with the names of its filters and a caller's inputs."""
 
     types: Annotated[tuple[str, ...] | None, BeforeValidator(_read_words)] = None
     filters: tuple[str, ...] = ()

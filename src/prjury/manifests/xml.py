@@ -83,11 +83,7 @@ class _TreeBuilder(ContentHandler):
 
 
 def read_xml(content: bytes | str) -> Node:
-    """A nameless node around the document's element; text ignores the encoding that it names.
-
-    Raises:
-        ManifestError: for a file that is not XML, is nested too deep, or has a DTD or entities.
-    """
+    """Read a nameless node around the element; ManifestError for no XML, a DTD or entities."""
     from defusedxml import sax  # noqa: PLC0415 - it loads HTTP clients, and few files are XML
 
     builder = _TreeBuilder()
