@@ -240,6 +240,7 @@ def test_the_diagram_of_the_rooms_shows_the_imports() -> None:
 #: Classes that hold nine tenths of another's fields, by the other one, and why there are two.
 TWINS = {
     "Completed": "what became of a program, and steps and tests that are told of it with more",
+    "CoverageJudge": "a policy's options, and the library's judge, which takes no policy",
     "CoverageOptions": "a policy's options, and the library's judge, which takes no policy",
     "FileContentJudge": "a policy's options, and the library's judge, which takes no policy",
     "FileContentOptions": "a policy's options, and the library's judge, which takes no policy",
