@@ -116,15 +116,10 @@ else:
 
     def _read_homes() -> dict[str, str]:
         import ast  # noqa: PLC0415 - importing the package costs nothing
+        from pathlib import Path  # noqa: PLC0415 - as above
 
-        # The loader of pytest, which rewrites the packages of its plugins, gives no source.
-        get_source = getattr(__spec__.loader, "get_source", None)
-        if get_source is None:
-            from importlib.machinery import SourceFileLoader  # noqa: PLC0415 - as above
-
-            get_source = SourceFileLoader(__name__, __file__).get_source
         if not _HOMES:
-            for node in ast.walk(ast.parse(get_source(__name__))):
+            for node in ast.walk(ast.parse(Path(__file__).read_text("utf-8"))):
                 if isinstance(node, ast.ImportFrom) and node.module.startswith(f"{__name__}."):
                     _HOMES.update((alias.name, node.module) for alias in node.names)
         return _HOMES

@@ -35,10 +35,7 @@ class ExitCode(IntEnum):
 
 
 class PrJuryError(Exception):
-    """An expected failure, reported in one line: what, why usually, what to do.
-
-    ``reason`` is a machine-readable word such as ``"timeout"``.
-    """
+    """An expected failure in one line: what, why usually, what to do; a word as its ``reason``."""
 
     exit_code: ExitCode = ExitCode.BUG
     default_reason: str = "internal"
@@ -76,10 +73,7 @@ class UsageError(PrJuryError):
 
 
 class ConfigError(UsageError):
-    """The configuration is wrong; the message names key path, line and what is allowed.
-
-    ``problems`` are those whose place is known, as ``file:line:column: message``.
-    """
+    """The configuration is wrong; ``problems`` are like ``file:line:column: message``."""
 
     default_reason = "config_invalid"
     problems: tuple[str, ...] = ()

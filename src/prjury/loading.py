@@ -1,8 +1,6 @@
 """Keeps what a run may still need, before a program runs that is not trusted.
 
-A build runs as the same user and could write into the files of this program. So nothing of ours is
-read from these files after a build has begun: what is imported, rendered or started later comes
-from what was read before.
+A build runs as the same user and could write into our files, so nothing is read from them later.
 """
 
 from __future__ import annotations

@@ -72,10 +72,7 @@ def jury(request: pytest.FixtureRequest) -> JuryFixture:
 
 
 def assert_verdict(verdict: JuryVerdict | Verdict | Judgment, status: str = "pass") -> None:
-    """Fail the test, with what to correct, unless the verdict has this status.
-
-    ERROR and ABSTAIN are no PASS: what could not be judged fails as well.
-    """
+    """Fail the test, with what to correct, unless the verdict has this status."""
     __tracebackhide__ = True
     from prjury.jury.judgment import Judgment, Status  # noqa: PLC0415 - see above
     from prjury.jury.verdicts import JuryVerdict  # noqa: PLC0415 - see above

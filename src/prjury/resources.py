@@ -1,8 +1,4 @@
-"""Finds and reads the files that travel with the program: templates and rule packs.
-
-In a wheel the templates lie inside the package; in a checkout (also an editable install, which has
-no copy) they lie at the top of the repository.
-"""
+"""Finds and reads what travels with the program: inside of a wheel, at the top of a checkout."""
 
 from __future__ import annotations
 

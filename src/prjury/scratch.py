@@ -1,8 +1,7 @@
 """Scratch directories, of which nothing is left however this process ends.
 
-Ctrl-C unwinds the main thread alone: the threads of judges go on until the process is gone, and so
-do programs that they have started. At the end those are killed, no directory is made any more, and
-what there is gets removed, again where something was written meanwhile.
+Ctrl-C unwinds the main thread alone: threads of judges and their programs go on. At the end those
+are killed, no directory is made any more, and what there is gets removed until it stays away.
 """
 
 from __future__ import annotations
@@ -79,10 +78,9 @@ _SCRATCHES = _Scratches()
 
 @contextlib.contextmanager
 def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
-    """Make a directory that only this user can enter, and remove it at the end.
+    """Make a directory that only this user can enter, and remove it; ``later`` waits for nothing.
 
-    Code that ends the process by `os._exit` must call the handlers of `atexit` first. ``later`` has
-    another program remove it, for which nothing waits. CannotJudgeError when the process ends.
+    Code that ends the process by `os._exit` must call the handlers of `atexit` first.
     """
     place = _SCRATCHES.make(prefix)
     try:

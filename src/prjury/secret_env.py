@@ -1,8 +1,7 @@
 """Keeps secrets out of the process's environment, where every child and neighbour can read them.
 
-Deleting a variable is not enough: the block that the process was started with stays readable in
-``/proc``. So the program starts itself once more, without the secrets in the environment, and hands
-them over in a pipe.
+Deleting a variable leaves the block in ``/proc``, so the program starts itself once more without
+them, and hands them over in a pipe.
 """
 
 from __future__ import annotations
@@ -66,10 +65,7 @@ def reexec_without_secrets(environ: Mapping[str, str], command: list[str]) -> No
 
 
 def read_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
-    """The environment as it was before `reexec_without_secrets`, for this process alone.
-
-    The pipe's name is removed from ``environ``, so that no child sees it.
-    """
+    """The environment as it was before `reexec_without_secrets`, for this process alone."""
     number = environ.pop(_PIPE, "")
     try:
         with os.fdopen(int(number), "rb") as pipe:
@@ -94,9 +90,6 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 def forbid_dumps() -> None:
-    """Close this process's memory and its entries in ``/proc`` to others of the same user.
-
-    Linux alone knows this; a program that is started afterwards is open again.
-    """
+    """Close this process's memory and ``/proc`` entries to others of the same user, on Linux."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)

@@ -25,7 +25,7 @@ from prjury.jury.compose import kind_of
 from prjury.jury.guard import Listener, catch_crash, patience
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import Bench, JuryJudge
+from prjury.jury.jury import Bench, JuryJudge, Voter
 from prjury.jury.score import finite
 from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict, require_bool
 from prjury.jury.voting import NOBODY_VOTED
@@ -67,7 +67,7 @@ class Tier(Generic[ContextT]):
 
 
 @dataclass(frozen=True)
-class CascadedJury(Generic[ContextT]):
+class CascadedJury(Voter[ContextT, Verdict]):
     """Tiers in the order in which they are asked; the last is final, and no name is repeated."""
 
     tiers: Sequence[Tier[ContextT]]
@@ -99,18 +99,6 @@ class CascadedJury(Generic[ContextT]):
             stopped = stopped or stop_reason(tier, attempt)
         return conclude(attempts)
 
-    async def vote_async(
-        self,
-        context: ContextT,
-        *,
-        timeout: float | None = None,
-        listener: Listener | None = None,
-    ) -> Verdict:
-        """Vote in a thread of its own, while the event loop goes on."""
-        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
-
-        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
-
     @property
     def type(self) -> JudgeType:
         """The type of the tiers where they agree, else a hybrid."""
@@ -121,9 +109,9 @@ class CascadedJury(Generic[ContextT]):
         """The names of its tiers."""
         return ", ".join(tier.name for tier in self.tiers)
 
-    def as_judge(self, name: str = "cascade") -> JuryJudge[ContextT]:
+    def as_judge(self, name: str | None = "cascade") -> JuryJudge[ContextT]:
         """The whole cascade as one judge, for a seat on a jury."""
-        return JuryJudge(self, name)
+        return super().as_judge(name)
 
 
 def _try_tier(

@@ -51,11 +51,7 @@ class _Chain(Generic[ContextT]):
         return self._of_all(heard)
 
     def _of_all(self, heard: Sequence[Judgment]) -> Judgment:
-        """The last answer, with the checks of the members before it and what they said.
-
-        Its benign label is lost if it would excuse the other members too: one member to which the
-        matter does not apply says nothing of members that were not asked, or that failed.
-        """
+        """The last answer; no benign label where that would excuse members not asked."""
         answer = self._with_earlier(heard) if len(heard) > 1 else heard[-1]
         in_order = all(judgment.status is Status.PASS or is_benign(judgment) for judgment in heard)
         if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
@@ -63,10 +59,7 @@ class _Chain(Generic[ContextT]):
         return answer
 
     def _with_earlier(self, heard: Sequence[Judgment]) -> Judgment:
-        """The last answer, with what each member said.
-
-        Checks of members that did not pass are no findings of a chain that did.
-        """
+        """The last answer, with what each said; members that failed bring a PASS no checks."""
         answer = heard[-1]
         names = unique_names(member.name for member in self.members)
         members = dict(zip(names, map(judgment_to_json, heard), strict=False))

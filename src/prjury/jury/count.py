@@ -31,10 +31,7 @@ def has_vote(ballots: Sequence[Ballot]) -> bool:
 def hold_down(
     said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
-    """Make what somebody made of the ballots no better than what the deterministic ones come to.
-
-    A deterministic one that only read deterministic answers is taken at its word.
-    """
+    """Make a judgment of the ballots no better than what the deterministic ones come to."""
     certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
     better = said.status in {Status.PASS, Status.ABSTAIN}
     no_model = kind is JudgeType.DETERMINISTIC and len(certain) == len(ballots)

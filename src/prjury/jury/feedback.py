@@ -46,11 +46,7 @@ class _Item:
 
 
 def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> str:
-    """Return what is wrong, the worst first, each thing once; at most ``limit`` characters.
-
-    What does not fit is counted in the last line. Text from the work is quoted as it is, without
-    control characters.
-    """
+    """Return what is wrong, the worst first, each thing once; at most ``limit`` characters."""
     ballots = sorted(_ballots(verdict), key=lambda b: _WORST_FIRST.index(b.judgment.status))
     items = list(_merge_items(item for ballot in ballots for item in _items(ballot)))
     head = _clean(str(verdict.aggregated))

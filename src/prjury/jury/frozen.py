@@ -35,12 +35,7 @@ class FrozenDict(dict[str, Any]):
 
 
 def freeze(value: object, path: str = "metadata", depth: int = 0) -> Any:  # noqa: ANN401 - JSON
-    """The JSON value, with every dictionary frozen and every list a tuple.
-
-    Raises:
-        ValueError: naming the path of the first value that is not JSON (a set, NaN, a lone
-            surrogate, a key that is not a string, a structure without an end).
-    """
+    """The value, dictionaries frozen and lists as tuples; ValueError names what is no JSON."""
     if depth > _MAX_DEPTH:
         raise ValueError(f"{path} is nested deeper than {_MAX_DEPTH} levels")
     if isinstance(value, Mapping):

@@ -87,13 +87,7 @@ def hear(
     listener: Listener | None = None,
     parallel: bool = True,
 ) -> tuple[Ballot, ...]:
-    """The ballots of all seats, in their order, not in that of the answers.
-
-    One after the other and without a deadline, they are asked in the calling thread.
-
-    Raises:
-        ValueError: when a judge asks the jury on which it sits, so that votes wait for each other.
-    """
+    """The ballots of all seats in their order; asked in this thread without a deadline."""
     vote = _Vote(until, _vote.get().depth + 1)
     if vote.depth > MAX_DEPTH:
         raise ValueError(

@@ -125,10 +125,7 @@ def judge_of(member: JudgeLike[ContextT]) -> Judge[ContextT]:
 
 
 def _is_judge(member: object) -> TypeGuard[Judge[Any]]:
-    """Return true for a name, readable or not, and a method that judges.
-
-    `isinstance` would run a name's property in some versions of Python, and take a class or a seat.
-    """
+    """Return true for a name and a method that judges; `isinstance` would run a name's property."""
     method = getattr(member, "judge", None)
     if isinstance(member, type) or not callable(method) or isinstance(method, FunctionJudge):
         return False
@@ -136,10 +133,7 @@ def _is_judge(member: object) -> TypeGuard[Judge[Any]]:
 
 
 def type_of(judge: object) -> JudgeType:
-    """The judge's own type, deterministic where it names none, a hybrid where nobody knows it.
-
-    A word that is not known must not count as deterministic: it could lift what programs say.
-    """
+    """The judge's own type, deterministic where it names none; an unknown word is a hybrid."""
     stated = getattr(judge, "type", None)
     if stated is None:
         return JudgeType.DETERMINISTIC

@@ -6,9 +6,10 @@ something else), its ballot is there, as an error with the reason, and the other
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeAlias, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, read_strategy
@@ -17,11 +18,10 @@ from prjury.jury.guard import Listener, catch_crash, hear, itself, patience, pri
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import finite
-from prjury.jury.verdicts import JuryVerdict
+from prjury.jury.verdicts import JuryVerdict, Verdict
 from prjury.jury.voting import VotingStrategy
 
-if TYPE_CHECKING:
-    from prjury.jury.cascade import CascadedJury
+VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
 
 
 @dataclass(frozen=True, init=False)
@@ -68,37 +68,65 @@ class Seat(Generic[ContextT]):
 Member: TypeAlias = JudgeLike[ContextT] | Seat[ContextT]
 
 
-class Bench(Protocol[ContextT]):
-    """Whatever votes: a jury, or a jury that asks again."""
+class Voter(ABC, Generic[ContextT, VerdictT]):
+    """Whatever votes: a jury, a jury that asks again, or a cascade."""
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """The name in progress displays and reports."""
-        ...
 
     @property
-    def seats(self) -> tuple[Seat[ContextT], ...]:
-        """The roster."""
-        ...
-
-    @property
+    @abstractmethod
     def type(self) -> JudgeType:
         """The origin of its answers."""
-        ...
 
+    @abstractmethod
     def vote(
         self,
         context: ContextT,
         *,
         timeout: float | None = None,
         listener: Listener | None = None,
-    ) -> JuryVerdict:
-        """Ask every judge and count."""
-        ...
+    ) -> VerdictT:
+        """Ask every judge and count; ValueError when a judge asks the jury on which it sits.
+
+        Args:
+            timeout: seconds for the whole vote; a judge that takes longer is an error ballot. A
+                jury within a jury keeps to the outer one's time as well.
+            listener: hears of each judge's start and end.
+        """
+
+    async def vote_async(
+        self,
+        context: ContextT,
+        *,
+        timeout: float | None = None,
+        listener: Listener | None = None,
+    ) -> VerdictT:
+        """Vote in a thread of its own, while the event loop goes on."""
+        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
+
+        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
+
+    def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
+        """All of it as one judge, for a seat on another jury."""
+        return JuryJudge(self, name or self.name)
+
+
+class Bench(Voter[ContextT, JuryVerdict]):
+    """A jury, or a jury that asks again."""
+
+    judges: Sequence[Member[ContextT]]
+
+    @property
+    def seats(self) -> tuple[Seat[ContextT], ...]:
+        """The roster."""
+        return cast("tuple[Seat[ContextT], ...]", self.judges)
 
 
 @dataclass(frozen=True)
-class Jury(Generic[ContextT]):
+class Jury(Bench[ContextT]):
     """Judges and the strategy that counts their votes.
 
     Args:
@@ -130,11 +158,6 @@ class Jury(Generic[ContextT]):
         return Jury(judges, voting, name)
 
     @property
-    def seats(self) -> tuple[Seat[ContextT], ...]:
-        """The roster."""
-        return cast("tuple[Seat[ContextT], ...]", self.judges)
-
-    @property
     def type(self) -> JudgeType:
         """The members' type where they agree, else a hybrid."""
         return kind_of(seat.judge for seat in self.seats)
@@ -146,13 +169,7 @@ class Jury(Generic[ContextT]):
         timeout: float | None = None,
         listener: Listener | None = None,
     ) -> JuryVerdict:
-        """Ask every judge and count; ValueError when a judge asks the jury on which it sits.
-
-        Args:
-            timeout: seconds for the whole vote; a judge that takes longer is an error ballot. A
-                jury within a jury keeps to the outer one's time as well.
-            listener: hears of each judge's start and end.
-        """
+        """Ask every judge and count."""
         ballots = hear(
             self.seats,
             context,
@@ -164,28 +181,12 @@ class Jury(Generic[ContextT]):
         counted = catch_crash(lambda: count(self.voting, ballots, lift=self.models_lift), itself)
         return JuryVerdict(counted, ballots)
 
-    async def vote_async(
-        self,
-        context: ContextT,
-        *,
-        timeout: float | None = None,
-        listener: Listener | None = None,
-    ) -> JuryVerdict:
-        """Vote in a thread of its own, while the event loop goes on."""
-        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
-
-        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
-
-    def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
-        """The whole jury as one judge, for juries of juries."""
-        return JuryJudge(self, name or self.name)
-
 
 @dataclass(frozen=True)
 class JuryJudge(Generic[ContextT]):
     """A whole jury or cascade as one judge: it votes by what its members add up to."""
 
-    bench: Bench[ContextT] | CascadedJury[ContextT]
+    bench: Voter[ContextT, Any]
     name: str
 
     @property
@@ -200,7 +201,8 @@ class JuryJudge(Generic[ContextT]):
 
     def judge(self, context: ContextT, /) -> Judgment:
         """The judgment that the members' votes add up to."""
-        return self.bench.vote(context).as_judgment
+        verdict: JuryVerdict | Verdict = self.bench.vote(context)
+        return verdict.as_judgment
 
 
 def make_seats(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[ContextT], ...]:

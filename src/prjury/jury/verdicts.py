@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from prjury.jury.codec import (
     Json,
@@ -41,17 +41,26 @@ def require_bool(value: object, what: str) -> None:
         raise TypeError(f"{what} is True or False, not {value!r}")
 
 
-@dataclass(frozen=True)
-class JuryVerdict:
-    """All ballots of one vote in the order of the roster, and what they add up to."""
-
+class _Outcome:
     aggregated: Judgment
-    ballots: tuple[Ballot, ...] = ()
 
     @property
     def status(self) -> Status:
         """The aggregated status."""
         return self.aggregated.status
+
+    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
+        """Say what is wrong, where, and what would make it pass; at most ``limit`` characters."""
+        verdict = cast("JuryVerdict | Verdict", self)
+        return feedback_on(verdict, limit)
+
+
+@dataclass(frozen=True)
+class JuryVerdict(_Outcome):
+    """All ballots of one vote in the order of the roster, and what they add up to."""
+
+    aggregated: Judgment
+    ballots: tuple[Ballot, ...] = ()
 
     @property
     def individual(self) -> tuple[Judgment, ...]:
@@ -83,10 +92,6 @@ class JuryVerdict:
         """The result with all checks; ``metadata["jury"]`` keeps every ballot."""
         judgment = self.aggregated.with_metadata(jury=_ballots_to_json(self.ballots))
         return replace(judgment, checks=(*judgment.checks, *self.checks))
-
-    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
-        """Say what is wrong, where, and what would make it pass; at most ``limit`` characters."""
-        return feedback_on(self, limit)
 
     def __str__(self) -> str:
         """The result in the first line, then a line for each judge."""
@@ -185,17 +190,12 @@ class TierAttempt:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(_Outcome):
     """What the cascade says, which tier decided it, and every tier's attempt in order."""
 
     aggregated: Judgment
     decided_by: str | None
     attempts: tuple[TierAttempt, ...]
-
-    @property
-    def status(self) -> Status:
-        """The aggregated status."""
-        return self.aggregated.status
 
     @property
     def individual(self) -> tuple[Judgment, ...]:
@@ -223,10 +223,6 @@ class Verdict:
         """The result with all checks; ``metadata["cascade"]`` keeps every attempt."""
         judgment = self.aggregated.with_metadata(cascade=_attempts_to_json(self))
         return replace(judgment, checks=(*judgment.checks, *self.checks))
-
-    def feedback(self, limit: int = FEEDBACK_LIMIT) -> str:
-        """Say what is wrong, where, and what would make it pass; at most ``limit`` characters."""
-        return feedback_on(self, limit)
 
     def __str__(self) -> str:
         """The result in the first line, then a line for each tier."""

@@ -1,8 +1,4 @@
-"""Every port to the outside, as a Protocol.
-
-Judges, adapters and publishers meet only here; `prjury.app.composition` chooses what
-implements a port.
-"""
+"""Every port to the outside, as a Protocol; `prjury.app.composition` chooses what implements it."""
 
 from __future__ import annotations
 
@@ -79,18 +75,12 @@ class ChatModel(Protocol):
 
 
 class Panel(Struct, frozen=True):
-    """The models that one judge asks, each of them alone.
+    """The models that one judge asks, each of them alone; a chair reads the last round's answers.
 
-    Attributes:
-        missing: why there are no models, with ``label`` for the abstention.
-        absent: models that will not answer, by name, and why.
-        chair: who reads the answers of the last round and decides; None where votes are counted.
-        confidence: the mean confidence, 0..1, below which everybody is asked again.
-        trigger: what confidence is taken from: ``evidence`` (the share of quotes that are true),
-            ``flip`` (asked twice, files in another order), ``agreement``, ``self_report``.
-        passes: how often each seat is asked independently; all that it finds is joined.
-        confirm: whether each error needs a second question to count.
-        refusal: why so many input tokens and US dollars (None if not known) exceed the budget.
+    ``missing`` says why there are none, ``absent`` which will not answer; ``refusal`` why so many
+    input tokens and US dollars (None if not known) exceed the budget. Below a mean ``confidence``
+    (0..1), taken by ``trigger`` (such as ``evidence``, the share of quotes that are true), all are
+    asked again; ``passes`` times independently, and ``confirm`` asks a second time about errors.
     """
 
     models: tuple[ChatModel, ...] = ()
@@ -267,13 +257,7 @@ class Publisher(Protocol):
 
 
 class Ports(Struct, frozen=True):
-    """The ports that a judge may use.
-
-    Attributes:
-        memory: answers of models in earlier runs; ``base_outcomes``: of bases that they built.
-        checks: None where they cannot be asked for; ``checks_missing`` says why.
-        evidence: of a build elsewhere, None where the operator named none.
-    """
+    """The ports that a judge may use; ``checks_missing`` says why there are no ``checks``."""
 
     repository: Repository
     shell: Shell

@@ -25,16 +25,10 @@ SHAPE = "Answer with one JSON object that follows this JSON Schema:"
 
 
 class Prompt(Struct, frozen=True):
-    """What a model is asked.
+    """What a model is asked: instructions (``system``, the same in every call), material, a schema.
 
-    Attributes:
-        system: the instructions; the same in every call, so that providers can cache them.
-        user: the material, one JSON document.
-        schema: the JSON Schema of the reply; empty where it is to be plain text.
-        name: with its version: ``quality/1``.
-        nonces: random words in the texts, which differ from run to run and mean nothing.
-        run: the part of the instructions that differs from run to run; it follows ``system``.
-        answer_tokens: about how long the answer may get, with what a model thinks before it.
+    ``run`` is the part of the instructions that differs from run to run, ``nonces`` random words in
+    the texts; ``answer_tokens`` is about how long an answer gets, what a model thinks among it.
     """
 
     system: str
@@ -79,11 +73,7 @@ class Prompt(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What a model answered, and what it cost in US dollars, None where that is not known.
-
-    Attributes:
-        stand_in: whether another model answered than the one that is asked first.
-    """
+    """What a model, or its ``stand_in``, answered; US dollars are None where nobody knows them."""
 
     text: str
     model: str

@@ -44,11 +44,9 @@ class WordPlaces(Struct, frozen=True):
 
 
 class ShellCommand(Struct, frozen=True):
-    """A program to run.
+    """A program to run: its arguments, or one string for ``/bin/sh -c``, and its whole environment.
 
     Attributes:
-        argv: program and arguments, or one string for ``/bin/sh -c``.
-        env: the whole environment; nothing is inherited.
         output_limit: bytes of output beyond which the program is stopped.
         writable: where it may write besides a scratch directory; its own directory by default.
         readable: what it needs of places that are hidden from programs of a change.
@@ -68,13 +66,7 @@ class ShellCommand(Struct, frozen=True):
 
 
 class Completed(Struct, frozen=True):
-    """What became of a program.
-
-    Attributes:
-        exit_code: minus the signal's number if a signal ended it.
-        log: everything it printed, standard output and error together.
-        stopped: which limit we ended it at, such as ``"timeout"`` or ``"output_limit"``.
-    """
+    """What became of a program: minus a signal's number, or the limit at which we ended it."""
 
     exit_code: int
     log: Path
@@ -93,9 +85,7 @@ class CheckResult:
     """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
 
     Attributes:
-        name: as its reporter has chosen it.
         app: the slug of the app that reports it, or ``@login`` for a commit status.
-        conclusion: how it ended, such as ``"success"``; None as long as it has not.
         id: of a check run, else 0; ``ended`` in seconds since 1970, 0 if not known.
         base: that of the merge that it ran on; empty for the commit alone, None if not known.
     """

@@ -1,8 +1,7 @@
 """Reads git's patch text into hunks.
 
-The reader is driven by the lengths in the hunk headers, never by what a line looks like: an added
-line ``++ b/x`` is content, not a header. A line ends at a line feed and nowhere else (git's own
-model); a carriage return before it belongs to the line end.
+The lengths in the hunk headers lead the reader, never what a line looks like: an added line
+``++ b/x`` is content. A line ends at a line feed; a carriage return before it belongs to the end.
 """
 
 from __future__ import annotations
@@ -27,13 +26,7 @@ _LFS_POINTER, _LFS_LINES = b"version https://git-lfs.github.com/spec/", 20
 
 
 class FilePatch(Struct, frozen=True):
-    """One file's part of a patch, measured but not yet taken apart.
-
-    Attributes:
-        body: the hunks' raw lines, headers included.
-        added_bytes: the size of all added lines, and ``longest`` the characters of the longest.
-        binary: whether git called the content binary and left it out.
-    """
+    """One file's part of a patch, measured; ``longest`` are characters of an added line."""
 
     body: Sequence[bytes] = ()
     additions: int = 0
@@ -115,45 +108,27 @@ def read_patches(patch: bytes) -> Iterator[FilePatch]:
 
 
 def _read_file(reader: PatchReader) -> FilePatch:
-    start = reader.at
-    tally = _Tally()
-    binary = False
+    start, has_hunks, binary = reader.at, False, False
+    additions = deletions = added_bytes = longest = 0
     while reader.more and not reader.peek().startswith(b"diff --git "):
         line = reader.take()
         if line.startswith(b"@@ "):
-            start = start if tally.hunks else reader.at - 1
-            tally.measure(reader, _header(line))
-        elif tally.hunks:
+            start = start if has_hunks else reader.at - 1
+            has_hunks = True
+            for raw in _list_rows(reader, _header(line)):
+                if raw.startswith(b"+"):
+                    additions += 1
+                    added_bytes += len(raw)
+                    if len(raw) > longest:
+                        longest = max(longest, len(raw.decode("utf-8", "replace")) - 1)
+                elif raw.startswith(b"-"):
+                    deletions += 1
+        elif has_hunks:
             raise DiffError(f"expected a hunk, found {line[:60]!r}")
         elif line.startswith(b"Binary files "):
             binary = True
-    body = reader.lines[start : reader.at] if tally.hunks else ()
-    return FilePatch(
-        body, tally.additions, tally.deletions, tally.added_bytes, tally.longest, binary=binary
-    )
-
-
-@dataclass
-class _Tally:
-    """Sums over hunks, made without taking their lines apart."""
-
-    hunks: int = 0
-    additions: int = 0
-    deletions: int = 0
-    added_bytes: int = 0
-    longest: int = 0
-
-    def measure(self, reader: PatchReader, header: Hunk) -> None:
-        """Reads past one hunk."""
-        self.hunks += 1
-        for raw in _list_rows(reader, header):
-            if raw.startswith(b"+"):
-                self.additions += 1
-                self.added_bytes += len(raw)
-                if len(raw) > self.longest:
-                    self.longest = max(self.longest, len(raw.decode("utf-8", "replace")) - 1)
-            elif raw.startswith(b"-"):
-                self.deletions += 1
+    body = reader.lines[start : reader.at] if has_hunks else ()
+    return FilePatch(body, additions, deletions, added_bytes, longest, binary=binary)
 
 
 def _list_rows(reader: PatchReader, header: Hunk) -> Iterator[bytes]:

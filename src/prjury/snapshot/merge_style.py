@@ -56,8 +56,7 @@ class Habit(Struct, frozen=True):
 def habit(recent: Sequence[StyleCommit]) -> Habit:
     """The way that the newest commits of a branch show, read along first parents.
 
-    Merges and numbers of pull requests decide, whichever are more; a line without either is one
-    of rebased commits. Merges of release branches do not count: they carry fixes forward.
+    Merges or numbers of pull requests, whichever are more; a line without either is rebased.
     """
     commits = [commit for commit in recent if not _carries_forward(commit)]
     count = len(commits)
@@ -87,15 +86,10 @@ class RebaseTrial(Struct, frozen=True):
     """The head's commits, picked one after the other onto the tip of the base.
 
     Attributes:
-        tree: that of the last commit, None where it did not come so far.
-        picked: how many of all were picked without a conflict.
-        emptied: how many of those change nothing any more and are dropped.
+        emptied: how many of those picked change nothing any more and are dropped.
         applied: how many commits the base has already, which are left out.
-        stopped_at: the first commit that conflicts, in the files of ``conflicts``.
+        stopped_at: the first commit that conflicts; ``rest`` comes after it.
         made: the commits that were picked and change something, in order.
-        rest: the commits after the first that conflicts.
-        unfinished: why the trial was given up, None where it was not.
-        impossible: why no trial could be made, in one sentence.
     """
 
     tree: str | None

@@ -1,7 +1,6 @@
 """A pull request as it was when the snapshot was taken: two sides, a trial merge, files, hunks.
 
-Paths are what git stores, decoded as UTF-8 with ``surrogateescape``: every byte survives. To show
-one to people, use `printable` or the report's sanitiser.
+Paths are what git stores, as UTF-8 with ``surrogateescape``; `printable` shows one to people.
 """
 
 from __future__ import annotations
@@ -15,10 +14,7 @@ from msgspec import Struct
 
 
 def patch_id(pull: PullRequest) -> str:
-    """A name for what a pull request does to which lines, wherever they are; 64 hex digits.
-
-    Every blank counts. Where the lines are not known, the content's name stands for them.
-    """
+    """64 hex digits for what a pull request does to which lines, wherever they are."""
     digest = hashlib.sha256()
     for file in pull.files:
         for part in _identify_file(file):
@@ -122,14 +118,7 @@ class Hunk(Struct, frozen=True):
 
 
 class FileChange(Struct, frozen=True):
-    """What the pull request does to one file: object names and git's modes on both sides.
-
-    Attributes:
-        old_path: where the file was, if it was renamed or copied.
-        additions: added lines, also of those that were not read.
-        unread: why the hunks are not here, None where they are.
-        exempt: why the file need not be read according to the base; None where it has to be.
-    """
+    """What the pull request does to one file; ``unread`` and ``exempt`` say why nobody reads it."""
 
     path: str
     status: FileStatus
@@ -196,14 +185,10 @@ class ConflictRegion:
 
 
 class Conflict(Struct, frozen=True):
-    """A file that does not merge by itself.
+    """A file that does not merge by itself, with its first places and their lines at the head.
 
-    Attributes:
-        mechanical: whether it can be resolved without knowing the code: a lock file, or a
-            changelog to which both sides add.
-        reason: how it is resolved then, else git's own words.
-        lines: the first and the last in conflict at the head; None for the file as a whole.
-        regions: the places between them, in order; of very many only the first ones.
+    A ``mechanical`` one is resolved without knowing the code, as its ``reason`` says: a lock file,
+    or a changelog to which both sides add.
     """
 
     path: str
@@ -221,12 +206,7 @@ UNSAFE_TREE = "unsafe_tree"
 
 
 class MergeTrial(Struct, frozen=True):
-    """The head merged onto the tip of the base in object space, no checkout involved.
-
-    Attributes:
-        tree: the merged one, None with conflicts or without a trial.
-        impossible: why no trial could be made, with ``reason`` in one word for programs.
-    """
+    """The head merged onto the tip of the base in object space; None as tree with conflicts."""
 
     tree: str | None
     conflicts: tuple[Conflict, ...] = ()
@@ -250,12 +230,9 @@ class PullRequest(Struct, frozen=True):
     """Everything that judges may know of a pull request.
 
     Attributes:
-        repo: ``owner/name`` where known, else the directory's name.
         number: None for a pull request that exists only as two local refs.
-        base: the branch to merge into, at its tip.
         merge_base: the commit where both parted; the diff starts here.
         behind: commits that the head lacks; ``ahead``: those that the base lacks.
-        files: the change from merge base to head, ordered by path.
         notes: what a reader has to know, such as a dirty work tree that was not judged.
     """
 

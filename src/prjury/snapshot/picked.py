@@ -1,7 +1,6 @@
 """A change as it would stand on a release branch: commits, their trees and what differs in each.
 
-A pick was tried in object space; whatever opens a pull request of it writes these very objects and
-compares the names that the server answers with those of the trial.
+What was tried in object space is written as these very objects, and their names are compared.
 """
 
 from __future__ import annotations
@@ -15,12 +14,9 @@ HEADS = "backport/"
 
 
 class PickedFile(Struct, frozen=True):
-    """A path at which a tree differs from the one before it.
+    """A path at which a tree differs from the one before it; no mode where the file goes away.
 
-    Attributes:
-        mode: git's; None, and no ``blob``, where the file goes away.
-        blob: the object name of its content, or the commit of a submodule.
-        content: its bytes; None where the server has the object.
+    ``blob`` may be the commit of a submodule; ``content`` is None where the server has the object.
     """
 
     path: str
@@ -38,13 +34,7 @@ class Author(Struct, frozen=True):
 
 
 class PickedCommit(Struct, frozen=True):
-    """A commit to be made.
-
-    Attributes:
-        tree: the object name that its tree must get.
-        files: what differs from the tree before: that of the commit before, or of the tip.
-        origins: the full names of the commits that it is picked from.
-    """
+    """A commit to be made, whose tree must get this name, of the commits with these full names."""
 
     tree: str
     files: tuple[PickedFile, ...]
@@ -54,16 +44,7 @@ class PickedCommit(Struct, frozen=True):
 
 
 class Pick(Struct, frozen=True):
-    """A change on top of a release branch, clean or in conflict.
-
-    Attributes:
-        branch: the release branch, without ``refs/heads/``, at its tip and with that tip's tree.
-        commits: each on top of the one before; none of a pick in conflict is ever written.
-        verdict: its word, such as ``suitable_with_changes``.
-        number: of the pull request that it is from, as title and address are.
-        conflicts: of a pick that does not apply, nor would after what is picked before it.
-        commands: what to type to get the picked branch.
-    """
+    """A change on top of a release branch and its tip; one in conflict is never written."""
 
     branch: str
     branch_sha: str

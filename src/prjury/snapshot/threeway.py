@@ -1,12 +1,8 @@
-"""Where two sides of a file collide, found by comparing the three versions.
-
-Conflict markers are not read: a file may hold lines that look like one.
-"""
+"""Where two sides of a file collide, by its three versions: a file may hold lines like markers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -72,11 +68,10 @@ class ThreeWay(Struct, frozen=True):
         edits: tuple[Sequence[Edit], Sequence[Edit]],
     ) -> ThreeWay:
         """The three versions with the places where the sides' edits touch and differ."""
-        regions = (_region(cluster) for cluster in _clusters(*edits))
         differing = (
             region
-            for region in regions
-            if region and _slice(onto, region.onto) != _slice(head, region.head)
+            for region in _find_regions(*edits)
+            if _slice(onto, region.onto) != _slice(head, region.head)
         )
         return cls(tuple(base), tuple(onto), tuple(head), tuple(differing))
 
@@ -103,7 +98,7 @@ class ThreeWay(Struct, frozen=True):
         return ConflictRegion(
             head=_span(region.head, before, after),
             onto=_span(region.onto, before, after),
-            texts=(_middle(far, before, after), _middle(near, before, after)),
+            texts=(tuple(far[before : len(far) - after]), tuple(near[before : len(near) - after])),
         )
 
 
@@ -116,10 +111,6 @@ class SideNames(Struct, frozen=True):
 
 #: The names in a merge.
 BASE_AND_HEAD = SideNames()
-
-
-def _middle(lines: Lines, before: int, after: int) -> tuple[str, ...]:
-    return tuple(lines[before : len(lines) - after])
 
 
 def _slice(lines: Lines, where: range) -> Lines:
@@ -136,43 +127,26 @@ def _span(where: range, before: int, after: int) -> LineSpan:
     return LineSpan(where.start + before + 1, len(where) - before - after)
 
 
-@dataclass
-class _Cluster:
-    """Edits of both sides that touch one another, in lines of the base."""
-
-    start: int
-    stop: int
-    onto: list[Edit] = field(default_factory=list)
-    head: list[Edit] = field(default_factory=list)
-
-
-def _clusters(onto: Sequence[Edit], head: Sequence[Edit]) -> list[_Cluster]:
-    every = [(edit, True) for edit in onto] + [(edit, False) for edit in head]
-    clusters: list[_Cluster] = []
-    for edit, our_own in sorted(every, key=lambda pair: (pair[0].base.start, pair[0].base.stop)):
-        if not clusters or edit.base.start > clusters[-1].stop:
-            clusters.append(_Cluster(edit.base.start, edit.base.stop))
-        cluster = clusters[-1]
-        cluster.stop = max(cluster.stop, edit.base.stop)
-        (cluster.onto if our_own else cluster.head).append(edit)
-    return clusters
+def _find_regions(onto: Sequence[Edit], head: Sequence[Edit]) -> Iterator[Region]:
+    """The lines of the base where edits of both sides touch, with their lines on each side."""
+    edits = [(edit, 0) for edit in onto] + [(edit, 1) for edit in head]
+    edits.sort(key=lambda pair: (pair[0].base.start, pair[0].base.stop), reverse=True)
+    while edits:
+        start, stop = edits[-1][0].base.start, edits[-1][0].base.stop
+        cluster: tuple[list[Edit], list[Edit]] = ([], [])
+        while edits and edits[-1][0].base.start <= stop:
+            edit, side = edits.pop()
+            stop = max(stop, edit.base.stop)
+            cluster[side].append(edit)
+        if all(cluster):
+            base = range(start, stop)
+            yield Region(base, _cover(base, cluster[0]), _cover(base, cluster[1]))
 
 
-def _region(cluster: _Cluster) -> Region | None:
-    """The cluster's lines on all three sides; None where only one side changes them."""
-    if not cluster.onto or not cluster.head:
-        return None
-    return Region(
-        range(cluster.start, cluster.stop),
-        _cover(cluster, cluster.onto),
-        _cover(cluster, cluster.head),
-    )
-
-
-def _cover(cluster: _Cluster, edits: Sequence[Edit]) -> range:
-    """The lines of a side that stand for the cluster's lines of the base."""
+def _cover(base: range, edits: Sequence[Edit]) -> range:
+    """The lines of a side that stand for these lines of the base."""
     first, last = edits[0], edits[-1]
     return range(
-        first.side.start - (first.base.start - cluster.start),
-        last.side.stop + (cluster.stop - last.base.stop),
+        first.side.start - (first.base.start - base.start),
+        last.side.stop + (base.stop - last.base.stop),
     )

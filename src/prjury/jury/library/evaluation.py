@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
 from prjury.jury.guard import hear, patience, printable
-from prjury.jury.jury import Member, make_seats
+from prjury.jury.jury import Member, VerdictT, make_seats
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
     Execution,
@@ -26,7 +26,6 @@ from prjury.jury.library.execution import (
 )
 from prjury.jury.verdicts import JuryVerdict, Verdict
 
-VerdictT = TypeVar("VerdictT", bound=JuryVerdict | Verdict)
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
 
 #: What can be evaluated: a plain or async function of nothing, of the goal, or of the goal and the
@@ -75,14 +74,9 @@ def evaluate(
 ) -> tuple[Any, JuryVerdict | Verdict]:
     """Make the call, then let a judge or a jury judge what came of it: its result and the verdict.
 
-    The judges get a `JudgmentContext`: when the call started, how long it took, and as
-    ``execution_status`` SUCCESS, TIMEOUT or CANCELLED for exceptions of that name, FAILED for any
-    other, with the exception in words as ``error``. A text is the ``agent_output``; an
-    `AgentResult` brings its own output, status, error and metadata; of another result it is what
-    `prjury.jury.library.execution.output_of` finds. JSON is kept as ``metadata["result"]``, beside
-    the ``usage`` and the ``documents`` that the result names.
-
-    An exception of the call is not raised: the result is None, and the verdict's
+    The judges get a `JudgmentContext` with the answer as ``agent_output``, JSON as
+    ``metadata["result"]``, and the ``usage`` and ``documents`` that the result names. An exception
+    of the call is not raised: the result is None, and the verdict's
     ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does).
 
     Args:

@@ -31,8 +31,7 @@ _COUNTS = ("input_tokens", "output_tokens", "requests", "usd")
 def output_of(response: object) -> str | None:
     """The answer of a response as text, JSON where it is a value; None where there is none.
 
-    A response is a text, a message with ``content``, a result with ``output`` or ``final_output``,
-    or a mapping with one of these or with ``messages``, of which the last one counts.
+    It is a text, a message with ``content``, a result with ``output``, or a mapping with one.
     """
     if isinstance(response, str):
         return str(response)

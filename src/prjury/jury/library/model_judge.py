@@ -180,11 +180,7 @@ def fill_template(template: Callable[[ContextT], str], context: ContextT) -> str
 
 
 def classify_reply(reply: object, classify: Classifier, name: str, context: object) -> Judgment:
-    """The classifier's judgment on the reply; ERROR for one that is empty or has no text.
-
-    A plain yes or no becomes a check by the judge's name. What a response says it took is kept as
-    ``metadata["usage"]``.
-    """
+    """The classifier's judgment on the reply; ERROR for one that is empty or has no text."""
     text = output_of(reply)
     if text is None:
         return invalid(f"the reply is a {type(reply).__name__} instead of text")

@@ -1,8 +1,4 @@
-"""Criteria by name: questions about a change that a model can answer with yes or no.
-
-This is data. A criterion is what is asked, what a yes takes, and when the question does not apply;
-how it is asked, and what becomes of the answer, is the judge's business.
-"""
+"""Criteria by name: questions about a change that a model can answer with yes or no."""
 
 from __future__ import annotations
 

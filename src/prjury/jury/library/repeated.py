@@ -62,12 +62,7 @@ class RepeatedResults:
         strategy: str,
         **more: Any,  # noqa: ANN401 - JSON
     ) -> Judgment:
-        """The valid result at this place, from 0, with ``metadata["repeated"]``.
-
-        That has the number that the strategy came to as ``aggregate``, the attributes of these
-        results, ``representative`` (its position in the input), what is given as ``more``, and
-        ``inner`` where the result itself stands for others already.
-        """
+        """The valid result at this place, from 0; ``metadata["repeated"]`` describes all."""
         chosen = self.valid_results[place]
         facts = {each.name: getattr(self, each.name) for each in fields(self)}
         del facts["valid_results"]

@@ -85,11 +85,7 @@ def yes_or_no(reply: str, /) -> Judgment:
 
 
 def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
-    """The classifier for replies that end as `CONFIDENCE_FORM` asks.
-
-    The number of the last such line, 0..1 or per cent, is the judgment's confidence, unless the
-    classifier found one itself.
-    """
+    """The classifier for replies that end as `CONFIDENCE_FORM` asks, 0..1 or per cent."""
     function: Callable[..., Judgment] = classify
 
     @wraps(function)

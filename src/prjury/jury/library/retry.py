@@ -22,7 +22,7 @@ from prjury.jury.count import count, has_vote, hold_down
 from prjury.jury.guard import Listener, catch_crash, hear, itself, patience
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.jury import JuryJudge, Member, Seat, check_strategy, make_seats
+from prjury.jury.jury import Bench, Member, Seat, check_strategy, make_seats
 from prjury.jury.score import finite, require_whole_number
 from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot, MajorityVoting, VotingStrategy
@@ -130,10 +130,7 @@ class Twice(Generic[ContextT]):
         return type_of(self.inner)
 
     def judge(self, context: ContextT, /) -> Judgment:
-        """The first answer; of a vote, ``metadata["flipped"]`` says whether the second differs.
-
-        Where the second one is an error it is None, and ``flip_error`` says why.
-        """
+        """The first answer; its ``flipped`` says whether the second one differs."""
         first = ask(self.inner, context)
         if first.status not in {Status.PASS, Status.FAIL}:
             return first
@@ -153,7 +150,7 @@ _CHAIR_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class JuryWithRetry(Generic[ContextT]):
+class JuryWithRetry(Bench[ContextT]):
     """Judges that are asked again, all of them, while they are not sure.
 
     Args:
@@ -180,11 +177,6 @@ class JuryWithRetry(Generic[ContextT]):
             object.__setattr__(self, "chair", judge_of(self.chair))
         seats = make_seats(self.judges, f"the jury {self.name!r}")
         object.__setattr__(self, "judges", tuple(map(_prepare_seat, seats)))
-
-    @property
-    def seats(self) -> tuple[Seat[ContextT], ...]:
-        """The roster."""
-        return cast("tuple[Seat[ContextT], ...]", self.judges)
 
     @property
     def type(self) -> JudgeType:
@@ -218,22 +210,6 @@ class JuryWithRetry(Generic[ContextT]):
             retry=self._describe_rounds(rounds, stopped),
         )
         return JuryVerdict(message, last.ballots)
-
-    async def vote_async(
-        self,
-        context: ContextT,
-        *,
-        timeout: float | None = None,
-        listener: Listener | None = None,
-    ) -> JuryVerdict:
-        """Vote in a thread of its own, while the event loop goes on."""
-        from prjury.jury.threads import run_async  # noqa: PLC0415 - only for event loops
-
-        return await run_async(lambda: self.vote(context, timeout=timeout, listener=listener))
-
-    def as_judge(self, name: str | None = None) -> JuryJudge[ContextT]:
-        """The whole jury as one judge, for juries of juries."""
-        return JuryJudge(self, name or self.name)
 
     def _for_judges(self, until: Deadline | None) -> Deadline | None:
         if until is None or self.chair is None:

@@ -1,8 +1,7 @@
-"""Texts with placeholders, filled from a context in a single pass.
+"""Texts with placeholders such as ``{goal}``, filled from a context in a single pass.
 
-A placeholder is a name in braces: ``{goal}``. What is filled in is never looked at again, so
-braces in an agent's output cannot reach for anything else. Braces around anything but a name, as in
-a JSON example, stay as they are; ``{{goal}}`` stands for the text ``{goal}`` itself.
+What is filled in is never looked at again, so braces in an agent's output reach for nothing. Other
+braces stay as they are; ``{{goal}}`` stands for the text ``{goal}`` itself.
 """
 
 from __future__ import annotations
