@@ -1,6 +1,6 @@
 """A plugin of pytest: juries on what a test made, and verdicts that must be PASS.
 
-pytest loads this module at its start, so nothing is imported before a test asks for it.
+pytest loads this module at its start; the names of `prjury` are imported when they are used.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import prjury
+
 if TYPE_CHECKING:
-    from prjury.jury.context import JudgmentContext
-    from prjury.jury.judgment import Judgment
-    from prjury.jury.jury import Jury, Member
-    from prjury.jury.verdicts import JuryVerdict, Verdict
-    from prjury.jury.voting import VotingStrategy
+    from prjury.jury.jury import Member
 
 
 class JuryFixture:
@@ -27,42 +25,31 @@ class JuryFixture:
 
     def __call__(
         self,
-        *judges: Member[JudgmentContext],
+        *judges: Member[prjury.JudgmentContext],
         goal: str = "",
         workspace: Path | None = None,
-        voting: VotingStrategy | None = None,
+        voting: prjury.VotingStrategy | None = None,
         timeout: float | None = None,
         **facts: Any,  # noqa: ANN401 - fields of the context
-    ) -> JuryVerdict:
+    ) -> prjury.JuryVerdict:
         """The verdict of these judges, by a consensus; ``facts`` are fields of the context."""
-        from prjury.jury.context import JudgmentContext  # noqa: PLC0415 - see above
-
-        context = JudgmentContext(goal, workspace=workspace or self._workspace(), **facts)
-        return self._seat(judges, voting).vote(context, timeout=timeout)
+        place = workspace or self._workspace()
+        context = prjury.JudgmentContext(goal, workspace=place, **facts)
+        jury = prjury.Jury.of(voting or prjury.ConsensusVoting(), *judges)
+        return jury.vote(context, timeout=timeout)
 
     def evaluate(
         self,
         goal: str,
         call: Callable[..., Any],
-        *judges: Member[JudgmentContext],
+        *judges: Member[prjury.JudgmentContext],
         workspace: Path | None = None,
-        voting: VotingStrategy | None = None,
+        voting: prjury.VotingStrategy | None = None,
         timeout: float | None = None,
-    ) -> tuple[Any, JuryVerdict]:
+    ) -> tuple[Any, prjury.JuryVerdict]:
         """Make a call, such as an agent's, and judge what came of it (`prjury.evaluate`)."""
-        from prjury.jury.library.evaluation import evaluate  # noqa: PLC0415 - see above
-
-        place = workspace or self._workspace()
-        jury = self._seat(judges, voting)
-        return evaluate(goal, call, jury, place, timeout=timeout)
-
-    def _seat(
-        self, judges: tuple[Member[JudgmentContext], ...], voting: VotingStrategy | None
-    ) -> Jury[JudgmentContext]:
-        from prjury.jury.jury import Jury  # noqa: PLC0415 - see above
-        from prjury.jury.voting import ConsensusVoting  # noqa: PLC0415 - see above
-
-        return Jury.of(voting or ConsensusVoting(), *judges)
+        jury = prjury.Jury.of(voting or prjury.ConsensusVoting(), *judges)
+        return prjury.evaluate(goal, call, jury, workspace or self._workspace(), timeout=timeout)
 
 
 @pytest.fixture
@@ -71,18 +58,16 @@ def jury(request: pytest.FixtureRequest) -> JuryFixture:
     return JuryFixture(lambda: request.getfixturevalue("tmp_path"))
 
 
-def assert_verdict(verdict: JuryVerdict | Verdict | Judgment, status: str = "pass") -> None:
+def assert_verdict(
+    verdict: prjury.JuryVerdict | prjury.Verdict | prjury.Judgment, status: str = "pass"
+) -> None:
     """Fail the test, with what to correct, unless the verdict has this status."""
     __tracebackhide__ = True
-    from prjury.jury.judgment import Judgment, Status  # noqa: PLC0415 - see above
-    from prjury.jury.verdicts import JuryVerdict  # noqa: PLC0415 - see above
-    from prjury.jury.voting import Ballot  # noqa: PLC0415 - see above
-
-    if isinstance(verdict, Judgment):
-        verdict = JuryVerdict(verdict, (Ballot("the judge", verdict),))
-    expected, actual = Status(status), verdict.aggregated.status
+    if isinstance(verdict, prjury.Judgment):
+        verdict = prjury.JuryVerdict(verdict, (prjury.Ballot("the judge", verdict),))
+    expected, actual = prjury.Status(status), verdict.aggregated.status
     if actual is not expected:
-        feedback = "" if actual is Status.PASS else f"\n\n{verdict.feedback()}"
+        feedback = "" if actual is prjury.Status.PASS else f"\n\n{verdict.feedback()}"
         pytest.fail(f"the verdict is {actual.name}, not {expected.name}\n{verdict}{feedback}")
 
 

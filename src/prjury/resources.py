@@ -7,33 +7,19 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from prjury.errors import PrJuryError
-
 DOCUMENTATION = "https://github.com/pr-jury/pr-jury/blob/main/.github/docs"
 _PACKAGE = Path(__file__).resolve().parent
-_CHECKOUT = _PACKAGE.parents[1]
 
 
-def templates() -> Path:
-    """The directory of the Jinja2 templates."""
-    return _directory("report templates", _PACKAGE / "_templates", _CHECKOUT / "templates")
-
-
-def _directory(what: str, *places: Path) -> Path:
-    for place in places:
-        if place.is_dir():
-            return place
-    raise PrJuryError(
-        f"The {what} are missing from this installation",
-        why="The package was copied without its data files",
-        remedy="Reinstall prjury from its wheel or run it from a complete checkout",
-    )
+def _find(in_wheel: str, in_checkout: str) -> Path:
+    place = _PACKAGE / in_wheel
+    return place if place.is_dir() else _PACKAGE.parents[1] / in_checkout
 
 
 @cache
 def template_texts() -> Mapping[str, str]:
-    """The Jinja2 templates by their paths below `templates`, all read at once and only once."""
-    top = templates()
+    """The Jinja2 templates by their paths, all read at once and only once."""
+    top = _find("_templates", "templates")
     files = (file for file in top.rglob("*") if file.suffix in {".j2", ".css"})
     return MappingProxyType(
         {file.relative_to(top).as_posix(): file.read_text("utf-8") for file in files}
@@ -50,7 +36,7 @@ def pack_texts() -> Mapping[str, str]:
 @cache
 def judge_pages() -> Mapping[str, str]:
     """The pages about judges and about the gate by their names, such as ``merge``."""
-    place = _directory("pages about judges", _PACKAGE / "_pages", _CHECKOUT / ".github" / "docs")
+    place = _find("_pages", ".github/docs")
     files = [*sorted((place / "judges").glob("[a-z]*.md")), place / "gate.md"]
     return MappingProxyType({file.stem: file.read_text("utf-8") for file in files})
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.processes import kill_users
+from prjury.processes import kill_processes
 
 NEW_FILE_MODE = 0o644
 _SECONDS_TO_END = 5.0
@@ -66,7 +66,7 @@ class _Scratches:
             places = set(self._places)
         until = time.monotonic() + _SECONDS_TO_END
         while places and time.monotonic() < until:
-            kill_users(places)
+            kill_processes([str(place) for place in places], seconds=2)
             for place in places:
                 remove(place)
             time.sleep(0.02)  # for threads that were about to write

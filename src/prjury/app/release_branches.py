@@ -10,11 +10,12 @@ from functools import cached_property
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Snapshot
 from prjury.judges.backport.checks.api import Interface
-from prjury.judges.backport.checks.picked import PickedJudges, PickJudge
+from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
 from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.guard import catch_crash, itself
+from prjury.jury.judge import Judge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS
 from prjury.policy.patterns import PatternsOptions
@@ -59,7 +60,6 @@ class BranchJudges:
             self.config.backport,
             store,
             Releases(store),
-            store,
             self.picked,
             own_label=self.config.publish.labels.get("backport"),
             texts=self.texts,
@@ -111,7 +111,7 @@ class BranchJudges:
         chosen = next(filter(None, options), PatternsOptions())
         return patterns.make(chosen, self.ports)
 
-    def _build(self) -> PickJudge:
+    def _build(self) -> Judge[PullRequestContext]:
         from prjury.judges.builds import make  # noqa: PLC0415 - few want it
 
         options = (entry.build for tier in self.config.tiers for entry in tier.judges)

@@ -194,10 +194,10 @@ class _Voting(ABC):
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment of all ballots; ValueError for none at all."""
         counted = population(ballots, self.name, self.on_error, weighted=self.weighted)
-        return counted if isinstance(counted, Judgment) else self._decide(counted)
+        return counted if isinstance(counted, Judgment) else self._count_voters(counted)
 
     @abstractmethod
-    def _decide(self, counted: Population) -> Judgment: ...
+    def _count_voters(self, counted: Population) -> Judgment: ...
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class MajorityVoting(_Voting):
         object.__setattr__(self, "tie", TiePolicy(self.tie))
         super().__post_init__()
 
-    def _decide(self, counted: Population) -> Judgment:
+    def _count_voters(self, counted: Population) -> Judgment:
         passes = sum(map(_passed, counted.voters))
         fails = len(counted.voters) - passes
         tied = passes == fails
@@ -238,7 +238,7 @@ class ConsensusVoting(_Voting):
         if self.on_disagreement is Status.PASS:
             raise ValueError("a disagreement cannot count as PASS")
 
-    def _decide(self, counted: Population) -> Judgment:
+    def _count_voters(self, counted: Population) -> Judgment:
         passes = sum(map(_passed, counted.voters))
         unanimous = passes in {0, len(counted.voters)}
         status = _status(passed=passes > 0) if unanimous else self.on_disagreement
@@ -291,7 +291,7 @@ class AverageVoting(_ScoreVoting):
 
     name: str = "average"
 
-    def _decide(self, counted: Population) -> Judgment:
+    def _count_voters(self, counted: Population) -> Judgment:
         scores = [_score_of(ballot) for ballot in counted.voters]
         return self._apply_threshold(counted, math.fsum(scores) / len(scores), "mean")
 
@@ -303,7 +303,7 @@ class WeightedAverageVoting(_ScoreVoting):
     name: str = "weighted_average"
     weighted: ClassVar[bool] = True
 
-    def _decide(self, counted: Population) -> Judgment:
+    def _count_voters(self, counted: Population) -> Judgment:
         # Dividing by the largest weight first keeps huge and tiny weights from over- or underflow.
         largest = max(ballot.weight for ballot in counted.voters)
         shares = [ballot.weight / largest for ballot in counted.voters]
@@ -318,7 +318,7 @@ class MedianVoting(_ScoreVoting):
 
     name: str = "median"
 
-    def _decide(self, counted: Population) -> Judgment:
+    def _count_voters(self, counted: Population) -> Judgment:
         return self._apply_threshold(
             counted, statistics.median(map(_score_of, counted.voters)), "median"
         )

@@ -20,6 +20,7 @@ from prjury.ports.types import (
     LeftReports,
     ShellCommand,
     TreeEntry,
+    WordPlaces,
 )
 from prjury.report.model import Report
 from prjury.report.redact import Redact
@@ -50,6 +51,13 @@ class Repository(Protocol):
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         """Tries the head's commits one after the other on the tip of the base, or a SourceError."""
+
+
+class SearchableRepository(Repository, Protocol):
+    """A repository whose trees can be searched."""
+
+    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
+        """Every place of each word in a commit or tree; SourceError if that takes too long."""
 
 
 class ChatModel(Protocol):

@@ -20,7 +20,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed
-from prjury.processes import kill_marked
+from prjury.processes import kill_processes
 from prjury.sandbox import launcher
 from prjury.sandbox.caches import walk
 from prjury.sandbox.held import RunningLauncher, launcher_server
@@ -203,7 +203,7 @@ class ProcessRun:
         running.channel.close()
         if not supervision.ended and self.own_home:
             # The last resort when the program has killed the launcher.
-            kill_marked(f"HOME={self.request['env']['HOME']}")
+            kill_processes([f"HOME={self.request['env']['HOME']}"])
 
     def _refuse_unstarted(self, supervision: _Supervision) -> None:
         error = os.strerror(supervision.number) if supervision.number > 0 else ""

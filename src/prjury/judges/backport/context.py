@@ -39,7 +39,7 @@ from prjury.judges.backport.checks.not_there_yet import (
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
-from prjury.judges.backport.checks.symbols import MissingOnBranch, Searching, missing_on
+from prjury.judges.backport.checks.symbols import MissingOnBranch, missing_on
 from prjury.judges.backport.history import EarlierChange, History, habits_of
 from prjury.judges.backport.origins import origins
 from prjury.judges.backport.references import ChangeReferences, needs_of
@@ -51,7 +51,7 @@ from prjury.judges.backport.score import (
     traits_of,
 )
 from prjury.policy.schema import BackportConfig
-from prjury.ports import Repository
+from prjury.ports import Repository, SearchableRepository
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import PullRequest, printable
 
@@ -60,9 +60,8 @@ class Tools(Struct, frozen=True):
     """What looks at changes; neither ``own_label`` nor, unless ``texts``, texts are requests."""
 
     config: BackportConfig
-    repository: Repository
+    repository: SearchableRepository
     releases: Releases
-    searching: Searching
     judges: PickedJudges = PickedJudges()
     own_label: str | None = None
     texts: bool = True
@@ -225,7 +224,7 @@ class BranchContext:
     @cached_property
     def missing(self) -> MissingOnBranch:
         """What the change uses and the branch lacks."""
-        return missing_on(self.change.needs, self.tip.sha, self.tools.searching)
+        return missing_on(self.change.needs, self.tip.sha, self.tools.repository)
 
     @property
     def needs_more(self) -> bool:
@@ -245,7 +244,7 @@ class BranchContext:
         return search.find(
             self.trial,
             self.missing.symbols,
-            lambda tree: missing_on(self.change.needs, tree, tools.searching),
+            lambda tree: missing_on(self.change.needs, tree, tools.repository),
         )
 
     @property

@@ -7,14 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from prjury.code.languages import kin_of
 from prjury.code.references import LONGEST_LINE, WORD, DefinitionFinder
 from prjury.errors import PrJuryError
 from prjury.judges.context import CallSite
-from prjury.ports import Repository
-from prjury.ports.types import WordPlaces
+from prjury.ports import SearchableRepository
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
@@ -40,13 +38,6 @@ _MEMBER = re.compile(
 )
 #: Constructors: whoever uses the type calls them.
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor"})
-
-
-class SearchableRepository(Repository, Protocol):
-    """A repository whose trees can be searched."""
-
-    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
-        """Return every place of the words in a commit or tree."""
 
 
 @dataclass(frozen=True)

@@ -6,15 +6,15 @@ compares its tree with the branch's own.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.guard import catch_crash, itself
-from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.judge import Judge, ask
+from prjury.jury.judgment import Check, Status
 from prjury.jury.voting import is_benign
 from prjury.snapshot.model import FileKind, PullRequest, printable
 
@@ -22,30 +22,15 @@ from prjury.snapshot.model import FileKind, PullRequest, printable
 _FEW = 5
 
 
-class PickJudge(Protocol):
-    """A judge that answers at once."""
-
-    def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Judge a pick."""
-
-
-class PatternsPort(PickJudge, Protocol):
-    """The judge of version patterns."""
-
-    def find_concerned(self, pull: PullRequest) -> frozenset[str]:
-        """Return the files whose added lines match some rule, whatever the versions are."""
-        ...
-
-
 class PickedJudges(Struct, frozen=True):
     """The judges of picked changes; None for one that is switched off."""
 
-    patterns: PatternsPort | None = None
-    build: PickJudge | None = None
+    patterns: PatternsJudge | None = None
+    build: Judge[PullRequestContext] | None = None
 
 
 def judge_versions(
-    judge: PatternsPort, pick: PullRequest, concerned: frozenset[str], deadline: Deadline
+    judge: PatternsJudge, pick: PullRequest, concerned: frozenset[str], deadline: Deadline
 ) -> Check:
     """Return the check ``versions``: the version patterns with the branch's versions."""
     if not concerned:
@@ -56,11 +41,13 @@ def judge_versions(
     return judge_pick("versions", judge, replace(pick, files=files), deadline)
 
 
-def judge_pick(name: str, judge: PickJudge, pick: PullRequest, deadline: Deadline) -> Check:
+def judge_pick(
+    name: str, judge: Judge[PullRequestContext], pick: PullRequest, deadline: Deadline
+) -> Check:
     """Return the check of this name with what the judge says of the pick."""
     goal = f"pick {printable(pick.head.ref)} onto {printable(pick.base.ref)}"
     question = PullRequestContext(goal, pull=pick, deadline=deadline)
-    judgment = catch_crash(lambda: judge.judge(question), itself)
+    judgment = catch_crash(lambda: ask(judge, question), itself)
     passed = judgment.status is Status.PASS or is_benign(judgment)
     broken = name == "build" and judgment.status is Status.ERROR  # asked for, and not tried
     if passed or (judgment.status is not Status.FAIL and not broken):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from msgspec import Struct
 
@@ -19,6 +18,7 @@ from prjury.code.references import ByKin, uses
 from prjury.errors import SourceError
 from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location
+from prjury.ports import SearchableRepository
 from prjury.ports.types import WordPlaces
 from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import kind_of
@@ -32,14 +32,6 @@ _NEAR = 200
 _FEW_WORDS = 40
 #: So many places of a name are read.
 _PLACES = 4
-
-
-class Searching(Protocol):
-    """Finds words in a whole tree."""
-
-    def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
-        """Return every place of each word; SourceError if it takes too long or cannot be done."""
-        ...
 
 
 class MissingSymbols(Struct, frozen=True):
@@ -60,13 +52,15 @@ class MissingOnBranch(Struct, frozen=True):
     unchecked: str = ""
 
 
-def missing_on(needs: ChangeReferences, tip: str, searching: Searching) -> MissingOnBranch:
+def missing_on(
+    needs: ChangeReferences, tip: str, repository: SearchableRepository
+) -> MissingOnBranch:
     """Return what the change refers to and the branch with this tip lacks."""
     if not needs.words and not needs.modules:
         return MissingOnBranch()
     files = code_of(needs.repository, tip)
     modules, unread = _find_modules(needs, files)
-    names, unchecked = _find_names(needs, files, tip, searching)
+    names, unchecked = _find_names(needs, files, tip, repository)
     return MissingOnBranch((*modules, *names), "; ".join(filter(None, [unread, unchecked])))
 
 
@@ -90,18 +84,18 @@ def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSy
 
 
 def _find_names(
-    needs: ChangeReferences, files: Files, tip: str, searching: Searching
+    needs: ChangeReferences, files: Files, tip: str, repository: SearchableRepository
 ) -> tuple[list[MissingSymbols], str]:
     words_by_kin = _not_near(needs, files)
     words = frozenset[str]().union(*words_by_kin.values())
     try:
         # Git finds few words quickly; of many, only suspects are sought.
         few = words and len(words) <= _FEW_WORDS
-        places = searching.with_words(tip, sorted(words)) if few else WordPlaces({})
+        places = repository.with_words(tip, sorted(words)) if few else WordPlaces({})
         absent = {kin: some - set(places.places) for kin, some in words_by_kin.items()}
         suspects = _suspects(needs, absent, files)
         if suspects and len(words) > _FEW_WORDS:
-            places = searching.with_words(tip, sorted(suspects))
+            places = repository.with_words(tip, sorted(suspects))
             suspects = {word: at for word, at in suspects.items() if word not in places.places}
     except SourceError as error:
         suspects = _suspects(needs, words_by_kin, files)

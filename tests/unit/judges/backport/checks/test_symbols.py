@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -22,10 +22,9 @@ TIP, OLDER = "d" * 40, "e" * 40
 
 
 @dataclass
-class FakeSearch:
+class FakeSearch(FakeRepository):
     """Looks through dictionaries; ``asked`` notes the words."""
 
-    commits: Mapping[str, Files]
     asked: list[list[str]] = field(default_factory=list)
     missing: tuple[str, ...] = ()
     refusal: SourceError | None = None
