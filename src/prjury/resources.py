@@ -16,10 +16,15 @@ def _find(in_wheel: str, in_checkout: str) -> Path:
     return place if place.is_dir() else _PACKAGE.parents[1] / in_checkout
 
 
+def templates() -> Path:
+    """The directory of the Jinja2 templates."""
+    return _find("_templates", "templates")
+
+
 @cache
 def template_texts() -> Mapping[str, str]:
     """The Jinja2 templates by their paths, all read at once and only once."""
-    top = _find("_templates", "templates")
+    top = templates()
     files = (file for file in top.rglob("*") if file.suffix in {".j2", ".css"})
     return MappingProxyType(
         {file.relative_to(top).as_posix(): file.read_text("utf-8") for file in files}
