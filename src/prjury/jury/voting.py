@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 import statistics
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -181,27 +180,8 @@ def _score_of(ballot: Ballot) -> float:
     return ballot.judgment.effective_score or 0.0
 
 
-class _Voting(ABC):
-    """Counts the ballots of those who vote, if anybody does."""
-
-    on_error: ErrorPolicy
-    name: str
-    weighted: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "on_error", ErrorPolicy(self.on_error))
-
-    def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
-        """The judgment of all ballots; ValueError for none at all."""
-        counted = population(ballots, self.name, self.on_error, weighted=self.weighted)
-        return counted if isinstance(counted, Judgment) else self._count_voters(counted)
-
-    @abstractmethod
-    def _count_voters(self, counted: Population) -> Judgment: ...
-
-
-@dataclass(frozen=True)
-class MajorityVoting(_Voting):
+@dataclass(frozen=True, slots=True)
+class MajorityVoting:
     """More passes than fails among the votes cast; a tie follows the tie policy."""
 
     tie: TiePolicy = TiePolicy.FAIL
@@ -210,9 +190,13 @@ class MajorityVoting(_Voting):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tie", TiePolicy(self.tie))
-        super().__post_init__()
+        object.__setattr__(self, "on_error", ErrorPolicy(self.on_error))
 
-    def _count_voters(self, counted: Population) -> Judgment:
+    def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
+        """The judgment of the majority; it carries no score."""
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
         passes = sum(map(_passed, counted.voters))
         fails = len(counted.voters) - passes
         tied = passes == fails
@@ -224,8 +208,8 @@ class MajorityVoting(_Voting):
         return Judgment(status, reason, metadata=evidence)
 
 
-@dataclass(frozen=True)
-class ConsensusVoting(_Voting):
+@dataclass(frozen=True, slots=True)
+class ConsensusVoting:
     """All judges that vote agree; disagreement is ``on_disagreement``, which cannot be PASS."""
 
     on_disagreement: Status = Status.FAIL
@@ -234,11 +218,15 @@ class ConsensusVoting(_Voting):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "on_disagreement", Status(self.on_disagreement))
-        super().__post_init__()
+        object.__setattr__(self, "on_error", ErrorPolicy(self.on_error))
         if self.on_disagreement is Status.PASS:
             raise ValueError("a disagreement cannot count as PASS")
 
-    def _count_voters(self, counted: Population) -> Judgment:
+    def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
+        """The judgment on which all agree; it carries no score."""
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
         passes = sum(map(_passed, counted.voters))
         unanimous = passes in {0, len(counted.voters)}
         status = _status(passed=passes > 0) if unanimous else self.on_disagreement
@@ -249,8 +237,8 @@ class ConsensusVoting(_Voting):
         return Judgment(status, reason, metadata=evidence)
 
 
-@dataclass(frozen=True)
-class _ScoreVoting(_Voting):
+@dataclass(frozen=True, slots=True)
+class _ScoreVoting:
     """A threshold in 0..1, and a band ``low <= high`` of doubt around it."""
 
     threshold: float = 0.5
@@ -258,7 +246,7 @@ class _ScoreVoting(_Voting):
     on_error: ErrorPolicy = ErrorPolicy.TREAT_AS_FAIL
 
     def __post_init__(self) -> None:
-        super().__post_init__()
+        object.__setattr__(self, "on_error", ErrorPolicy(self.on_error))
         low, high = (self.threshold,) * 2 if self.undecided is None else self.undecided
         for value in (self.threshold, low, high):
             if not 0.0 <= finite(value, "a threshold") <= 1.0:
@@ -285,25 +273,32 @@ class _ScoreVoting(_Voting):
         return Judgment(status, reason, NumericalScore(score), metadata=evidence)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class AverageVoting(_ScoreVoting):
     """The mean of the effective scores reaches the threshold; weights are not looked at."""
 
     name: str = "average"
 
-    def _count_voters(self, counted: Population) -> Judgment:
+    def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
+        """The judgment with the mean as its score."""
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
         scores = [_score_of(ballot) for ballot in counted.voters]
         return self._apply_threshold(counted, math.fsum(scores) / len(scores), "mean")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class WeightedAverageVoting(_ScoreVoting):
     """The weighted mean reaches the threshold; weights need not sum to one, zero drops a seat."""
 
     name: str = "weighted_average"
-    weighted: ClassVar[bool] = True
 
-    def _count_voters(self, counted: Population) -> Judgment:
+    def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
+        """The judgment with the weighted mean as its score."""
+        counted = population(ballots, self.name, self.on_error, weighted=True)
+        if isinstance(counted, Judgment):
+            return counted
         # Dividing by the largest weight first keeps huge and tiny weights from over- or underflow.
         largest = max(ballot.weight for ballot in counted.voters)
         shares = [ballot.weight / largest for ballot in counted.voters]
@@ -312,13 +307,17 @@ class WeightedAverageVoting(_ScoreVoting):
         return self._apply_threshold(counted, total / math.fsum(shares), "weighted mean")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class MedianVoting(_ScoreVoting):
     """The median of the effective scores reaches the threshold; one outlier changes nothing."""
 
     name: str = "median"
 
-    def _count_voters(self, counted: Population) -> Judgment:
+    def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
+        """The judgment with the median as its score; of an even number, the middle pair's mean."""
+        counted = population(ballots, self.name, self.on_error)
+        if isinstance(counted, Judgment):
+            return counted
         return self._apply_threshold(
             counted, statistics.median(map(_score_of, counted.voters)), "median"
         )
