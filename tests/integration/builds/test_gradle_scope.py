@@ -111,7 +111,6 @@ def test_going_on_after_failures(checkout: Checkout) -> None:
         "mid/src/test/java/p/MidTest.java": java_class("MidTest", "works", "failsAsWell"),
     }
     plan = checkout.plan(files, "core/src/main/resources/a.txt")
-    assert plan.keep_going is None
     code, tasks = checkout.run(plan.steps[0].command)
     assert code == 1
     assert {":core:test", ":mid:test"} <= tasks

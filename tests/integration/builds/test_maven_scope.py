@@ -178,7 +178,7 @@ def test_a_flat_layout(checkout: Checkout) -> None:
     plan = checkout.plan(files, "mid/src/A.java")
     assert (plan.directory, plan.text) == (
         "main",
-        "cd main && mvn -q -B --fail-at-end verify",
+        "cd main && mvn -q -B --fail-at-end -Dmaven.test.failure.ignore=true verify",
     )
     assert plan.scope.modules == ()
     ran = checkout.run(plan)
@@ -223,11 +223,5 @@ EVERY_TEST = {
 def test_going_on_after_failures(checkout: Checkout, surefire: str) -> None:
     plan = checkout.plan(with_tests(surefire), "core/src/A.java")
     ran = checkout.run(plan)
-    assert ran.exit_code == 1
-    assert checkout.tests() == {test for test in EVERY_TEST if "Core" in test}
-
-    thorough = plan.keep_going
-    assert thorough is not None
-    ran = checkout.run(thorough)
-    assert (ran.exit_code, thorough.steps[-1].all_ran) == (0, 0)
+    assert (ran.exit_code, plan.steps[-1].all_ran) == (0, 0)
     assert checkout.tests() == EVERY_TEST

@@ -213,9 +213,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     step, call = max(calls, key=lambda one: measure_breadth([replace(one[0], calls=(one[1],))]))
     words = _fill_words(call, {**job.env, **step.env})
     options, goals = _take_options(words, table), _list_goals(words, table)
-    steps = tuple(
-        step.change(lambda form: _with_words(form, options, goals, table)) for step in plan.steps
-    )
+    steps = tuple(_with_words(one, options, goals, table) for one in plan.steps)
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
     tests = [one for one in job.tests if one is not step and family != "cmake"]
     lines = [one.script for one in tests if any(call.family == family for call in one.calls)]

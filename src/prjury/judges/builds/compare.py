@@ -144,7 +144,6 @@ def compare(
     changed: Collection[str] = (),
 ) -> Comparison:
     """Compare what both sides came to."""
-    form = plan.keep_going if run.going_on and plan.keep_going else plan
     outcome = quote_last_words(settle_retry(run))
     base = quote_last_words(run.base) if run.base else None
     run = replace(run, base=base)
@@ -158,7 +157,7 @@ def compare(
             marked = (replace(one, state="environment") for one in outcome.failures)
             outcome = replace(outcome, failures=tuple(marked))
     outcome = mark_machine(outcome, fault)
-    return Comparison(form, run, outcome, known, options, fault)
+    return Comparison(plan, run, outcome, known, options, fault)
 
 
 def add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:

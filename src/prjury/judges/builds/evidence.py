@@ -124,7 +124,6 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
     """What became of a plan on the merged tree and, where that was tried, on the base.
 
     Attributes:
-        going_on: both ran the form of the plan that goes on after failures.
         base_commit: the earlier commit of the base that is compared with; empty for the base.
         base_kept: an earlier review has built the base.
         disturbed: the base was built after the head and failed, though an earlier run saw it pass.
@@ -136,7 +135,6 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
 
     head: TreeRun
     base: TreeRun | None = None
-    going_on: bool = False
     base_commit: Line = ""
     base_kept: bool = False
     base_unknown: Line = ""
@@ -272,9 +270,8 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
 
 def confine_run(run: Run, plan: BuildPlan) -> Run:
     """The run of a plan as this side believes it: of its steps, with places in the tree."""
-    form = plan.keep_going if run.going_on and plan.keep_going else plan
     for tree_run in (run.head, *([run.base] if run.base and not run.base_commit else [])):
-        refuse_other_steps(tree_run, form)
+        refuse_other_steps(tree_run, plan)
     head, base, retry = (_confine(one) if one else None for one in (run.head, run.base, run.again))
     return replace(run, head=head, base=base, again=retry)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -51,9 +51,6 @@ class BuildStep(Struct, frozen=True):
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: the steps after it run all the same if it fails.
         all_ran: the exit code that means that every test ran and some failed; None if it may stop.
-        keep_going: the step with options to continue after failures, so that an old failure hides
-            no new one; None if it continues by itself, or cannot.
-        rerun: the step with options to repeat what is up to date; None if it does so anyway.
     """
 
     name: StepName
@@ -63,8 +60,6 @@ class BuildStep(Struct, frozen=True):
     origin: str = ""
     may_fail: bool = False
     all_ran: int | None = None
-    keep_going: BuildStep | None = None
-    rerun: BuildStep | None = None
 
     @property
     def text(self) -> str:
@@ -76,12 +71,6 @@ class BuildStep(Struct, frozen=True):
         """The command; a script for bash as it stands in a workflow."""
         by_bash = self.command[:1] == ("bash",) and self.command[-2:-1] == ("-c",)
         return self.command[-1] if by_bash else self.text
-
-    def change(self, edit: Callable[[BuildStep], BuildStep]) -> BuildStep:
-        """The step with an edit of it and of its other forms."""
-        keep_going, rerun = self.keep_going, self.rerun
-        forms = {"keep_going": keep_going and edit(keep_going), "rerun": rerun and edit(rerun)}
-        return replace(edit(self), **forms)
 
     def covers(self, other: BuildStep) -> bool:
         """Tell whether it runs all that the other runs, perhaps in more places of the tree."""
@@ -174,23 +163,10 @@ class BuildPlan(Struct, frozen=True):
         """The plan with more variables."""
         return replace(self, env={**self.env, **more})
 
-    @property
-    def keep_going(self) -> BuildPlan | None:
-        """The plan that continues after failures; None if no step has a form that does."""
-        if not any(step.keep_going for step in self.steps):
-            return None
-        return replace(self, steps=tuple(step.keep_going or step for step in self.steps))
-
     def goes_on(self, index: int) -> bool:
         """True if the steps behind this one run though it failed: failing tests stop no others."""
         step, later = self.steps[index], self.steps[index + 1 :]
         return step.may_fail or (step.name == "test" and any(one.name == "test" for one in later))
-
-    @property
-    def once_more(self) -> BuildPlan:
-        """The plan for a second run in the same tree."""
-        steps = tuple(step.keep_going or step.rerun or step for step in self.steps)
-        return replace(self, steps=steps)
 
     @property
     def last_failed(self) -> BuildPlan | None:

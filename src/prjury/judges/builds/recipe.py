@@ -48,7 +48,6 @@ class RecipeSteps(PolicySection, frozen=True):
     """Commands for ``/bin/sh``, in which ``{reports}`` is a directory for JUnit files.
 
     Attributes:
-        keep_going: the test command that continues after failures, if `test` does not.
         all_ran: the exit code which means that all tests ran and some failed.
         reports: JUnit files of the tests, unless in `{reports}`.
     """
@@ -56,7 +55,6 @@ class RecipeSteps(PolicySection, frozen=True):
     setup: CommandLine | None = None
     build: CommandLine | None = None
     test: CommandLine | None = None
-    keep_going: CommandLine | None = None
     all_ran: int | None = None
     reports: list[Glob] | None = None
 

@@ -51,7 +51,6 @@ class BaseRun(Struct, frozen=True):
 
     Attributes:
         run: None where it was not built, or proves nothing.
-        going_on: it ran the form of the plan that goes on after failures.
         remembered: an earlier review has built it.
         unknown: why it proves nothing.
         reports: those that other judges compare with.
@@ -59,7 +58,6 @@ class BaseRun(Struct, frozen=True):
 
     plan: BuildPlan
     run: TreeRun | None = None
-    going_on: bool = False
     remembered: bool = False
     unknown: str = ""
     reports: Mapping[str, bytes | None] = {}
@@ -108,7 +106,6 @@ class BothSides(Struct, frozen=True, dict=True):
 
     def _build_base(self, plan: BuildPlan, deadline: Deadline) -> BaseRun:
         self.builder.ports.progress.say(wording.BUILDING_BASE)
-        going_on = False
         try:
             with self.builder.open_tree(self.base.tree, self.base.entries) as place:
                 refuse_needed(place.absent, self.base.entries, self.merged.entries)
@@ -119,10 +116,6 @@ class BothSides(Struct, frozen=True, dict=True):
                     plan = other
                     run = place.run(plan, deadline)
                 reports = collect_reports()
-                if run.failed and run.ended and plan.keep_going:
-                    longer = place.run(plan.keep_going, deadline)
-                    going_on = longer.ended
-                    run = longer if going_on else run
         except CannotJudgeError as error:
             brings = error.reason == "no_such_directory"
             return BaseRun(plan, unknown="" if brings else str(error))
@@ -135,7 +128,7 @@ class BothSides(Struct, frozen=True, dict=True):
         if fault:
             return BaseRun(plan, unknown=wording.BASE_UNBUILDABLE.format(fault.line))
         self.memory.keep(plan, self.base.entries, run, self.base.tree)
-        return BaseRun(plan, run, going_on, reports=reports)
+        return BaseRun(plan, run, reports=reports)
 
     def run_head(
         self, base: BaseRun, recollection: Recollection, deadline: Deadline
@@ -148,8 +141,7 @@ class BothSides(Struct, frozen=True, dict=True):
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
             refuse_needed(place.absent, self.merged.entries, self.base.entries)
             plan = note_files(base.plan, place.absent)
-            form = plan.keep_going if base.going_on and plan.keep_going else plan
-            run = place.run_with_reports(form, self.options, deadline)
+            run = place.run_with_reports(plan, self.options, deadline)
             other = plan.choose_other(run.head.last.tail)
             if other and not base.run and run.head.failed and not run.head.tested:
                 always = self.options.compare == "always"
@@ -157,22 +149,22 @@ class BothSides(Struct, frozen=True, dict=True):
                 if always or base.plan == other:
                     plan = other
                     run = place.run_with_reports(plan, self.options, deadline)
-            run = self._with_base(place, plan, run, base, deadline)
+            run = self._with_base(place.paths, plan, run, base, deadline)
             run = self._with_retry(place, plan, run, deadline)
-        if not run.head.failed and not run.going_on:
+        if not run.head.failed:
             self.memory.keep(plan, self.merged.entries, run.head)
         run = self._with_earlier(run, recollection)
         return plan, replace(run, history=recollection.count_failures(run.head))
 
     def _with_base(
-        self, place: Workplace, plan: BuildPlan, run: Run, base: BaseRun, deadline: Deadline
+        self, paths: frozenset[str], plan: BuildPlan, run: Run, base: BaseRun, deadline: Deadline
     ) -> Run:
         """The run beside that of the base, which is built where it is needed and was not yet.
 
         A kept outcome excuses nothing, also where the base fails once it is built after the change.
         """
         head, options = run.head, self.options
-        fault = find_fault(head, self.builder.changed, place.paths)
+        fault = find_fault(head, self.builder.changed, paths)
         if (head.failed and not head.ended) or (fault and not head.tested):
             return run
         if not head.failed and options.compare != "always":
@@ -184,10 +176,6 @@ class BothSides(Struct, frozen=True, dict=True):
         if late or (head.failed and base.remembered):
             built = self._build_base(plan, deadline)
             disturbed = base.remembered and built.run is not None and built.run.failed
-            if built.going_on and plan.keep_going:
-                longer = place.run(plan.keep_going, deadline)
-                run = replace(run, head=longer) if longer.ended else run
-                built = built if longer.ended else BaseRun(plan, unknown=wording.NO_TIME)
             run = replace(run, disturbed=disturbed)
             base = built
         return replace(
@@ -195,7 +183,6 @@ class BothSides(Struct, frozen=True, dict=True):
             base=base.run,
             base_kept=base.remembered,
             base_unknown=base.unknown,
-            going_on=base.going_on,
             base_test_files=self.base.count_tests(plan.directory),
             kept_of_base=dict(base.reports),
         )
@@ -205,15 +192,14 @@ class BothSides(Struct, frozen=True, dict=True):
         suspects = find_suspects(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
-        form = plan.keep_going if run.going_on and plan.keep_going else plan
         self.builder.ports.progress.say(wording.say_running_again(len(suspects)))
         try:
-            if form.last_failed and runs_every_test(run.head, form):
-                retry = place.run(form.last_failed, deadline)
+            if plan.last_failed and runs_every_test(run.head, plan):
+                retry = place.run(plan.last_failed, deadline)
                 settled = {*retry.results.ran, *(failure.id for failure in retry.failures)}
                 if settled.issuperset(failure.id for failure in suspects):
                     return replace(run, again=retry)
-            return replace(run, again=place.run(form.once_more, deadline), whole=True)
+            return replace(run, again=place.run(plan, deadline), whole=True)
         except CannotJudgeError:
             return run  # the failures stand as they are
 
@@ -223,6 +209,4 @@ class BothSides(Struct, frozen=True, dict=True):
         compares = self.options.compare == "always" and run.head.tested and not run.head.failed
         if not compares or shows or recollection.earlier is None:
             return run
-        return replace(
-            run, base=recollection.earlier, base_commit=recollection.commit, going_on=False
-        )
+        return replace(run, base=recollection.earlier, base_commit=recollection.commit)

@@ -26,7 +26,6 @@ IGNORED = "{} failed by the log, and the command ended with exit code 0"
 ASKED = "{}. Check whether that is meant; nothing else failed."
 BASE_UNBUILDABLE = "it cannot be built here ({})"
 BASE_SLOW = "an earlier commit of the base took longer than there is time for this one"
-NO_TIME = "there was no time to run both without stopping at failures"
 REVIEW_AGAIN = Snippet("sh", "a shell", "prjury review")
 EVIDENCE_HOW = (
     "run `prjury build` where the change may be built, or `prjury evidence from-junit` on the "
@@ -113,13 +112,11 @@ def _step_end(step: StepRun, allowed: float) -> str:
         return f"did not finish within {format_duration(allowed)}"
     if step.stopped:
         return _LIMITS.get(step.stopped, f"was stopped ({step.stopped})")
-    if step.exit_code is None:
+    if not step.exit_code:
         return "its test reports hold failures"
     if step.exit_code < 0:
         return f"killed by {_signal_name(-step.exit_code)}"
-    if step.exit_code:
-        return f"failed with exit code {step.exit_code}"
-    return "ended with exit code 0, but its test reports hold failures"
+    return f"failed with exit code {step.exit_code}"
 
 
 def _signal_name(number: int) -> str:

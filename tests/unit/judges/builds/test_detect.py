@@ -41,7 +41,7 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
         ({"script.py": ""}, "python", "python3 -m compileall -q ."),
         ({"Cargo.toml": CARGO}, "cargo", CARGO_COMMANDS),
         ({"go.mod": GO, "a_test.go": "package a\n"}, "go", GO_COMMANDS),
-        ({"Makefile": "all: x\n\ntest: all\n"}, "make", f"{MAKE} && make test"),
+        ({"Makefile": "all: x\n\ntest: all\n"}, "make", f"{MAKE} && make -k test"),
     ],
 )
 def test_recognised(files: dict[str, str], system: str, command: str) -> None:

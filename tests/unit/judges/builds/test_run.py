@@ -23,9 +23,8 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 
 STEP = BuildStep("test", ("tool",), all_ran=1)
-THOROUGH = BuildStep("test", ("tool", "--go-on"), all_ran=0)
 PLAN = BuildPlan("tool", (STEP,))
-LONGER = replace(PLAN, steps=(replace(STEP, keep_going=THOROUGH),))
+GOING_ON = replace(PLAN, steps=(replace(STEP, all_ran=0),))
 PYTEST = replace(PLAN, env={"PYTEST_ADDOPTS": "-q"})
 MERGED = {"t.py": "", "part/t.py": ""}
 
@@ -84,10 +83,9 @@ def test_the_base_is_built_first() -> None:
     assert judgment.status is Status.PASS, judgment.reasoning
 
 
-def test_a_base_that_fails_is_run_without_stopping_and_so_is_the_change() -> None:
-    scripts = [says(1, "!t"), says(0, "!t", "u"), says(0, "!t", "u")]
-    comparison, commands = run(scripts, LONGER)
-    assert commands == ["tool", "tool --go-on", "tool --go-on"]
+def test_failures_that_end_well_are_read_from_reports() -> None:
+    comparison, commands = run([says(0, "!t", "u"), says(0, "!t", "u")], GOING_ON)
+    assert commands == ["tool", "tool"]
     judgment = decide(comparison)
     assert (judgment.status, judgment.metadata["note"]) == (Status.PASS, "pre_existing")
     assert states(judgment) == {"t": "pre_existing"}
@@ -105,20 +103,20 @@ def test_lines_that_may_stop_at_an_old_failure_excuse_it_only_by_their_exit_code
     assert (shown.status, shown.metadata["note"]) == (Status.PASS, "pre_existing")
 
 
-def test_what_an_old_failure_hid_is_found_by_going_on() -> None:
+def test_an_old_failure_hides_no_new_one() -> None:
     broken = says(0, "!t", "!u")
-    judgment = judge([says(1, "!t"), says(0, "!t", "u"), broken, broken], LONGER)
+    judgment = judge([says(0, "!t", "u"), broken, broken], GOING_ON)
     assert judgment.status is Status.FAIL
     assert states(judgment) == {"t": "pre_existing", "u": "new"}
 
 
 def test_a_test_that_no_longer_runs_is_missed() -> None:
-    judgment = judge([says(1, "!t"), says(0, "!t", "u"), says(0, "!t")], LONGER)
+    judgment = judge([says(0, "!t", "u"), says(0, "!t")], GOING_ON)
     assert (judgment.status, judgment.reason) == (Status.ABSTAIN, "tests_vanished")
 
 
 def test_another_exit_code_than_that_of_a_run_to_the_end_proves_nothing() -> None:
-    judgment = judge([says(1, "!t"), says(3, "!t", "u"), says(3, "!t", "u")], LONGER)
+    judgment = judge([says(3, "!t", "u"), says(3, "!t", "u")], GOING_ON)
     assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
 
 
@@ -268,10 +266,6 @@ class TestNoComparison:
         judgment = judge([says(1, "!t"), says(0, "t")], plan)
         assert judgment.reason == "no_comparison"
 
-    def test_a_base_that_comes_to_tests_without_stopping_shows_enough(self) -> None:
-        scripts = [says(2, output="a.c:1:1: error: x\n"), says(0, "!t", "u"), says(0, "t", "u")]
-        assert judge(scripts, LONGER).status is Status.PASS
-
     def test_a_project_without_tests_has_none_to_lose(self) -> None:
         assert judge([Scripted(0), says(0, "t")]).status is Status.PASS
         nothing = Scripted(5, "no tests ran in 0.01s\n")
@@ -318,7 +312,7 @@ class TestUntested:
 
 def test_two_builds_that_are_killed_tell_nothing() -> None:
     killed = says(-9, "!t")
-    assert judge([says(1, "!t", "u"), killed, killed], LONGER).status is not Status.PASS
+    assert judge([killed, killed]).status is not Status.PASS
 
 
 def test_a_goal_that_gave_up_for_a_flaky_test_follows_from_it() -> None:

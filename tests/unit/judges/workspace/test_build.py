@@ -47,7 +47,7 @@ def judged(judge: BuildJudge, context: JudgmentContext, *scripts: Scripted) -> J
             {"pom.xml": POM},
             "mvn -q -B --fail-at-end clean test",
         ),
-        (BuildJudge.maven(), {"pom.xml": POM}, "mvn -q -B --fail-at-end verify"),
+        (BuildJudge.maven(), {"pom.xml": POM}, "mvn -q -B --fail-at-end -Dmaven.test.failure.ignore=true verify"),
         (
             BuildJudge.maven("test"),
             {"pom.xml": POM, "mvnw": "", ".mvn/wrapper/maven-wrapper.properties": ""},

@@ -30,6 +30,8 @@ from prjury.snapshot.model import visible
 
 #: With this, failing tests are only in the reports, and nothing is left out because of them.
 _GOING_ON = "-Dmaven.test.failure.ignore=true"
+#: Words of plans that run every test, however often, and whatever comes of it.
+_THROUGHOUT = {_GOING_ON, "--rerun-tasks"}
 #: With more changed modules than this, everything is built.
 _MOST_MODULES = 200
 #: Options of ``.mvn/maven.config`` that choose modules, or another build file.
@@ -79,8 +81,9 @@ def find_wrapper(
 
 
 def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
-    """A plan of Maven or Gradle, whose last word is the goal, with these in its place."""
-    step = BuildStep("test", (*plan.steps[-1].command[:-1], *goals))
+    """A plan of Maven or Gradle with other goals, which may publish, so that tests stop them."""
+    words = (word for word in plan.steps[-1].command[:-1] if word not in _THROUGHOUT)
+    step = BuildStep("test", (*words, *goals))
     return replace(plan, steps=(*plan.steps[:-1], step))
 
 
@@ -94,11 +97,10 @@ def _plan_maven(root: SourceTree, directory: str, reactor: Reactor) -> BuildPlan
     wrapper = find_wrapper(
         root, directory, "mvnw", "mvn", (".mvn/wrapper/maven-wrapper.properties",)
     )
-    command = (*wrapper.argv, "-q", "-B", "--fail-at-end")
-    longer = BuildStep("test", (*command, _GOING_ON, "verify"), all_ran=0)
+    command = (*wrapper.argv, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
     return BuildPlan(
         "maven",
-        (BuildStep("test", (*command, "verify"), keep_going=longer),),
+        (BuildStep("test", command, all_ran=0),),
         (f"{POM} is there", wrapper.reason),
         directory=directory,
         scope=_choose_scope(root, directory, reactor, root.changed),
@@ -191,8 +193,7 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
     if plan.system != "maven" or not plan.scope.modules:
         return plan
     modules = plan.scope.modules
-    steps = (step.change(lambda form: _narrow_step(form, modules)) for step in plan.steps)
-    return replace(plan, steps=tuple(steps))
+    return replace(plan, steps=tuple(_narrow_step(step, modules) for step in plan.steps))
 
 
 def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:
@@ -225,14 +226,13 @@ def _owns(build: SourceTree, directory: str) -> bool:
 
 
 def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
-    """The one build. What is up to date leaves no new report, so a second run does without that."""
+    """The one build; nothing counts as up to date, as that would leave no new report."""
     files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
     wrapper = find_wrapper(root, directory, "gradlew", "gradle", files)
-    gradle = (*wrapper.argv, "--no-daemon", "-q", "--continue")
-    rerun = BuildStep("test", (*gradle, "--rerun-tasks", "build"))
+    command = (*wrapper.argv, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
     return BuildPlan(
         "gradle",
-        (BuildStep("test", (*gradle, "build"), rerun=rerun),),
+        (BuildStep("test", command),),
         (f"{root.below(directory).has(*_GRADLE_FILES)} is there", wrapper.reason),
         directory=directory,
     )
@@ -241,7 +241,12 @@ def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
 MAVEN = BuildSystem(
     (POM,),
     {"maven": JVM},
-    (("`pom.xml`", "`./mvnw` or `mvn`, `-q -B --fail-at-end verify`"),),
+    (
+        (
+            "`pom.xml`",
+            "`./mvnw` or `mvn`, `-q -B --fail-at-end -Dmaven.test.failure.ignore=true verify`",
+        ),
+    ),
     _list_maven_plans,
 )
 GRADLE = BuildSystem(
@@ -250,7 +255,7 @@ GRADLE = BuildSystem(
     (
         (
             "`build.gradle`, `settings.gradle` (also `.kts`)",
-            "`./gradlew` or `gradle`, `--no-daemon -q --continue build`",
+            "`./gradlew` or `gradle`, `--continue --rerun-tasks build`",
         ),
     ),
     _list_gradle_plans,

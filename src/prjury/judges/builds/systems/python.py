@@ -1,8 +1,7 @@
-"""Python: uv, tox, nox, pytest, Django, unittest, or only the compiler without tests. Pure."""
+"""Python: uv, tox, pytest, Django, unittest, or only the compiler without tests. Pure."""
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
@@ -25,11 +24,11 @@ from prjury.judges.builds.systems.tox import ToxSettings, plan_tox, tox_settings
 from prjury.manifests.python import PyProject, read_pyproject
 from prjury.snapshot.model import printable
 
-_MANIFEST, _LOCK, _NOXFILE, _MANAGE = "pyproject.toml", "uv.lock", "noxfile.py", "manage.py"
+_MANIFEST, _LOCK, _MANAGE = "pyproject.toml", "uv.lock", "manage.py"
 #: Files that make a directory below the root a project of its own.
 _MANIFESTS = (_LOCK, "tox.ini", "tox.toml", _MANIFEST, "setup.py")
 #: Files that mark Python in the root of a tree.
-_MARKERS = (*_MANIFESTS, "setup.cfg", "pytest.ini", "requirements.txt", _NOXFILE, _MANAGE)
+_MARKERS = (*_MANIFESTS, "setup.cfg", "pytest.ini", "requirements.txt", "noxfile.py", _MANAGE)
 #: Files in the root of projects in other languages, which often have helpers in Python.
 _OTHERS = (
     "Makefile makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac pom.xml "
@@ -108,23 +107,11 @@ class _PythonProject:
             yield from (_note_tox(plan, settings) for plan in self._list_uv_plans(tests))
         elif settings and settings.tests and not (locked and tests):
             yield plan_tox(settings)
-        elif session := self._find_session():
-            command = ("nox", "--no-error-on-missing-interpreters", "-s", session)
-            reasons = (f"{_NOXFILE} has a session {session}",)
-            step = BuildStep("test", command)
-            yield BuildPlan("nox", (step,), reasons, env=PYTEST_ENV, programs=("nox",))
         elif tests:
             step = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=_TESTS_FAILED)
             yield _note_tox(_plan_pytest("pytest", step, (self._name_marker(), tests)), settings)
         else:
             yield self._plan_without_pytest("python3")
-
-    def _find_session(self) -> str:
-        groups = (*self.manifest.groups, *self.manifest.extras)
-        if any(name.startswith(("test", "dev")) for name in groups):
-            return ""
-        text = self.root.text(_NOXFILE)
-        return next((name for name in ("tests", "test") if f"def {name}(" in text), "")
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
@@ -199,19 +186,14 @@ def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
 def _plan_unittests(
     root: SourceTree, others: frozenset[str], python: Sequence[str]
 ) -> BuildPlan | None:
-    """Django's runner if there is one, else unittest; None without tests."""
-    homes = others | {""}
-    tests = [path for path in root.files if _may_test(path) and nearest(path, homes) == ""]
-    for place in outermost_first(_find_django(root)):
-        own = (path for path in tests if path.rpartition("/")[2].startswith("test"))
-        test = next((path for path in own if _find_top(path, root) == place), None)
-        if test and nearest(path_in(place, "x"), homes) == "":
-            return BuildPlan(
-                "django",
-                (BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED),),
-                (f"{path_in(place, _MANAGE)} is Django's", f"{printable(test)} may hold tests"),
-                directory=place,
-            )
+    """Django's runner where it lies in the top directory, else unittest; None without tests."""
+    tests = [path for path in root.files if _may_test(path) and nearest(path, others | {""}) == ""]
+    if "" in _find_django(root):
+        for path in tests:
+            if path.rpartition("/")[2].startswith("test") and not _find_top(path, root):
+                step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
+                reasons = f"{_MANAGE} is Django's", f"{printable(path)} may hold tests"
+                return BuildPlan("django", (step,), reasons)
     return _plan_discovery(root, tests, python)
 
 
@@ -241,16 +223,14 @@ def _plan_discovery(
     ]
     if not files:
         return None
-    commands = []
+    steps = []
     for top, pattern in sorted({(_find_top(path, root), _find_pattern(path)) for path in files}):
         place = f"./{top}" if top else "."
         words = ("-m", "unittest", "discover", "-v", "-s", place, "-t", place, "-p", pattern)
-        commands.append((*python, *words))
-    each = "; ".join(f"{shlex.join(command)} || failed=1" for command in commands)
-    command = commands[0] if len(commands) == 1 else f"(failed=0; {each}; exit $failed)"
+        steps.append(BuildStep("test", (*python, *words), all_ran=_TESTS_FAILED))
     return BuildPlan(
         "unittest",
-        (BuildStep("test", command, all_ran=_TESTS_FAILED),),
+        tuple(steps),
         (f"{printable(files[0])} has tests for unittest", "nothing is there for pytest"),
     )
 
@@ -272,7 +252,7 @@ PYTHON = BuildSystem(
     _MANIFESTS,
     {
         **dict.fromkeys(("pytest", "unittest", "django", "python"), SUFFIXES),
-        **dict.fromkeys(("uv", "tox", "nox"), SUFFIXES | NATIVE),
+        **dict.fromkeys(("uv", "tox"), SUFFIXES | NATIVE),
     },
     (
         (
@@ -280,7 +260,6 @@ PYTHON = BuildSystem(
             "`uv sync --frozen`, `uv run --no-sync pytest -q`, in a workspace for each member",
         ),
         ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
-        ("`noxfile.py` with a session `tests` or `test`", "`nox -s tests`"),
         ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
         ("`manage.py` of Django with `test*.py` in packages", "`python3 manage.py test`"),
         ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from prjury.judges.builds.calls import read_calls
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import SourceTree
-from prjury.judges.builds.systems.tox import VERSION_VARIABLES, read_ini
+from prjury.judges.builds.systems.tox import VERSION_VARIABLES
 from prjury.manifests.python import PyProject, read_pyproject
-from prjury.manifests.syntax import strings, table
+from prjury.manifests.syntax import table
 from prjury.snapshot.model import printable
 
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
 _PREPARED = frozenset({"pytest", "unittest", "django"})
-_SYSTEMS = _PREPARED | {"uv", "tox", "nox"}
+_SYSTEMS = _PREPARED | {"uv", "tox"}
 #: Tools that are lent where the machine lacks them.
 LENT = frozenset({"uv", "uvx", "tox", "nox", "poetry", "pdm", "hatch", "pipenv", "pipx"})
 _MANIFEST = "pyproject.toml"
-_SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg", "hatch.toml")
+_SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg")
 #: What groups, extras and environments for tests are called, the likeliest first.
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
 #: A plan may run twice in one tree, so it takes an environment that is there.
@@ -63,7 +63,7 @@ def with_environment(
     # the variables are set for all of the line, but not for the tests
     variables = " ".join(f'{name}="$PRJURY_VERSION"' for name in versions)
     line = f"export {variables} && {command}" if variables else command
-    marker = root.has("poetry.lock", "pdm.lock", "Pipfile", *_SETUP_FILES[:3])
+    marker = root.has("poetry.lock", "pdm.lock", "Pipfile", *_SETUP_FILES)
     marker = marker or printable(min(_REQUIREMENTS & root.files.keys()))
     prepared = replace(
         plan,
@@ -83,21 +83,24 @@ def find_version_variables(root: SourceTree) -> tuple[str, ...]:
     return tuple(name for name, tools in each if any(tool in settings for tool in tools))
 
 
-def _sync(root: SourceTree, ci: Iterable[str]) -> tuple[str, ...]:
-    """Uv's own command for a locked environment, with the options that the CI gives it."""
-    manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
+def _sync(root: SourceTree, ci: Iterable[str]) -> str:
+    """Uv's own command for a locked environment, as the CI gives it, else with all extras."""
+    sync = ["uv", "sync", "--frozen"]
     for call in (call for script in ci for call in read_calls(script)):
         if call.words[:2] == ("uv", "sync"):
             words = [word for word in call.words[2:] if word not in {"--frozen", "--locked"}]
             if all(word.replace("-", "").replace("_", "").isalnum() for word in words):
-                return ("uv", "sync", "--frozen", *words)
-    options = ["--all-packages"] if manifest.is_workspace or root.place else []
-    for option, groups in (("--group", manifest.groups), ("--extra", manifest.extras)):
-        own = [name for name in groups if name.startswith("test")]
-        if not own and "pytest" not in manifest.installed:
-            own = [name for name, packages in groups.items() if "pytest" in packages][:1]
-        options += [word for name in own if name.isprintable() for word in (option, name)]
-    return ("uv", "sync", "--frozen", *options)
+                return shlex.join([*sync, *words])
+    manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
+    sync += ["--all-packages"] if manifest.is_workspace or root.place else []
+    groups = [name for name in manifest.groups if name.startswith("test")]
+    if not groups and "pytest" not in manifest.installed:
+        groups = [name for name, packages in manifest.groups.items() if "pytest" in packages][:1]
+    sync += [word for name in groups if name.isprintable() for word in ("--group", name)]
+    extras = [name for name in manifest.extras if name.startswith("test") and name.isprintable()]
+    tests = shlex.join([*sync, *(word for name in extras for word in ("--extra", name))])
+    others = len(manifest.extras) > len(extras)  # which may not fit together, or not be built here
+    return f"{shlex.join([*sync, '--all-extras'])} || {tests}" if others else tests
 
 
 def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
@@ -116,7 +119,6 @@ def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
         words += ["-e", f".[{','.join(extras)}]" if extras else "."]
     elif manifest.is_project:
         words += ["-r", _MANIFEST, *(word for name in extras for word in ("--extra", name))]
-    words += _list_hatch(root, is_package=is_package)
     words += [word for name in _for_tests(manifest.groups) for word in ("--group", name)]
     words += [word for path in sorted(_REQUIREMENTS & root.files.keys()) for word in ("-r", path)]
     pytest = ["pytest"] if with_pytest else []
@@ -141,24 +143,10 @@ def _export_lock(root: SourceTree, manifest: PyProject, poetry: dict[str, object
 
 
 def _list_extras(root: SourceTree, manifest: PyProject) -> list[str]:
-    settings, setup = read_ini(root.text("setup.cfg")), root.text("setup.py")
-    section = "options.extras_require"
-    inside = [*settings[section]] if settings.has_section(section) else []
-    quoted = [name for name in _TESTS if f'"{name}"' in setup or f"'{name}'" in setup]
-    return [*manifest.extras, *inside, *(quoted if "extras_require" in setup else ())]
-
-
-def _list_hatch(root: SourceTree, *, is_package: bool) -> Iterator[str]:
-    own = table(root.settings("hatch.toml"), "envs")
-    envs = own or table(root.settings(_MANIFEST), "tool", "hatch", "envs")
-    settings = table(
-        envs, next((name for name in ("hatch-test", *_TESTS, "default") if name in envs), "")
-    )
-    for key in ("dependencies", "extra-dependencies"):
-        yield from (text for text in strings(settings.get(key)) or () if text[:1].isalnum())
-    features = [name for name in strings(settings.get("features")) or () if name.isalnum()]
-    if is_package and features:
-        yield from ("-e", f".[{','.join(features)}]")
+    old = root.text("setup.cfg") + root.text("setup.py")
+    forms = ("\n{} =", "\n{}=", '"{}"', "'{}'")
+    named = [name for name in _TESTS if any(form.format(name) in old for form in forms)]
+    return [*manifest.extras, *(named if "extras_require" in old else ())]
 
 
 def _for_tests(names: Iterable[str]) -> list[str]:

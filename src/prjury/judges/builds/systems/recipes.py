@@ -145,11 +145,8 @@ def _plan_project(recipe: Recipe, part: SourceTree, *, experimental: bool) -> Bu
 
 
 def _make_step(name: StepName, commands: Mapping[str, Any]) -> BuildStep:
-    texts = {key: str(commands[key] or "") for key in (name, "keep_going")}
-    lines = {key: text.replace("{reports}", '"$PRJURY_REPORTS"') for key, text in texts.items()}
-    step = BuildStep(name, lines[name], all_ran=commands["all_ran"])
-    longer = replace(step, command=lines["keep_going"])
-    return replace(step, keep_going=longer) if name == "test" and longer.command else step
+    line = commands[name].replace("{reports}", '"$PRJURY_REPORTS"')
+    return BuildStep(name, line, all_ran=commands["all_ran"])
 
 
 def _find_first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:

@@ -32,21 +32,7 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
         ({"poetry.lock": "", "tox.ini": "[tox]\n"}, "tox", "tox -e py"),
         ({"tox.ini": "[testenv]\ncommands = pip-compile x\n", "test_a.py": ""}, "pytest", PYTEST),
         ({"tox.ini": "[testenv]\ncommands = trial p\n", "test_a.py": ""}, "tox", "tox -e py"),
-        (
-            {"noxfile.py": "@nox.session\ndef tests(session):\n    ...\n", "test_a.py": ""},
-            "nox",
-            "nox --no-error-on-missing-interpreters -s tests",
-        ),
-        (
-            {
-                "noxfile.py": "def tests(session):\n    ...\n",
-                "test_a.py": "",
-                "pyproject.toml": '[dependency-groups]\ntest = ["pytest"]\n',
-            },
-            "pytest",
-            PYTEST,
-        ),
-        ({"noxfile.py": "def lint(session):\n    ...\n", "test_a.py": ""}, "pytest", PYTEST),
+        ({"noxfile.py": "def tests(session):\n    ...\n", "test_a.py": ""}, "pytest", PYTEST),
         ({"a.py": ""}, "python", None),
     ],
 )

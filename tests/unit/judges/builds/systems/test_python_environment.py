@@ -55,13 +55,6 @@ def prepared(files: Mapping[str, str], *ci: str) -> BuildPlan:
         ),
         (
             {
-                "pyproject.toml": f"{PROJECT}[tool.hatch.envs.hatch-test]\n"
-                'extra-dependencies = ["trio", "-e x"]\n'
-            },
-            f"{UV} -e . trio pytest",
-        ),
-        (
-            {
                 "poetry.lock": "",
                 "pyproject.toml": '[build-system]\nrequires = ["x"]\n[tool.poetry]\nname = "p"\n'
                 "[tool.poetry.group.test.dependencies]\npytest = '*'\n"
@@ -100,8 +93,13 @@ def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
         ("", (), ""),
         ('[dependency-groups]\ndev = ["pytest"]\n', (), ""),
         ('[dependency-groups]\ncheck = ["pytest>=8"]\n', (), " --group check"),
-        (f'{EXTRAS}test = ["idna"]\nhttp = ["x"]\n', (), " --extra test"),
-        (f'{EXTRAS}all = ["PyTest [x]"]\n', (), " --extra all"),
+        (f'{EXTRAS}test = ["idna"]\n', (), " --extra test"),
+        (
+            f'{EXTRAS}test = ["idna"]\nhttp = ["x"]\n',
+            (),
+            " --all-extras || uv sync --frozen --extra test",
+        ),
+        (f'{EXTRAS}all = ["PyTest [x]"]\n', (), " --all-extras || uv sync --frozen"),
         (
             f'{EXTRAS}http = ["idna"]\n[dependency-groups]\ntest = ["pytest"]\n',
             ("set -e\nuv sync --all-extras --group test --locked && uv run pytest",),
