@@ -85,4 +85,4 @@ def test_lock_files_are_lock_files_for_all(spelling: Spelling) -> None:
     assert (bumps.lock_files, bumps.changed) == ((spelling.path,), ())
     files = {**spelling.files, spelling.path: spelling.at(0)}
     plans = detect_builds(root_of(files), touching(spelling.path)).plans
-    assert [plan.scope.modules for plan in plans] == [()] * len(plans) != []
+    assert [plan.modules for plan in plans] == [()] * len(plans) != []

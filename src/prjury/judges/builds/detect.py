@@ -7,15 +7,14 @@ becomes a note.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace as changed
-from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan, BuildScope
-from prjury.judges.builds.systems import SYSTEMS, node
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.source_tree import (
     Changes,
@@ -35,7 +34,6 @@ _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.when != "o
 _MOST_NAMED = 5
 ALSO_FOUND = "also found and not run"
 _NOT_TOUCHED = "not touched by the change and not built"
-_OUTSIDE = BuildScope(because="it names places outside of it, on which it depends")
 #: The programs by which builds of the JVM are called, the wrapper script last.
 WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 #: Code of others, which is not built here.
@@ -44,8 +42,6 @@ _VENDORED = frozenset("node_modules vendor third_party third-party thirdparty de
 _OF_TESTS = frozenset(
     "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
 )
-#: The systems that are looked for, by name.
-Systems: TypeAlias = Mapping[str, BuildSystem]
 
 
 class DetectedBuilds(Struct, frozen=True):
@@ -111,51 +107,38 @@ def detect_builds(
     """
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     by_name |= {system.recipe.name: system for system in own if system.recipe}
-    root = changed(root, changed=changes) if changes else root
-    every = _find_all(root, by_name)
-    explicit = bool(systems)
-    chosen = _choose(root, every, called, explicit=explicit)
-    notes = _list_notes(root, every, chosen, systems)
-    places = frozenset(build.plan.directory for build in chosen)
     paths = changes.paths if changes else frozenset[str]()
-    outside = [path for path in paths if nearest(path, places) is None]
-    builds: list[BuildPlan] = []
-    touched = set[tuple[str, str]]()
-    for build in sorted(chosen, key=lambda build: build.plan.directory):
-        plan, where = build.plan, build.plan.directory
-        if not paths:
-            plan = replace(plan, scope=BuildScope())
-        elif outside:
-            plan = replace(
-                plan, scope=BuildScope(because=f"{visible(min(outside))} belongs to no project")
-            )
-        elif changes and not changes.below(where):
-            if not _may_need_files_outside(root, build) or _is_aside(build, chosen):
-                continue
-            plan = plan if build.system.recipe else replace(plan, scope=_OUTSIDE)
-        touched.add(build.place)
-        builds.append(replace(plan, source="convention") if build.is_weak else plan)
-    notes += _note(_NOT_TOUCHED, chosen, touched)
-    skipped = _find_skipped(root, by_name, places, explicit=explicit)
-    return DetectedBuilds(tuple(builds), tuple(notes), skipped)
-
-
-def _find_all(root: SourceTree, by_name: Systems) -> list[_Build]:
-    return [
+    touched = (changes or root.changed or Changes(paths)).paths
+    excluded = {one for path in touched for one in parents_of(path) if find_excluded(one)}
+    excluded -= root.allowed
+    allowed = root.allowed | excluded
+    root = changed(root, changed=changes or root.changed, allowed=allowed)
+    listed = [
         _Build(name, plan, system)
         for name, system in by_name.items()
         for plan in system.plans(root)
     ]
-
-
-def _choose(
-    root: SourceTree, every: Sequence[_Build], called: frozenset[str], *, explicit: bool
-) -> list[_Build]:
-    """The builds that are run; none is left out for being weak where the policy names systems."""
+    every = [build for build in listed if build.plan.directory not in excluded]
     chosen = [build for build in every if not _is_replaced(root, build, every, called)]
-    if explicit:
-        return chosen
-    return [build for build in chosen if not _is_outranked(build, chosen, called)]
+    if not systems:  # none is left out for being weak where the policy names systems
+        chosen = [build for build in chosen if not _is_outranked(build, chosen, called)]
+    notes = _list_notes(root, every, chosen, systems)
+    places = frozenset(build.plan.directory for build in chosen)
+    whole = not paths or any(nearest(path, places) is None for path in paths)
+    builds: list[BuildPlan] = []
+    built = set[tuple[str, str]]()
+    for build in sorted(chosen, key=lambda build: build.plan.directory):
+        inside = any(is_within(path, build.plan.directory) for path in paths)
+        needed = _may_need_files_outside(root, build) and not _is_aside(build, chosen)
+        if whole or inside or needed:
+            plan = build.plan if inside and not whole else replace(build.plan, modules=())
+            built.add(build.place)
+            builds.append(replace(plan, source="convention") if build.is_weak else plan)
+    notes += _note(_NOT_TOUCHED, chosen, built)
+    others = frozenset(build.plan.directory for build in listed) | places
+    skipped = {place for path in touched if (place := nearest(path, others)) in excluded}
+    skipped = {place for place in skipped if place and not _is_material(place, places)}
+    return DetectedBuilds(tuple(builds), tuple(notes), tuple(sorted(skipped)))
 
 
 def _is_replaced(
@@ -237,24 +220,6 @@ def _is_aside(build: _Build, chosen: Sequence[_Build]) -> bool:
     )
 
 
-def _find_skipped(
-    root: SourceTree, by_name: Systems, built: frozenset[str], *, explicit: bool
-) -> tuple[str, ...]:
-    """The nearest project around each changed file, if it is not built because of its name."""
-    paths = root.changed.paths if root.changed else ()
-    around = {place for path in paths for place in parents_of(path)}
-    excluded = {
-        place for place in around if find_excluded(place) and not _is_material(place, built)
-    }
-    if not excluded:
-        return ()
-    allowed = changed(root, allowed=frozenset(excluded))
-    builds = _choose(allowed, _find_all(allowed, by_name), frozenset(), explicit=explicit)
-    places = frozenset(build.plan.directory for build in builds)
-    projects = {nearest(path, places) for path in paths}
-    return tuple(sorted(place for place in projects if place in excluded and place is not None))
-
-
 def _is_material(place: str, built: frozenset[str]) -> bool:
     """True for code of others, and for tests and their data below a project that is built."""
     parts = place.lower().split("/")
@@ -277,13 +242,10 @@ def _list_notes(
             only = f"but {name.capitalize()} runs only if `systems` names it"
             notes.append(f"{marker} is there, {only}")
     missing = {*(systems or ())} - {build.name for build in every}
-    notes += [f"`systems` names {visible(name)}, which was not found" for name in sorted(missing)]
-    if systems is None or "node" in systems:
-        built = frozenset(build.plan.directory for build in chosen if build.name == "node")
-        unreadable = node.list_unreadable(root).items()
-        reasons = [why for place, why in unreadable if nearest(path_in(place, "x"), built) is None]
-        notes += reasons[:3]
-    return notes
+    return [
+        *notes,
+        *(f"`systems` names {visible(name)}, which was not found" for name in sorted(missing)),
+    ]
 
 
 def _note(label: str, builds: Sequence[_Build], built: set[tuple[str, str]]) -> list[str]:

@@ -46,7 +46,6 @@ class BuildStep(Struct, frozen=True):
     """One command of a build: program and arguments, or one line for ``/bin/sh``.
 
     Attributes:
-        parts: the parts of the tree that it runs in, where it does not name them.
         env: variables besides those of the plan, in which the same words in braces are filled in.
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: the steps after it run all the same if it fails.
@@ -55,7 +54,6 @@ class BuildStep(Struct, frozen=True):
 
     name: StepName
     command: tuple[str, ...] | str
-    parts: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     origin: str = ""
     may_fail: bool = False
@@ -73,21 +71,12 @@ class BuildStep(Struct, frozen=True):
         return self.command[-1] if by_bash else self.text
 
     def covers(self, other: BuildStep) -> bool:
-        """Tell whether it runs all that the other runs, perhaps in more places of the tree."""
+        """Tell whether it runs all that the other runs, perhaps with more names and no options."""
         if isinstance(self.command, str) or isinstance(other.command, str):
-            return (self.name, self.command) == (other.name, other.command)
+            return self.command == other.command
         words = {*other.command}
         more = {*self.command} - words
-        options = any(word.startswith("-") for word in more)
-        wider = words <= {*self.command} and {*other.parts} <= {*self.parts}
-        return self.name == other.name and wider and not options
-
-
-class BuildScope(Struct, frozen=True):
-    """The part of a project that is built, as modules; none for everything. One clause says why."""
-
-    modules: tuple[str, ...] = ()
-    because: str = ""
+        return words <= {*self.command} and not any(word.startswith("-") for word in more)
 
 
 class BuildPlan(Struct, frozen=True):
@@ -102,6 +91,7 @@ class BuildPlan(Struct, frozen=True):
         has_report: the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         directory: where the steps run, below the root of the tree; empty for the root.
+        modules: those of Maven that change, where no others but their dependents are built.
         tools: the versions that the steps use, and what asks for them; one line each.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
@@ -119,7 +109,7 @@ class BuildPlan(Struct, frozen=True):
     reports: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     directory: str = ""
-    scope: BuildScope = BuildScope()
+    modules: tuple[str, ...] = ()
     source: PlanSource = "recipe"
     tools: tuple[str, ...] = ()
     versions: Mapping[str, str] = {}

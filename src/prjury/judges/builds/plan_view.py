@@ -46,7 +46,7 @@ def _document(plan: BuildPlan) -> Mapping[str, Any]:
             {"name": step.name, "command": step.text, "origin": step.origin} for step in plan.steps
         ],
         "reasons": list(filter(None, plan.reasons)),
-        "scope": {"modules": list(plan.scope.modules), "because": plan.scope.because},
+        "modules": list(plan.modules),
         "tools": list(plan.tools),
         "missing": plan.missing or plan.older or None,
         "left_out": [to_builtins(one) for one in plan.left_out],
@@ -65,8 +65,7 @@ def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
             yield f"  {step.name:7} {first}{origin}"
             yield from (f"          {line}" for line in rest)
         yield from _label_lines("why", filter(None, plan.reasons))
-        yield from _label_lines("only", [", ".join(plan.scope.modules)] * bool(plan.scope.modules))
-        yield from _label_lines("how", [plan.scope.because] * bool(plan.scope.because))
+        yield from _label_lines("only", [", ".join(plan.modules)] * bool(plan.modules))
         yield from _label_lines("with", plan.tools)
         yield from _label_lines("lacks", [plan.missing] * bool(plan.missing))
         older = f"{plan.older}; it is tried all the same"

@@ -145,7 +145,8 @@ def append_notes(comparison: Comparison) -> str:
 
 def _list_notes(comparison: Comparison) -> Iterator[str]:
     plan, run = comparison.plan, comparison.run
-    yield _describe_scope(plan)
+    if plan.modules:
+        yield f"only what the change affects: {visible(join_names(plan.modules))}"
     if run.versions:
         yield "with " + ", ".join(f"{tool} {version}" for tool, version in run.versions.items())
     yield from plan.notes
@@ -162,16 +163,6 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
         yield f"the base could not be compared with: {run.base_unknown}"
     if run.withheld and comparison.fault:
         yield f"not handed to the build, since they hold credentials: {join_names(run.withheld, 3)}"
-
-
-def _describe_scope(plan: BuildPlan) -> str:
-    """Describe the part that was built; empty if parts are not known."""
-    modules, because = plan.scope.modules, plan.scope.because
-    if modules:
-        omission = because.partition("; ")[2]  # what the way to find them leaves out
-        besides = f"; {visible(omission)}" if omission else ""
-        return f"only what the change affects: {visible(join_names(modules))}{besides}"
-    return f"everything, because {because}" if because else ""
 
 
 def say_passed(comparison: Comparison) -> str:

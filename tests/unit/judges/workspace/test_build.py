@@ -13,6 +13,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
 from prjury.jury.voting import MajorityVoting
 
+VERIFY = "mvn -q -B --fail-at-end -Dmaven.test.failure.ignore=true verify"
 POM = "<project><modelVersion>4.0.0</modelVersion><artifactId>a</artifactId></project>"
 FAILED = """<testsuite tests="1"><testcase name="adds" classname="till.TillTest">
 <failure message="expected: 2 but was: 3">at till.TillTest.adds(TillTest.java:7)</failure>
@@ -47,7 +48,11 @@ def judged(judge: BuildJudge, context: JudgmentContext, *scripts: Scripted) -> J
             {"pom.xml": POM},
             "mvn -q -B --fail-at-end clean test",
         ),
-        (BuildJudge.maven(), {"pom.xml": POM}, "mvn -q -B --fail-at-end -Dmaven.test.failure.ignore=true verify"),
+        (
+            BuildJudge.maven(),
+            {"pom.xml": POM},
+            "mvn -q -B --fail-at-end -Dmaven.test.failure.ignore=true verify",
+        ),
         (
             BuildJudge.maven("test"),
             {"pom.xml": POM, "mvnw": "", ".mvn/wrapper/maven-wrapper.properties": ""},

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan, BuildScope, BuildStep
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import JVM, BuildSystem
 from prjury.judges.builds.systems.source_tree import (
     EXECUTABLE,
@@ -26,7 +26,6 @@ from prjury.judges.builds.systems.source_tree import (
 )
 from prjury.manifests.formats import POM
 from prjury.manifests.maven import Pom, read_pom
-from prjury.snapshot.model import visible
 
 #: With this, failing tests are only in the reports, and nothing is left out because of them.
 _GOING_ON = "-Dmaven.test.failure.ignore=true"
@@ -38,8 +37,6 @@ _MOST_MODULES = 200
 _CHOOSING = frozenset(
     "-pl --projects -f --file -rf --resume-from -N --non-recursive -am -amd".split()
 )
-_BECAUSE = "modules that the change touches; Maven adds those that depend on them"
-_WHOLE = "Maven has no way to build only what the change touches"
 #: Lists the modules that a run of Maven goes through, as ``group:artifact``, by words of the shell.
 _LIST = "while read -r _ mark module _; do case $mark in *-'<') printf %s, \"$module\";; esac; done"
 #: Runs no plugin, whatever a project binds to other phases.
@@ -103,7 +100,7 @@ def _plan_maven(root: SourceTree, directory: str, reactor: Reactor) -> BuildPlan
         (BuildStep("test", command, all_ran=0),),
         (f"{POM} is there", wrapper.reason),
         directory=directory,
-        scope=_choose_scope(root, directory, reactor, root.changed),
+        modules=tuple(_list_changed_modules(root, directory, reactor, root.changed)),
     )
 
 
@@ -149,14 +146,13 @@ def _holds_build(outer: Reactor, place: str, directory: str, inner: Reactor) -> 
     return "src" in directory.removeprefix(place).split("/") or not names.isdisjoint(needed - own)
 
 
-def _choose_scope(
+def _list_changed_modules(
     root: SourceTree, directory: str, reactor: Reactor, changes: Changes | None
-) -> BuildScope:
-    """The changed modules, as ``-pl`` takes them, or the reason for building everything."""
-    if changes is None or len(reactor) == 1:
-        return BuildScope()
-    if not _CHOOSING.isdisjoint(root.text(path_in(directory, ".mvn/maven.config")).split()):
-        return BuildScope(because=_WHOLE)
+) -> Sequence[str]:
+    """The changed modules, as ``-pl`` takes them; none for building everything."""
+    config = root.text(path_in(directory, ".mvn/maven.config")).split()
+    if changes is None or len(reactor) == 1 or not _CHOOSING.isdisjoint(config):
+        return ()
     homes = {parent_of(path): path for path in reactor}
     places, modules = frozenset(homes), dict[str, None]()
     # documentation in a module may be packaged with it
@@ -164,12 +160,10 @@ def _choose_scope(
     for path in sorted(changes.paths | docs):
         home = nearest(path, places)
         if path.endswith(POM) or home == directory:
-            return BuildScope(because=f"{visible(path)} belongs to no single module")
+            return ()  # it belongs to no single module
         if home is not None:
             modules[_select_module(homes[home], directory)] = None
-    if "" in modules or len(modules) > _MOST_MODULES:
-        return BuildScope(because=_WHOLE)
-    return BuildScope(tuple(modules), _BECAUSE) if modules else BuildScope()
+    return () if "" in modules or len(modules) > _MOST_MODULES else [*modules]
 
 
 def _select_module(path: str, directory: str) -> str:
@@ -190,10 +184,9 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
     Maven leaves out what a dependent needs where ``-am`` and ``-amd`` are given at once, so it is
     asked for the dependents first. Where it does not answer, everything is built.
     """
-    if plan.system != "maven" or not plan.scope.modules:
+    if plan.system != "maven" or not plan.modules:
         return plan
-    modules = plan.scope.modules
-    return replace(plan, steps=tuple(_narrow_step(step, modules) for step in plan.steps))
+    return replace(plan, steps=tuple(_narrow_step(step, plan.modules) for step in plan.steps))
 
 
 def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:

@@ -13,9 +13,8 @@ from prjury.judges.builds.systems.source_tree import (
     outermost_first,
     path_in,
 )
-from prjury.manifests.manifest import Manifest, ManifestError
+from prjury.manifests.manifest import Manifest
 from prjury.manifests.node import PackageJson, read_package_json, read_pnpm_workspace
-from prjury.snapshot.model import visible
 
 _MANIFEST = "package.json"
 #: The command that runs a script in all packages of a workspace.
@@ -62,18 +61,6 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
     return tuple(plans[directory] for directory in sorted(plans))
 
 
-def list_unreadable(root: SourceTree) -> Mapping[str, str]:
-    """Tell why packages whose manifest cannot be read are not built, by their directories."""
-    reasons: dict[str, str] = {}
-    for place in sorted(filter(root.may_hold_project, root.directories_with(_MANIFEST))):
-        path = path_in(place, _MANIFEST)
-        try:
-            root.manifest(path, read_package_json)
-        except ManifestError as error:
-            reasons[place] = f"{visible(path)} cannot be read and is not built: {error}"
-    return reasons
-
-
 def _find_members(root: SourceTree, package: PackageJson, tool: str) -> Mapping[str, PackageJson]:
     source: Manifest | None = package
     if tool == "pnpm":  # which has a file of its own for its members
@@ -92,15 +79,13 @@ def _list_scripts(
     steps = [BuildStep("setup", install)] if install else []
     scripts: tuple[StepName, ...] = ("build", "test")
     for name in scripts:
-        inner = {
-            place: script_of(one, name) for place, one in members.items() if name in one.scripts
-        }
+        inner = [script_of(one, name) for one in members.values() if name in one.scripts]
         if script_of(package, name):
             steps.append(BuildStep(name, (tool, "run", name)))
-        elif inner and all(inner.values()):
+        elif inner and all(inner):
             old = tool == "yarn" and "--immutable" not in install
             form = _EVERY["yarn 1" if old else tool].format(name)
-            steps.append(BuildStep(name, tuple(form.split()), tuple(inner)))
+            steps.append(BuildStep(name, tuple(form.split())))
     return steps
 
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
-from prjury.judges.builds.plan import BuildScope
 from prjury.judges.builds.systems.jvm import Wrapper, find_wrapper, with_goals
 
 SCRIPT = ("toolw", "tool", ("wrap/settings", "wrap/tool.jar"))
@@ -70,9 +69,9 @@ SHOP: Mapping[str, str] = {
 
 def test_a_build_of_gradle_is_run_whole() -> None:
     (plan,) = plans_of("gradle", root_of(SHOP), touching("leaf/src/A.java"))
-    assert (plan.system, plan.text, plan.scope) == ("gradle", WHOLE, BuildScope())
+    assert (plan.system, plan.text, plan.modules) == ("gradle", WHOLE, ())
     (single,) = plans_of("gradle", root_of({"build.gradle.kts": JAVA}), touching("src/A.java"))
-    assert (single.scope, single.reasons[0]) == (BuildScope(), "build.gradle.kts is there")
+    assert (single.modules, single.reasons[0]) == ((), "build.gradle.kts is there")
     assert with_goals(plan, ["check"]).text == "gradle --no-daemon -q --continue check"
 
 
