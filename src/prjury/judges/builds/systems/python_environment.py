@@ -145,8 +145,8 @@ def _export_lock(root: SourceTree, manifest: PyProject, poetry: dict[str, object
 def _list_extras(root: SourceTree, manifest: PyProject) -> list[str]:
     old = root.text("setup.cfg") + root.text("setup.py")
     forms = ("\n{} =", "\n{}=", '"{}"', "'{}'")
-    named = [name for name in _TESTS if any(form.format(name) in old for form in forms)]
-    return [*manifest.extras, *(named if "extras_require" in old else ())]
+    names = [name for name in _TESTS if any(form.format(name) in old for form in forms)]
+    return [*manifest.extras, *(names if "extras_require" in old else ())]
 
 
 def _for_tests(names: Iterable[str]) -> list[str]:
