@@ -48,8 +48,8 @@ def judgment(run: Run) -> dict[str, Any]:
             ["path=../other.py"],
             3,
             (
-                "⚠️ error: file-exists: ../other.py leaves the workspace. It climbs out with `..`. "
-                "Name a path inside the workspace, relative to it."
+                "⚪ could not judge: file-exists: ../other.py leaves the workspace. It climbs out "
+                "with `..`. Name a path inside the workspace, relative to it."
             ),
         ),
         (

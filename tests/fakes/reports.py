@@ -37,7 +37,7 @@ TREE = "7" * 40
 TIERS = [
     {"name": "build", "judges": ["merge", {"build": {"command": "auto"}}]},
     {"name": "version-patterns", "judges": ["patterns"]},
-    {"name": "quality", "judges": [{"quality": {"runs": 1}, "merge": None, "weight": 1.0}]},
+    {"name": "quality", "judges": [{"quality": {"runs": 1}, "weight": 1.0}]},
 ]
 
 
@@ -144,18 +144,24 @@ def report(
     )
 
 
-MERGED = Judgment.passed(
-    "clean, 3 behind",
-    checks=[Check("merge-clean", passed=True, message="no conflicts")],
-    metadata={"subject": "merge onto `main` @abc1234"},
-)
+WAY = Habit(Way.MERGE, "41 of the last 60 commits on the base are merges")
+MERGED = decide(pull(), WAY)
+COMMAND = {"subject": "`./mvnw -q verify`", "command": "./mvnw -q verify"}
+
+
+def built(tests: TestFacts | None = None, **more: Any) -> dict[str, Any]:
+    """The metadata of a build that was compared with its base."""
+    ran = BuildRunFacts(compared=True, tests=tests, failures=more.pop("failures", {}))
+    return {**BuildFacts(ran=ran).to_metadata(), **COMMAND, "exit_code": 0, **more}
+
+
 BUILT = Judgment.passed(
-    "212 tests pass",
+    "passed in 3 min (with Java 21)",
     checks=[
-        Check("compiles", passed=True, message="2 modules"),
-        Check("tests", passed=True, message="212 passed, 3 skipped"),
+        Check("build-executed", True, "`./mvnw -q verify`: exit code 0, 3 min"),
+        Check("tests-passed", True, "212 tests in 14 reports"),
     ],
-    metadata={"subject": "build `./mvnw -q verify` (2 modules)", "command": "./mvnw -q verify"},
+    metadata=built(TestFacts(212, skipped=3, vanished=0, base=TestFacts(210, skipped=3))),
 )
 READ = {
     "scope": {
@@ -164,11 +170,17 @@ READ = {
     }
 }
 PATTERNS = Judgment.passed(
-    "nothing found by `spring-boot-4` and `jackson-3`",
-    metadata={"subject": "patterns `spring-boot-4`, `jackson-3`", **READ},
+    "jackson-3, spring-boot-4 over 3 files: nothing found",
+    checks=[
+        Check("jackson-3", True, "13 rules over 3 files, none hit"),
+        Check("spring-boot-4", True, "15 rules over 3 files, none hit"),
+    ],
+    metadata={"subject": "jackson-3, spring-boot-4", **READ},
 )
 NO_MODEL = Judgment.abstained(
-    "no model provider or key is configured", "not_configured", metadata={"subject": "quality"}
+    "no model key is set",
+    "not_configured",
+    metadata={"subject": "correctness, tests, conventions, risk"},
 )
 
 
@@ -192,7 +204,7 @@ def passed() -> Report:
                 "1.1.x",
                 "needs_human",
                 applies=True,
-                reasons=("picks cleanly onto 1.1.x @0a1b2c3",),
+                reasons=("nobody asked for it on 1.1.x",),
                 commands=("git switch -c 'backport-42-to-1.1.x' '1.1.x'",),
             ),
             Backport(
@@ -208,7 +220,7 @@ def passed() -> Report:
                         "1 of 1 regions change the same code",
                     ),
                 ),
-                reasons=("conflicts in 2 files on 1.0.x @9f8e7d6",),
+                reasons=("nobody asked for it on 1.0.x",),
             ),
         ),
     )
@@ -223,29 +235,25 @@ COMPILE_ERRORS = (
 
 def broken_build() -> Report:
     checks = [
-        Check("compiles", passed=False, message="3 new errors"),
+        Check("build-executed", False, "`./mvnw -q verify`: exit code 1, 3 min"),
         *(
             Check("compile", False, message, Location(path, line), evidence=evidence)
             for path, line, message, evidence in COMPILE_ERRORS
         ),
         Check(
-            "pre-existing",
-            passed=False,
-            message="`StockTests.restock` fails on `main` as well",
-            location=Location("src/test/java/shop/StockTests.java", 19),
-            severity="warning",
+            "test",
+            False,
+            "shop.StockTests#restock: expected: 3 but was: 2 (on the base as well)",
+            Location("src/test/java/shop/StockTests.java", 19),
+            "warning",
         ),
     ]
+    counts = {"new": {"compile": len(COMPILE_ERRORS)}, "pre_existing": {"test": 1}}
+    first = "src/main/java/shop/Cart.java:42: cannot find symbol `Money`"
     build = Judgment.failed(
-        "3 compile errors, all new in this pull request\n`./mvnw -q verify` ended with exit 1.",
+        f"failed with exit code 1: {first} (and 2 more) (with Java 21)",
         checks=checks,
-        metadata={
-            "subject": "build `./mvnw -q verify` (2 modules)",
-            "command": "./mvnw -q verify",
-            "failure_counts": {"new": {"compile": len(COMPILE_ERRORS)}},
-            "compared": True,
-            "summaries": ["compiles"],
-        },
+        metadata=built(failures=counts, exit_code=1, summaries=["build-executed"]),
     )
     return report(
         tier("build", ballot("merge", MERGED), ballot("build", build, 181_000)),
@@ -292,9 +300,8 @@ CONFLICTS = (
 
 def conflicting() -> Report:
     change = pull(merge=MergeTrial(None, CONFLICTS))
-    way = Habit(Way.MERGE, "of the last 60 commits on the base 41 are merges")
-    merge = decide(change, way)
-    build = Judgment.abstained("the merge has conflicts", "not_applicable")
+    merge = decide(change, WAY)
+    build = Judgment.abstained("nothing to build: the merge has conflicts", "conflicts")
     return report(
         tier("build", ballot("merge", merge), ballot("build", build, 1)),
         not_run("version-patterns", "build failed"),
@@ -306,12 +313,12 @@ def conflicting() -> Report:
 
 def needs_a_human() -> Report:
     build = Judgment.abstained(
-        "the report of 212 tests holds 0 test results\nIt may be that the tests were not run.",
+        "ended with exit code 0, but its test reports hold no test",
         "no_tests_found",
-        metadata={"subject": "build `./mvnw -q verify`"},
+        metadata=COMMAND,
     )
     quality = Judgment.failed(
-        "2 of 4 criteria pass",
+        "2 of 4 criteria passed; failed: tests, naming",
         score=NumericalScore(0.5),
         confidence=0.84,
         checks=[
@@ -370,16 +377,13 @@ def panel() -> Report:
     ]
     usage = {"llm_calls": 5, "input_tokens": 18_240, "output_tokens": 2_310, "usd": 0.0671}
     quality = Judgment.passed(
-        "2 pass, 1 fail of 3 seats: 3 of 4 criteria passed, the threshold is 0.70; failed: tests",
+        "2 pass, 1 fail of 3 answers: 3 of 4 criteria passed, the threshold is 0.70; failed: tests",
         score=NumericalScore(0.75),
         confidence=0.88,
         checks=[Check("correctness", True, "it does what its name says"), check],
         metadata={
             "model": "google:gemini-3.8-flash",
             "panel": seats,
-            "agreement": {"agree": 2, "seats": 3},
-            "iterations": 2,
-            "review": {"dropped": {"no_quote": 1, "not_changed": 0}},
             "usage": {**usage, "cached_calls": 1},
             **READ,
         },
@@ -425,14 +429,15 @@ def with_findings(
 
 def environment() -> Report:
     """A build that could not download what it needs."""
+    line = "repo.maven.apache.org: Temporary failure in name resolution"
     failed = Judgment.errored(
-        "the build could not download what it needs: repo.maven.apache.org does not answer",
-        checks=[Check("download", False, "org.junit:junit-bom:5.11.0: Name or service not known")],
+        f"it cannot be built here, and the change is not to blame: {line}",
+        checks=[Check("environment", False, line)],
         metadata={
             "reason": "environment",
             "remedy": "run the job again; behind a proxy, set HTTPS_PROXY in the workflow",
-            "subject": "build: `./mvnw -q verify`",
             "log": "/tmp/01.log",
+            **COMMAND,
         },
     )
     return report(
@@ -445,22 +450,15 @@ def environment() -> Report:
 def vanished() -> Report:
     """A build that passes with a test less than on the base."""
     tests = TestFacts(883, vanished=1, base=TestFacts(884))
-    facts = BuildFacts(ran=BuildRunFacts(compared=True, tests=tests))
+    words = "1 test that ran on the base did not run here"
     lost = Judgment.abstained(
-        "1 test that ran on the base did not run here; nothing else failed.",
+        f"{words}: shop.CartTests#roundsOnce",
         "tests_vanished",
         checks=[
-            Check(
-                "tests-vanished",
-                False,
-                "1 test that ran on the base did not run here",
-                severity="warning",
-                evidence="shop.CartTests.roundsOnce",
-            )
+            Check("tests-vanished", False, words, None, "warning", "shop.CartTests#roundsOnce")
         ],
         metadata={
-            **facts.to_metadata(),
-            "subject": "build: `./mvnw -q verify`",
+            **built(tests),
             "snippet": {
                 "language": "yaml",
                 "where": ".github/prjury.yml",
@@ -480,9 +478,9 @@ def advised_against() -> Report:
     place = Location("src/main/java/shop/Cart.java", 42)
     bug = "a cart without items divides by zero in `total`, where `count` is 0"
     found = Judgment.failed(
-        "1 of 4 criteria fails: correctness",
+        "3 of 4 criteria passed, but correctness failed",
         checks=[Check("correctness", False, bug, place, "error", "return sum / count;")],
-        metadata={"model": "openai:gpt-5-mini", "must_failed": ["correctness"]},
+        metadata={"model": "openai:gpt-5-mini"},
     )
     asked = Backport(
         "1.1.x",
@@ -520,20 +518,22 @@ def not_built() -> Report:
 
 def many() -> Report:
     """One rule in a dozen places, and a few more that only warn."""
+    why = "`javax.servlet` moved to jakarta.servlet"
     line = "import javax.servlet.Filter;"
     rules: list[dict[str, Any]] = [
-        {"rule": "jakarta/servlet", "path": f"src/F{n}.java", "line": 3, "why": "It has moved."}
+        {"rule": "jakarta/servlet", "path": f"src/F{n}.java", "line": 3, "why": why}
         for n in range(12)
     ]
     moved = [
-        Check(
-            "jakarta/servlet", False, "It has moved.", Location(f"src/F{n}.java", 3), "error", line
-        )
+        Check("jakarta/servlet", False, why, Location(f"src/F{n}.java", 3), "error", line)
         for n in range(12)
     ]
     mild = [Check("style", False, f"no. {n}", Location("src/A.java", n), "hint") for n in (4, 5)]
+    reasoning = f"14 findings: {why} (src/F0.java:3 and 11 more places)"
     found = Judgment.failed(
-        "12 findings", checks=[*moved, *mild], metadata={"findings": rules, "summaries": []}
+        reasoning,
+        checks=[*moved, *mild],
+        metadata={"findings": rules, "summaries": []},
     )
     return report(
         tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),

@@ -40,7 +40,7 @@ def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path)
     said = review(tmp_path, reply(correctness=WRONG_SUM), ADVISING)
     assert (said.code, said.status) == (0, "pass")
     assert said.first_line == (
-        "## ⚠️ Merge gate open; the model found 1 problem, opinion advises against (not built)"
+        "## ⚠️ May be merged, but opinion advises against it: the model found 1 problem (not built)"
     )
     assert "The judges advise against merging this" in said.files["feedback"]
     assert "Nothing has to be fixed" not in said.files["feedback"]
@@ -49,7 +49,7 @@ def test_an_advising_tier_names_the_likely_bug_in_the_first_line(tmp_path: Path)
 
 def test_an_advising_tier_calls_missing_tests_no_bug(tmp_path: Path) -> None:
     said = review(tmp_path, reply(tests=WRONG_SUM), ADVISING)
-    assert "the model found 1 problem, opinion advises against" in said.first_line
+    assert "opinion advises against it: the model found 1 problem" in said.first_line
 
 
 def test_no_judge_of_the_same_tier_outvotes_a_proven_bug(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from prjury.report.codec import printable_json
 from prjury.report.judge_facts import RunFacts
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.report.wording import SEVERITY_SYMBOLS, SYMBOLS, WORDS, pluralize
+from prjury.report.wording import PASSED, SEVERITY_SYMBOLS, describe_outcome, pluralize
 
 _MOST_CHECKS = 50
 _MOST_EVIDENCE = 30
@@ -30,8 +30,8 @@ class JudgmentPrinter(Struct, frozen=True):
 
     def lines(self, judge: str, judgment: Judgment) -> Iterator[str]:
         """The decision first, then every check with its place, then its evidence if it failed."""
-        status = judgment.status
-        yield self._write_line(f"{SYMBOLS[status]} {WORDS[status]}: {judge}: {judgment.reasoning}")
+        outcome = describe_outcome(judgment)
+        yield self._write_line(f"{outcome.symbol} {outcome.word}: {judge}: {judgment.reasoning}")
         for check in judgment.checks[:_MOST_CHECKS]:
             yield from self._list_check(check, judgment)
         if len(judgment.checks) > _MOST_CHECKS:
@@ -62,7 +62,7 @@ class JudgmentPrinter(Struct, frozen=True):
         return json.dumps(value, indent=2, ensure_ascii=False)
 
     def _list_check(self, check: Check, judgment: Judgment) -> Iterator[str]:
-        symbol = SYMBOLS[Status.PASS] if check.passed else SEVERITY_SYMBOLS[check.severity]
+        symbol = PASSED.symbol if check.passed else SEVERITY_SYMBOLS[check.severity]
         place = f"{check.location} " if check.location else ""
         has_message = check.message.strip() and check.message != judgment.reasoning
         message = f": {check.message}" if has_message else ""

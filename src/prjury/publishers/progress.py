@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from prjury.jury.voting import Ballot
 from prjury.report.redact import Redact
-from prjury.report.rows import word_of
 from prjury.report.sanitise import BY_SHAPE, log_line
-from prjury.report.wording import SYMBOLS, duration, first_line
+from prjury.report.wording import describe_outcome, duration, first_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
@@ -39,7 +38,8 @@ def line_for(stream: TextIO, words: str, redact: Redact, longest: int = LONGEST)
 def _describe_answer(jury: str, ballot: Ballot) -> str:
     judgment = ballot.judgment
     reasoning = first_line(judgment.reasoning)
-    word = f"{SYMBOLS[judgment.status]} {word_of(judgment)} in {duration(ballot.elapsed_ms)}"
+    outcome = describe_outcome(judgment)
+    word = f"{outcome.symbol} {outcome.word} in {duration(ballot.elapsed_ms)}"
     return f"{jury} / {ballot.judge}: {word}{f', {reasoning}' if reasoning else ''}"
 
 

@@ -27,7 +27,7 @@ from prjury.snapshot.model import PullRequest, printable
 
 READY = "✅ Ready to merge"
 NOTHING_FOUND = "✅ Nothing found against it"
-GATE_OPEN = "⚠️ Merge gate open"
+GATE_OPEN = "⚠️ May be merged"
 DO_NOT = "❌ Do not merge"
 HUMAN = "⚠️ Needs a human"
 UNJUDGED = "⚪ Could not be judged"
@@ -100,7 +100,7 @@ def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> s
     overruled = any(seat.judgment.status is Status.FAIL for seat in _list_blocking(verdict))
     decision = READY if is_proven(pull, verdict) else NOTHING_FOUND
     decision = GATE_OPEN if advice or overruled else decision
-    line = f"{decision}; {join_words(advice)}" if advice else decision
+    line = f"{decision}, but {join_words(advice)}" if advice else decision
     return f"{line} ({limits})" if limits else line
 
 
@@ -246,14 +246,14 @@ def _count_vanished(build: BuildFacts | None) -> str:
 def _describe_advice(attempt: TierAttempt) -> str:
     if not attempt.advisory or attempt.verdict is None or attempt.status is not Status.FAIL:
         return ""
-    against = f"{attempt.name} advises against"
+    against = f"{attempt.name} advises against it"
     ballots = [b for b in attempt.verdict.ballots if b.judgment.status is Status.FAIL]
     errors = sum(len(_list_errors(ballot)) for ballot in ballots)
     if not errors:
         return against
     if all(ballot.type is JudgeType.DETERMINISTIC for ballot in ballots):
-        return f"{pluralize(errors, 'finding')}, {against}"
-    return f"the model found {pluralize(errors, 'problem')}, {against}"
+        return f"{against}: {pluralize(errors, 'finding')}"
+    return f"{against}: the model found {pluralize(errors, 'problem')}"
 
 
 def _name_unconfigured(verdict: Verdict) -> str:

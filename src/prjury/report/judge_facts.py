@@ -372,18 +372,12 @@ class AnswerBasis(Facts, frozen=True):
     prompts: dict[str, str]
 
 
-class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds": "iterations"}):
+class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel"}):
     """What a judge that asks models says of them."""
 
     models: tuple[str, ...] = ()
     #: The seats of a panel; none where one seat alone was asked.
     seats: tuple[SeatFacts, ...] = ()
-    agree: int = 0
-    of_seats: int = 0
-    rounds: int = 1
-    flipped: int = 0
-    #: Quotes that are not in the material.
-    dropped: int = 0
     confirmed: int = 0
     basis: AnswerBasis | None = None
     stand_ins: tuple[str, ...] = ()
@@ -393,20 +387,12 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "rounds":
     def of(cls, judgment: Judgment) -> Self:
         """Read the facts of a judgment."""
         data = judgment.metadata
-        agreement, review = _find_mapping(data, "agreement"), _find_mapping(data, "review")
-        data = {
-            **data,
-            "agree": agreement.get("agree", 0),
-            "of_seats": agreement.get("seats", 0),
-            "dropped": sum(_find_mapping(review, "dropped").values()),
-            "confirmed": review.get("confirmed", 0),
-        }
+        confirmed = _find_mapping(data, "review").get("confirmed", 0)
+        data = {**data, "confirmed": confirmed}
         if usage := _find_mapping(data, "usage"):
             data["usage"] = {"usd": None, **usage}  # a price that is not stated is not known
         facts = cls.from_metadata(data)
         model = data.get("model")
         seats = [seat.seat.partition("#")[0] for seat in facts.seats]
         models = tuple(dict.fromkeys(seats or ([str(model)] if model else [])))
-        turned = [seat.flipped for seat in facts.seats] + [data.get("flipped")]
-        flipped = sum(one is True for one in turned)
-        return structs.replace(facts, models=models, flipped=flipped)
+        return structs.replace(facts, models=models)

@@ -6,10 +6,11 @@ printed unsanitised. Only what is `trust` is printed, or compared, as it is.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
+
+from msgspec import structs
 
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Location, Status
@@ -33,29 +34,31 @@ from prjury.report.findings import (
     select_checks,
 )
 from prjury.report.headline import is_advised_against, why
-from prjury.report.judge_facts import GeneralFacts, PanelFacts, RunFacts
+from prjury.report.judge_facts import GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.links import Links
 from prjury.report.model import Backport, ChangedNames, NotChecked, Report, TierReport
 from prjury.report.next_steps import NextStep, gate_page, next_steps
 from prjury.report.redact import Redact
-from prjury.report.rows import TableRow, at_most, rows, word_of
+from prjury.report.rows import TableRow, at_most, rows
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import trust
 from prjury.report.wording import (
+    FAILED,
+    HUMAN,
     NOT_RUN,
-    SYMBOLS,
+    PASSED,
+    SILENT,
+    UNJUDGED,
+    describe_outcome,
     describe_share,
     describe_since,
     describe_trial,
-    difference_words,
     duration,
-    facts_of,
-    find_tests,
     footer,
     is_idle,
     is_prominent,
     join_words,
-    pluralize,
+    list_facts,
     reasons_beyond,
     remove_symbols,
     verdict_symbol,
@@ -82,15 +85,9 @@ def names_line(names: ChangedNames | None) -> str | None:
     return f"{', '.join(parts)}{breaking}" if parts else None
 
 
-_TIER_WORDS = {
-    None: "not run",
-    Status.PASS: "passed",
-    Status.FAIL: "failed",
-    Status.ERROR: "could not be judged",
-}
-_SYMBOLS = {status.value: symbol for status, symbol in SYMBOLS.items()}
-#: The result in one word, for the colour of the decision, by its symbol.
-_ICONS = {symbol: status.value for status, symbol in SYMBOLS.items()}
+#: The colour of the decision by its symbol.
+_COLORS = {each.symbol: each.color for each in (PASSED, FAILED, HUMAN, UNJUDGED)}
+_SEATS = {"pass": PASSED, "fail": FAILED}
 _GROUPS = {
     "Source": (FileKind.SOURCE,),
     "Tests": (FileKind.TEST,),
@@ -112,12 +109,12 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     # Where it conflicts nothing was judged, and the reason stands above.
     unread = () if report.pull.merge.conflicts else report.coverage.not_checked
     gate = gate_page(report)
-    parts = _view_findings(report, links)
     return View(
-        **parts,
+        **_view_findings(report, links),
+        number=report.pull.number,
         headline=report.headline,
         decision=remove_symbols(report.headline),
-        icon=trust(_ICONS.get(report.headline.partition(" ")[0], "abstain")),
+        icon=_COLORS.get(report.headline.partition(" ")[0], UNJUDGED.color),
         status=trust(verdict.status.value),
         gate=trust(report.gate.value),
         version=report.version,
@@ -127,10 +124,9 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=describe_share(report.coverage),
-        tiles=tuple(_list_tiles(report, parts["must_fix_count"], parts["should_look_count"])),
         rows=every_row,
         few_rows=at_most(every_row, _FEW_ROWS),
-        tiers=tuple(_view_tier(tier, report, every_row) for tier in report.tiers),
+        tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),
         asked_backports=tuple(map(_view_backport, prominent)),
@@ -157,19 +153,6 @@ def _view_step(step: NextStep) -> View:
     return View(words=step.words, snippet=shown)
 
 
-def _list_tiles(report: Report, must_fix: int, should_look: int) -> Iterator[View]:
-    for seat in seat_outcomes(report.verdict):
-        if tests := find_tests(seat.judgment):
-            more = difference_words(tests.run - tests.base.run) if tests.base else None
-            yield View(name="tests", value=f"{tests.run:,}", more=more)
-    yield View(name="to fix", value=f"{must_fix:,}", more=None)
-    yield View(name="to look at", value=f"{should_look:,}", more=None)
-    coverage = report.coverage
-    judged = f"{coverage.files_judged:,} of {coverage.files_total:,}"
-    how = "files built" if coverage.scope == "tree" else "files read"
-    yield View(name=how, value=judged, more=None)
-
-
 def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     paths: dict[str, list[str]] = {}
     for entry in entries:
@@ -178,7 +161,6 @@ def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
         View(
             reason=reason,
             count=len(names),
-            count_words=trust(pluralize(len(names), "file")),
             paths=tuple(names),
         )
         for reason, names in paths.items()
@@ -199,9 +181,11 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     groups = [(group, view_group(group, by_check)) for group in number_groups(every)]
     must_fix = [view for group, view in groups if group.first.weight is Weight.MUST_FIX]
     should_look = [view for group, view in groups if group.first.weight is not Weight.MUST_FIX]
-    weights = Counter(view.weight for view in views)
-    blockers = weights[Weight.MUST_FIX]
-    rules = {view.rule.rule: view.rule for view in reversed(views) if view.rule}
+    blockers = sum(view.weight is Weight.MUST_FIX for view in views)
+    rules: dict[str, RuleFacts] = {}
+    for view in views:
+        if view.rule:
+            rules.setdefault(view.rule.rule, view.rule)
     passed = report.verdict.status is Status.PASS and report.gate is Gate.SUCCESS
     return {
         "findings": views,
@@ -210,12 +194,11 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
         "must_fix_count": blockers,
         "should_look": tuple(should_look),
         "should_look_count": len(views) - blockers,
-        "hint_count": weights[Weight.NIT],
         "about": tuple(
             View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
-            for rule in reversed(rules.values())
+            for rule in rules.values()
         ),
-        "how_to": how_to(tuple(reversed(rules.values()))) if rules else None,
+        "how_to": how_to(tuple(rules.values())) if rules else None,
         "judges": tuple(
             _view_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)
         ),
@@ -251,10 +234,9 @@ def seats_view(judgment: Judgment) -> View | None:
     views = tuple(
         View(
             seat=seat.seat,
-            icon=trust(seat.status if seat.status in _SYMBOLS else "abstain"),
-            symbol=trust(_SYMBOLS.get(seat.status, "")),
-            result=f"{seat.status}{'' if seat.score is None else f' {seat.score:.2f}'}"
-            + (f" ({seat.reason.replace('_', ' ')})" if seat.reason else ""),
+            outcome=_SEATS.get(seat.status, SILENT),
+            score="" if seat.score is None else f"{seat.score:.2f}",
+            reason=seat.reason.replace("_", " ") if seat.reason else None,
             answers=tuple(seat.criteria.get(name, "–") for name in criteria),
         )
         for seat in seats
@@ -264,8 +246,6 @@ def seats_view(judgment: Judgment) -> View | None:
 
 def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     judgment = seat.judgment
-    is_advice = seat.attempt.advisory and judgment.status is Status.FAIL
-    status = Status.ERROR if is_advice else judgment.status
     # Checks that only sum up others quote them once more.
     sums = {*map(id, judgment.failed_checks)} - {*map(id, select_checks(judgment))}
     others = [check for check in judgment.checks if id(check) not in reported]
@@ -273,12 +253,10 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
         tier=seat.attempt.name,
         judge=seat.ballot.judge,
         source=join_source(seat.attempt.name, seat.ballot.judge),
-        symbol=SYMBOLS[status],
-        word="advises against" if is_advice else word_of(judgment),
-        status=trust(status.value),
+        outcome=describe_outcome(judgment, seat.attempt),
         reasoning=judgment.reasoning,
         question=GeneralFacts.of(judgment).question or None,
-        facts=facts_of(seat.ballot),
+        facts=tuple(list_facts(seat.ballot)),
         checks=tuple(
             view_check(
                 replace(check, evidence=None) if id(check) in sums else check,
@@ -286,29 +264,21 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
             )
             for check in others
         ),
-        above=len(judgment.checks) - len(others),
         seats=seats_view(judgment),
     )
 
 
-def _view_tier(tier: TierReport, report: Report, every_row: Sequence[TableRow]) -> View:
-    attempt = tier.attempt
-    status = Status.ABSTAIN if attempt.worrying_abstention else attempt.status
-    word = _TIER_WORDS.get(status, "no answer")
-    shown, symbol = (status.value, SYMBOLS[status]) if status else ("not-run", NOT_RUN)
-    idle = _list_idle(tier) if status is Status.PASS else []
-    if idle:
-        shown, symbol = "not-run", NOT_RUN
-        word = f"{join_words(idle)} not run"
-    if attempt.advisory and status is Status.FAIL:
-        shown, symbol, word = "error", SYMBOLS[Status.ERROR], "advises against"
+def _view_tier(tier: TierReport, every_row: Sequence[TableRow]) -> View:
+    attempt, outcome = tier.attempt, NOT_RUN
+    if attempt.verdict:
+        judgment = attempt.worrying_abstention or attempt.verdict.aggregated
+        outcome = describe_outcome(judgment, attempt)
+        if outcome is PASSED and (idle := _list_idle(tier)):
+            outcome = structs.replace(NOT_RUN, word=f"{join_words(idle)} not run")
     return View(
         name=attempt.name,
-        symbol=symbol,
-        word=word,
-        status=trust(shown),
+        outcome=outcome,
         advisory=attempt.advisory,
-        decided=report.verdict.decided_by == attempt.name,
         time=duration(attempt.elapsed_ms) if attempt.ran else None,
         rows=tuple(row for row in every_row if row.tier == attempt.name),
     )

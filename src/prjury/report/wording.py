@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from markupsafe import Markup
+from msgspec import Struct, structs
+
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.jury.voting import Ballot
+from prjury.jury.verdicts import TierAttempt
+from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report.findings import SeatOutcome, seat_outcomes
 from prjury.report.judge_facts import (
     AgentFacts,
@@ -23,15 +27,24 @@ from prjury.snapshot.model import printable
 #: The symbols that stand before words; a page draws its own.
 _DRAWN = re.compile("[✅❌⚠⚪⏭💡]\ufe0f? ?")
 
-#: A status is always shown as a symbol *and* a word.
-SYMBOLS = {Status.PASS: "✅", Status.FAIL: "❌", Status.ABSTAIN: "⚪", Status.ERROR: "⚠️"}
-WORDS = {
-    Status.PASS: "pass",
-    Status.FAIL: "fail",
-    Status.ABSTAIN: "no answer",
-    Status.ERROR: "error",
-}
-NOT_RUN = "⏭️"
+
+class Outcome(Struct, frozen=True):
+    """How a result is shown: always by a symbol *and* a word, and by a class of style sheets."""
+
+    symbol: str
+    word: str
+    color: Markup
+
+
+PASSED = Outcome("✅", "pass", Markup("pass"))
+FAILED = Outcome("❌", "fail", Markup("fail"))
+ADVISES_AGAINST = Outcome("⚠️", "advises against", Markup("error"))
+HUMAN = Outcome("⚠️", "needs a human", Markup("error"))
+UNJUDGED = Outcome("⚪", "could not judge", Markup("abstain"))
+SILENT = Outcome("⚪", "no answer", Markup("abstain"))
+NOT_RUN = Outcome("⏭️", "not run", Markup("not-run"))
+#: The colours, most important first.
+RANKS = ("fail", "error", "abstain", "pass", "not-run")
 #: A failed check by its severity.
 SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
 
@@ -102,18 +115,28 @@ def first_line(text: str) -> str:
 
 
 def describe_share(coverage: Coverage) -> str:
-    """``41 of 43 files``, and what that means where only the tree was judged."""
+    """``41 of 43 files``, and how many lines are missing."""
     total, judged = coverage.files_total, coverage.files_judged
     if not total:
         return "no file changes"
     if not judged:
         return "no file"
-    if coverage.scope == "tree":
-        files = pluralize(total, "file") if judged == total else f"{judged:,} of {total:,} files"
-        return f"{files} built"
     lines = coverage.added_lines_total - coverage.added_lines_judged
     missing = f", {pluralize(lines, 'added line')} not read" if lines else ""
     return f"{judged:,} of {pluralize(total, 'file')}{missing}"
+
+
+def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> Outcome:
+    """Return how a judgment is shown, in its tier; what does not apply did not run."""
+    if judgment.status is Status.PASS:
+        return PASSED
+    if judgment.status is Status.FAIL:
+        return ADVISES_AGAINST if attempt and attempt.advisory else FAILED
+    if judgment.label in BENIGN_LABELS:
+        return structs.replace(NOT_RUN, word=judgment.label.replace("_", " "))
+    if attempt and not attempt.advisory and judgment.status is Status.ABSTAIN:
+        return HUMAN
+    return UNJUDGED if judgment.status is Status.ERROR else SILENT
 
 
 def verdict_words(backport: Backport) -> str:
@@ -164,19 +187,13 @@ def reasons_beyond(backport: Backport) -> tuple[str, ...]:
     return tuple(reason for reason in backport.reasons if reason != words)
 
 
-def facts_of(ballot: Ballot) -> tuple[str, ...]:
-    """Score, confidence, weight, runs and model of a ballot, as far as they say something."""
-    return tuple(_facts(ballot))
-
-
-def _facts(ballot: Ballot) -> Iterator[str]:
+def list_facts(ballot: Ballot) -> Iterator[str]:
+    """Yield score, runs, models and time of a ballot, as far as they say something."""
     judgment = ballot.judgment
     score = None if judgment.score is None else judgment.score.normalized
     # The score of a judge that only passes or fails says nothing that the status does not say.
     if score is not None and score != _BARE_SCORES.get(judgment.status):
         yield f"score {score:.2f}"
-    if judgment.confidence is not None:
-        yield f"confidence {judgment.confidence:.2f}"
     if ballot.weight != 1:
         yield f"weight {ballot.weight:g}"
     if runs := GeneralFacts.of(judgment).repeated:
@@ -184,24 +201,10 @@ def _facts(ballot: Ballot) -> Iterator[str]:
     panel = PanelFacts.of(judgment)
     if len(panel.models) == 1:
         yield f"model `{panel.models[0]}`"
-    yield from panel_words(panel)
-    if (time := duration(ballot.elapsed_ms)) != _NO_TIME:
-        yield time
-
-
-def panel_words(panel: PanelFacts) -> Iterator[str]:
-    """Yield what is known of a panel: agreement, rounds and discarded quotes."""
-    if panel.of_seats > 1:
-        yield f"{panel.agree} of {panel.of_seats} seats agree"
-    if panel.rounds > 1:
-        yield f"asked in {panel.rounds} rounds"
-    if panel.flipped:
-        seats = pluralize(panel.flipped, "seat")
-        yield f"{seats} answered differently with the files in another order"
-    if panel.dropped:
-        yield f"{pluralize(panel.dropped, 'quote')} not found in what was read, discarded"
     if panel.stand_ins:
         yield f"{join_words(list(panel.stand_ins))} answered in its place"
+    if (time := duration(ballot.elapsed_ms)) != _NO_TIME:
+        yield time
 
 
 def find_tests(judgment: Judgment) -> TestFacts | None:

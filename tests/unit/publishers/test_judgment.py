@@ -28,7 +28,7 @@ def test_the_decision_comes_first() -> None:
     assert lines(Judgment.passed("all is well")) == ["✅ pass: name: all is well"]
     assert lines(Judgment.failed("it is not")) == ["❌ fail: name: it is not"]
     assert lines(Judgment.abstained("who knows", "x")) == ["⚪ no answer: name: who knows"]
-    assert lines(Judgment.errored("it broke")) == ["⚠️ error: name: it broke"]
+    assert lines(Judgment.errored("it broke")) == ["⚪ could not judge: name: it broke"]
 
 
 def test_checks_with_their_places_and_the_evidence_of_failed_ones() -> None:

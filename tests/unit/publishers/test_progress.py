@@ -32,7 +32,8 @@ def test_plain_lines_tell_start_and_finish() -> None:
     progress.say("not told")
     progress.judge_finished("build", fake.ballot("merge", fake.MERGED, 240))
     assert stream.getvalue() == (
-        "build / merge: started\nbuild / merge: ✅ pass in 0.2 s, clean, 3 behind\n"
+        "build / merge: started\n"
+        "build / merge: ✅ pass in 0.2 s, merges cleanly, 3 commits behind\n"
     )
 
 
@@ -92,7 +93,7 @@ def test_live_lines_show_time_and_what_is_said_and_leave_the_answer() -> None:
     progress.judge_finished("build", fake.ballot("build", fake.BUILT, 61_000))
     text = stream.getvalue()
     assert "build / build 0:01:01 [INFO] Compiling \\u{1b}[31mshop" in visible(text)
-    assert "build / build: ✅ pass in 1 m 1 s, 212 tests pass" in visible(text)
+    assert "build / build: ✅ pass in 1 m 1 s, passed in 3 min" in visible(text)
     assert text.endswith("\x1b[?25h") or "\x1b[?25h" in text
 
 

@@ -101,7 +101,7 @@ def more(text: str) -> int:
 
 def section(text: str) -> str:
     """The findings of a comment, without the folds that tell of judges."""
-    return text.split("<summary>Every check", maxsplit=1)[0].split(
+    return text.split("<summary>What each judge", maxsplit=1)[0].split(
         "<summary>Not checked", maxsplit=1
     )[0]
 

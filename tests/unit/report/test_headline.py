@@ -48,7 +48,7 @@ def test_without_a_key_it_says_so() -> None:
 def test_an_advisory_tier_advises_against() -> None:
     quality = fake.quality_tier(Judgment.failed("2 of 4 criteria pass"))
     report = fake.report(GREEN, quality)
-    assert report.headline == "⚠️ Merge gate open; quality advises against"
+    assert report.headline == "⚠️ May be merged, but quality advises against it"
     assert report.gate is Gate.SUCCESS
     assert why(report.pull, report.verdict) == (("quality", "2 of 4 criteria pass"),)
 
@@ -59,12 +59,12 @@ def test_what_a_model_found_is_counted() -> None:
     for checks, problems in ((found[:1], "1 problem"), ([*found, hint], "2 problems")):
         quality = fake.quality_tier(Judgment.failed("no", checks=checks))
         assert headline(GREEN, quality) == (
-            f"⚠️ Merge gate open; the model found {problems}, quality advises against"
+            f"⚠️ May be merged, but quality advises against it: the model found {problems}"
         )
     rules = fake.ballot("patterns", Judgment.failed("no", checks=found))
     advisory = fake.tier("patterns", rules, policy=TierPolicy.FINAL_TIER, advisory=True)
     assert headline(GREEN, advisory) == (
-        "⚠️ Merge gate open; 2 findings, patterns advises against (no model asked)"
+        "⚠️ May be merged, but patterns advises against it: 2 findings (no model asked)"
     )
 
 
@@ -335,7 +335,7 @@ def test_advice_alone_is_neither_ready_nor_do_not_merge() -> None:
 def test_a_jury_in_which_nobody_voted_says_why() -> None:
     cast = fake.ballot("docs", fake.NO_MODEL, kind=JudgeType.LLM_POWERED)
     report = fake.report(fake.tier("quality", cast, policy=TierPolicy.FINAL_TIER))
-    words = "nobody voted for it; docs: no model provider or key is configured"
+    words = "nobody voted for it; docs: no model key is set"
     assert (report.headline, report.gate) == (
         f"⚪ Could not be judged: {words}",
         Gate.ACTION_REQUIRED,
@@ -382,7 +382,7 @@ def test_a_failure_that_was_outvoted_is_never_nothing() -> None:
         policy=TierPolicy.FINAL_TIER,
         averaged=0.5,
     )
-    assert headline(attempt) == "⚠️ Merge gate open (build fails and was outvoted; no model asked)"
+    assert headline(attempt) == "⚠️ May be merged (build fails and was outvoted; no model asked)"
 
 
 TESTED = {"failure_counts": {}, "tests": {"run": 9, "base": {"run": 9}}}

@@ -143,7 +143,7 @@ def test_what_is_not_there_is_named(harmless: Report, name: str, shape: Shape) -
     text = at(harmless, shape, name)
     parts = {
         "Should look at (1": "to look at",
-        "Every check, with its reasoning (30)": "every check with its reasoning",
+        "What each judge says (30)": "what each judge says",
         "Backport (40": "the backports (40)",
         "Not checked, and why (3000)": "what was not checked (3000)",
     }

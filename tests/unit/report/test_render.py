@@ -242,7 +242,7 @@ def test_a_marker_cannot_be_broken_out_of() -> None:
 
 
 def test_a_check_run_has_no_marker_and_its_decision_is_the_title() -> None:
-    assert Renderer().check(fake.passed()).startswith("**Why:** merge: clean")
+    assert Renderer().check(fake.passed()).startswith("**Why:** merge: merges cleanly")
 
 
 def test_without_an_address_places_are_code() -> None:

@@ -1,24 +1,24 @@
 from __future__ import annotations
 
+import pytest
+
 from fakes import reports as fake
 from prjury.jury.judgment import Judgment
 from prjury.report.headline import why
-from prjury.report.model import PolicyOrigin, SkippedJudge
+from prjury.report.model import SkippedJudge
 from prjury.report.rows import TableRow, at_most, rows
-
-ERRORS = "3 compile errors, all new in this pull request"
 
 
 def told(*every: TableRow) -> list[str]:
-    return [f"{row.tier} | {row.judge} | {row.symbol} {row.words}" for row in every]
+    return [f"{row.tier} | {row.judge} | {row.outcome.symbol} {row.words}" for row in every]
 
 
 def test_one_row_per_judge_with_its_subject_and_its_words() -> None:
     assert told(*rows(fake.broken_build())) == [
-        "build | merge onto `main` @abc1234 | ✅ clean, 3 behind",
-        "build | build `./mvnw -q verify` (2 modules) | ❌ " + ERRORS,
-        "version-patterns | patterns | ⏭️ not run: build failed",
-        "quality | quality | ⏭️ not run: build failed",
+        "build | merge onto `main` @`abc1234` | ✅ merges cleanly, 3 commits behind",
+        "build | build: `./mvnw -q verify` | ❌ failed with exit code 1",
+        "version-patterns | all judges | ⏭️ not run: build failed",
+        "quality | all judges | ⏭️ not run: build failed",
     ]
 
 
@@ -38,27 +38,24 @@ def test_silence_and_errors_say_what_they_are() -> None:
         fake.ballot("e", Judgment.failed("no", metadata={"subject": "src/"})),
     ]
     assert told(*rows(fake.report(fake.tier("t", *ballots)))) == [
-        "t | a | ⚪ no pack matches",
-        "t | b | ⚪ no answer: unsure",
-        "t | c | ⚠️ error: crashed",
+        "t | a | ⏭️ no pack matches",
+        "t | b | ⚠️ needs a human: unsure",
+        "t | c | ⚪ could not judge: crashed",
         "t | d | ✅ pass",
         "t | e: src/ | ❌ no",
     ]
 
 
-def test_a_tier_that_did_not_run_names_its_bench_but_for_those_not_asked_for() -> None:
+@pytest.mark.parametrize(
+    ("skipped", "row"),
+    [
+        ((), "build | all judges | ⏭️ not run: t failed"),
+        ((SkippedJudge("build", "--no-build"),), "build | build | ⏭️ not run: --no-build"),
+    ],
+)
+def test_a_tier_that_did_not_run_is_one_row(skipped: tuple[SkippedJudge, ...], row: str) -> None:
     attempts = (fake.tier("t", fake.ballot("a", fake.MERGED)), fake.not_run("build", "t failed"))
-    skipped = {"build": [SkippedJudge("build", "--no-build")]}
-    assert told(*rows(fake.report(*attempts, skipped=skipped)))[1:] == [
-        "build | merge | ⏭️ not run: t failed",
-        "build | build | ⏭️ skipped: --no-build",
-    ]
-
-
-def test_without_a_policy_the_bench_has_no_names() -> None:
-    origin = PolicyOrigin("default", "0" * 64)
-    report = fake.report(fake.not_run("build", "x failed"), policy=origin)
-    assert told(*rows(report)) == ["build | all its judges | ⏭️ not run: x failed"]
+    assert told(*rows(fake.report(*attempts, skipped={"build": skipped})))[1:] == [row]
 
 
 def test_at_most_eight_rows_keep_the_worst_in_order() -> None:

@@ -9,7 +9,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.report.judge_facts import PanelFacts, SeatFacts
 from prjury.report.view import seats_view
-from prjury.report.wording import facts_of, panel_words
+from prjury.report.wording import list_facts
 
 SEATS = [
     {"seat": "a:x", "status": "pass", "score": 0.75, "criteria": {"risk": "pass", "tests": "fail"}},
@@ -31,12 +31,12 @@ def test_the_seats_stand_side_by_side() -> None:
     view = seats_view(Judgment.passed("ok", metadata={"panel": SEATS}))
     assert view is not None
     assert view.criteria == ("risk", "tests")
-    assert [list(row.answers) for row in view.rows] == [
-        ["pass", "fail"],
-        ["–", "–"],
-        ["fail", "–"],
+    rows = [(row.outcome.word, row.score, row.reason, *row.answers) for row in view.rows]
+    assert rows == [
+        ("pass", "0.75", None, "pass", "fail"),
+        ("no answer", "", "rate limited", "–", "–"),
+        ("fail", "0.50", None, "fail", "–"),
     ]
-    assert view.rows[1].result == "abstain (rate limited)"
 
 
 @pytest.mark.parametrize("metadata", [{}, {"panel": []}, {"panel": "x"}, {"panel": [1, None]}])
@@ -44,39 +44,10 @@ def test_where_there_are_none_there_is_no_table(metadata: dict[str, Any]) -> Non
     assert panel(metadata).seats == ()
 
 
-def test_facts_say_who_agrees_and_what_was_thrown_away() -> None:
-    metadata = {
-        "agreement": {"agree": 2, "seats": 3},
-        "iterations": 2,
-        "panel": SEATS,
-        "review": {"dropped": {"no_quote": 2, "not_changed": 0}},
-    }
-    assert list(panel_words(panel(metadata))) == [
-        "2 of 3 seats agree",
-        "asked in 2 rounds",
-        "1 seat answered differently with the files in another order",
-        "2 quotes not found in what was read, discarded",
-    ]
-
-
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        {"usage": 3, "agreement": [], "evidence": None, "iterations": "2", "panel": 7},
-        {"usage": {"llm_calls": True, "cached_calls": "x"}, "agreement": {"seats": None}},
-    ],
-)
-def test_a_report_of_another_form_is_not_trusted(metadata: dict[str, Any]) -> None:
-    assert list(panel_words(panel(metadata))) == []
-
-
-def test_they_are_among_the_facts_of_a_ballot() -> None:
-    said = Judgment.passed(
-        "fine", metadata={"model": "a:x", "review": {"dropped": {"no_quote": 1}}}
+@pytest.mark.parametrize("metadata", [{"stand_ins": ["m-2"]}, {"stand_ins": 3, "usage": 3}])
+def test_who_answered_in_anothers_place_is_named(metadata: dict[str, Any]) -> None:
+    answer = fake.ballot(
+        "quality", Judgment.passed("ok", metadata=metadata), 0, JudgeType.LLM_POWERED
     )
-    facts = facts_of(fake.ballot("quality", said, kind=JudgeType.LLM_POWERED))
-    assert "1 quote not found in what was read, discarded" in facts
-
-
-def test_who_answered_in_anothers_place_is_named() -> None:
-    assert list(panel_words(panel({"stand_ins": ["m-2"]}))) == ["m-2 answered in its place"]
+    is_list = isinstance(metadata["stand_ins"], list)
+    assert list(list_facts(answer)) == (["m-2 answered in its place"] if is_list else [])

@@ -252,7 +252,7 @@ class Poll(Struct, frozen=True):
         votes = {word: len(self._votes_for(status)) for word, status in _WORDS.items()}
         counts = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
         chair = "; the chair decided" if self.chair is not None else ""
-        return f"{counts} of {len(self.ballots)} seats{chair}: {speaker.reasoning}"
+        return f"{counts} of {len(self.ballots)} answers{chair}: {speaker.reasoning}"
 
     def _objections(self, speaker: Judgment) -> Iterator[Check]:
         seen = {_identify(check) for check in speaker.failed_checks}
