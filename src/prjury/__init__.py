@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # the table of public names, which the other branch reads
         CoverageImprovementJudge as CoverageImprovementJudge,
     )
     from prjury.judges.workspace.coverage import CoverageJudge as CoverageJudge
+    from prjury.judges.workspace.coverage_readers import CoverageMetrics as CoverageMetrics
     from prjury.judges.workspace.coverage_readers import parse_jacoco as parse_jacoco
-    from prjury.judges.workspace.coverage_report import CoverageMetrics as CoverageMetrics
     from prjury.judges.workspace.program_judges import CommandJudge as CommandJudge
     from prjury.judges.workspace.program_judges import run_maven_tests as run_maven_tests
     from prjury.jury.cascade import CascadedJury as CascadedJury

@@ -9,8 +9,7 @@ import pytest
 
 from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.coverage import CoverageImprovementJudge
-from prjury.judges.workspace.coverage_readers import parse_jacoco
-from prjury.judges.workspace.coverage_report import CoverageCounter
+from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_jacoco
 from prjury.judges.workspace.program_judges import MavenTests, run_maven_tests
 from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.context import JudgmentContext

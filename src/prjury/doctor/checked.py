@@ -13,7 +13,7 @@ from prjury.app.composition import builds, model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import recipe_at
-from prjury.judges.merged_tree.files import file_content
+from prjury.judges.merged_tree.tree import file_content
 from prjury.policy.load import Policy, Problem, join_keys, make_refusal, read_policy
 from prjury.policy.patterns import PatternsOptions
 from prjury.policy.schema import Config

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from prjury.judges.workspace.files import (
     open_regular,
     unreadable,
 )
+from prjury.judges.workspace.reports import find_reports
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -27,19 +26,15 @@ _MAGIC = 0xCAFEBABE
 _HEADER = struct.Struct(">IHH")
 #: The major version of a class file minus this is the Java release that it needs.
 _OFFSET = 44
-_MOST_CLASSES, _SHOWN = 200_000, 20
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
 class ClassVersionJudge:
     """PASS where every class below a directory of the workspace runs on a Java release, else FAIL.
 
-    Archives are not looked into. ERROR ``no_classes`` where nothing is compiled yet.
-
-    Args:
-        release: the highest Java release that a class may need, such as 17.
-        path: the directory, relative to the workspace.
-        exactly: whether each class has to be compiled for just that release.
+    With ``exactly``, each has to be compiled for just that release. Archives are not looked into.
+    ERROR ``no_classes`` where nothing is compiled yet.
     """
 
     release: int
@@ -62,7 +57,11 @@ class ClassVersionJudge:
         return judge_or_error(lambda: self._judge_classes(Workspace.of(context)))
 
     def _judge_classes(self, workspace: Workspace) -> Judgment:
-        releases = dict(_read_releases(workspace, self.path))
+        place = workspace.locate(self.path)
+        files = find_reports(place, "*.class") if place.is_dir() else []
+        releases = {
+            file.relative_to(workspace.root).as_posix(): _read_release(file) for file in files
+        }
         if not releases:
             raise CannotJudgeError(
                 f"there are no classes below {visible(self.path)}",
@@ -88,19 +87,6 @@ class ClassVersionJudge:
         make = Judgment.failed if wrong else Judgment.passed
         metadata = {"release": self.release, "classes": counts}
         return make(words, score=BooleanScore(not wrong), checks=checks, metadata=metadata)
-
-
-def _read_releases(workspace: Workspace, path: str) -> Iterator[tuple[str, int]]:
-    count = 0
-    for directory, directories, names in os.walk(workspace.locate(path)):
-        directories.sort()
-        for name in sorted(names):
-            if name.endswith(".class"):
-                count += 1
-                if count > _MOST_CLASSES:
-                    raise unreadable(visible(path), f"It holds more than {_MOST_CLASSES:,} classes")
-                place = Path(directory, name)
-                yield place.relative_to(workspace.root).as_posix(), _read_release(place)
 
 
 def _read_release(place: Path) -> int:

@@ -14,10 +14,10 @@ from prjury.judges.files.meaning import (
     Meaning,
     find_language,
     find_meaning,
+    read_pom_meaning,
     read_xml_text,
     split_words,
 )
-from prjury.judges.files.pom import read_pom_meaning
 from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.workspace.coverage import format_percent
-from prjury.judges.workspace.coverage_report import CoverageReport
+from prjury.judges.workspace.coverage_readers import CoverageReport
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import NumericalScore
 from prjury.report.wording import join_words, pluralize

@@ -17,8 +17,12 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.added_lines import decide_added, match_coverage
 from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.coverage_readers import read_coverage
-from prjury.judges.workspace.coverage_report import CoverageCounter, CoverageMetrics, CoverageReport
+from prjury.judges.workspace.coverage_readers import (
+    CoverageCounter,
+    CoverageMetrics,
+    CoverageReport,
+    read_coverage,
+)
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment

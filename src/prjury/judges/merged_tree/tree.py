@@ -1,4 +1,4 @@
-"""The merged tree for judges of files: read from git's objects, and written nowhere."""
+"""The judges of files over the merged tree, which is read from git's objects, written nowhere."""
 
 from __future__ import annotations
 
@@ -8,10 +8,20 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import Kind, decode_text, outside_workspace, unreadable
+from prjury.errors import CannotJudgeError, ConfigError
+from prjury.judges.context import PullRequestContext
+from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
+from prjury.judges.workspace.files import (
+    Kind,
+    decode_text,
+    judge_or_error,
+    outside_workspace,
+    unreadable,
+)
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.ports import Repository
+from prjury.policy.seats import FileContentOptions, FileExistsOptions
+from prjury.ports import Ports, Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.model import FileChange, PullRequest, visible
 
@@ -118,3 +128,40 @@ class CommittedTree(Struct, frozen=True):
                 raise unreadable(visible(path), "Its links lead in a circle")
             waiting += target.split("/")[::-1]
         return "/".join(real) or "."
+
+
+def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
+    """Demand a file in the merged tree."""
+    return _seat(FileExistsJudge(options.path), ports)
+
+
+def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
+    """Demand a text in a file of the merged tree; ConfigError for an expression RE2 refuses."""
+    try:
+        judge = FileContentJudge(
+            options.path, exact=options.exact, contains=options.contains, regex=options.regex
+        )
+    except ValueError as error:
+        raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
+    return _seat(judge, ports)
+
+
+def _seat(files: FileExistsJudge | FileContentJudge, ports: Ports) -> MergedTreeJudge:
+    return MergedTreeJudge(files, ports.repository, files.name, files.description)
+
+
+class MergedTreeJudge(Struct, frozen=True):
+    """A judge of files over the merged tree, in git's objects: nothing is written out."""
+
+    files: FileExistsJudge | FileContentJudge
+    repository: Repository
+    name: str
+    description: str
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def judge(self, context: PullRequestContext, /) -> Judgment:
+        """Look at the tree."""
+        tree = context.pull.merge.tree
+        if tree is None:
+            return judge_no_tree(context.pull)
+        return judge_or_error(lambda: self.files.look(CommittedTree.of(tree, self.repository)))

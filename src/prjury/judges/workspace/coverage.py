@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Any, Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_readers import parse_coverage
-from prjury.judges.workspace.coverage_report import CoverageCounter
+from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage
 from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType

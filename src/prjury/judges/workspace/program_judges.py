@@ -30,7 +30,6 @@ from prjury.snapshot.model import printable, visible
 #: Seconds that a command may take by default.
 TIMEOUT = 600.0
 
-_LOWEST_EXIT_CODE, _HIGHEST_EXIT_CODE = -64, 255
 _LONGEST_COMMAND = 200
 _NOT_FOUND = 127
 #: Last words of a shell that finds no such program.
@@ -66,14 +65,13 @@ class CommandJudge:
     ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``. FAIL as
     well where it takes longer than its ``timeout``, or exceeds a limit of the shell. ERROR where
     there is no such program, or the vote that it is part of ends before its own time does.
-    ValueError or TypeError for arguments that make no sense.
+    ValueError for an empty command and the like.
 
     Args:
         command: one line for ``/bin/sh``, or the program and its arguments.
         exit_code: the expected one; minus a signal's number for an end by that signal.
         timeout: seconds.
         shell: a contained one with this process's environment by default.
-        progress: hears of its output.
     """
 
     command: str | Sequence[str]
@@ -87,11 +85,13 @@ class CommandJudge:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", _check_command(self.command))
-        if isinstance(self.exit_code, bool) or not isinstance(self.exit_code, int):
-            raise TypeError(f"an exit code is an integer, not {self.exit_code!r}")
-        if not _LOWEST_EXIT_CODE <= self.exit_code <= _HIGHEST_EXIT_CODE:
-            raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code}")
+        words = (self.command,) if isinstance(self.command, str) else tuple(self.command)
+        if not words or not words[0].strip():
+            raise ValueError("an empty command proves nothing: say what to run")
+        if any("\0" in word for word in words):
+            raise ValueError(f"a command holds no NUL character: {words!r}")
+        if not isinstance(self.command, str):
+            object.__setattr__(self, "command", words)
         _check_timeout(self.timeout)
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
@@ -182,18 +182,6 @@ def _tool_missing(what: str) -> CannotJudgeError:
 def _show_command(command: ShellCommand) -> str:
     text = visible(" ".join(command.text.split()))
     return text if len(text) <= _LONGEST_COMMAND else f"{text[: _LONGEST_COMMAND - 1]}…"
-
-
-def _check_command(command: str | Sequence[str]) -> str | tuple[str, ...]:
-    words = (command,) if isinstance(command, str) else tuple(command)
-    for word in words:
-        if not isinstance(word, str):
-            raise TypeError(f"the words of a command are text, not {word!r}")
-        if "\0" in word:
-            raise ValueError(f"a command holds no NUL character: {word!r}")
-    if not words or not words[0].strip():
-        raise ValueError("an empty command proves nothing: say what to run")
-    return command if isinstance(command, str) else words
 
 
 #: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.

@@ -173,15 +173,5 @@ def test_empty_commands(command: str | list[str]) -> None:
 
 
 def test_commands_that_make_no_sense() -> None:
-    with pytest.raises(ValueError, match=r"a command holds no NUL character: 'a\\x00b'"):
+    with pytest.raises(ValueError, match="a command holds no NUL character"):
         shell_judge(["x", "a\0b"])
-    with pytest.raises(TypeError, match="the words of a command are text, not 3"):
-        shell_judge(["x", 3])  # type: ignore[list-item]
-    with pytest.raises(TypeError, match="the words of a command are text, not 120"):
-        shell_judge(b"x")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("exit_code", [-65, 256])
-def test_exit_codes_that_no_program_has(exit_code: int) -> None:
-    with pytest.raises(ValueError, match=f"0..255, or minus a signal, not {exit_code}"):
-        shell_judge(exit_code=exit_code)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge, Metric
-from prjury.judges.workspace.coverage_report import CoverageCounter
+from prjury.judges.workspace.coverage_readers import CoverageCounter
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.score import NumericalScore

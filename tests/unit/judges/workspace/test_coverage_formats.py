@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_readers import parse_coverage, read_coverage
-from prjury.judges.workspace.coverage_report import CoverageCounter
+from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage, read_coverage
 
 REPORTS = Path(__file__).parent / "coverage_reports"
 A_PY = {1: True, 2: True, 3: True, 4: False, 7: True, 8: False}

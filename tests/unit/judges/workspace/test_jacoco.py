@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_readers import parse_jacoco
-from prjury.judges.workspace.coverage_report import CoverageCounter
+from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_jacoco
 
 HEAD = (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>'
