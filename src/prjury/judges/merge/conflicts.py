@@ -8,13 +8,13 @@ from typing import Any
 from msgspec.structs import asdict
 
 from prjury.jury.judgment import Check, Location
-from prjury.report.wording import pluralize
+from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, printable, visible
 
 #: Places of one file that are shown to people, and that are listed for programs.
 _FEW_REGIONS, _LISTED_REGIONS = 4, 20
-#: Files in the judgment's own sentence; lines of each side of a place, and characters of each.
-_FEW_FILES, _FEW_LINES, _LONGEST_LINE = 3, 8, 160
+#: Lines of each side of a place that are shown, and characters of each.
+_FEW_LINES, _LONGEST_LINE = 8, 160
 
 
 def conflict_messages(conflicts: Sequence[Conflict]) -> str:
@@ -23,20 +23,14 @@ def conflict_messages(conflicts: Sequence[Conflict]) -> str:
     words = f"conflicts in {pluralize(len(conflicts), 'file')}"
     if not all(conflict.mechanical for conflict in single):
         return words
-    names = [f"{visible(each.path)} ({each.reason})" for each in single[:_FEW_FILES]]
-    rest = len(single) - _FEW_FILES
-    more = f", and {rest} more" if rest > 0 else ""
-    return f"{words}, all easy to resolve: {', '.join(names)}{more}"
+    names = [f"{visible(each.path)} ({each.reason})" for each in single]
+    return f"{words}, all easy to resolve: {join_words(names)}"
 
 
 def list_conflicts(
     conflicts: Sequence[Conflict], *, at: str | None = None, fix: str | None = None
 ) -> tuple[list[Check], list[dict[str, Any]]]:
-    """Return the checks that conflicts fail, and the conflicts for programs.
-
-    Args:
-        at: the commit that conflicts, where it is not the head: its lines are not the head's.
-    """
+    """Return the checks that conflicts fail, and their values, at a commit other than the head."""
     checks = []
     for conflict in _merge_paths(conflicts):
         kind = conflict.type.value.replace("_", "/")

@@ -123,10 +123,8 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
         return _judge_unfinished(pull, trial)
     if trial.stopped_at:
         return _judge_stopped(pull, trial, trial.stopped_at)
-    rest = max(0, pull.ahead - trial.picked)
-    words = f"{pluralize(trial.picked, 'commit')} picked"
-    words += f", {rest} left out: merges, or on the base already" if rest else ""
-    checks = [Check.ok("rebase-clean", words), _check_merge(pull)]
+    picked = f"{pluralize(trial.picked, 'commit')} picked"
+    checks = [Check.ok("rebase-clean", picked), _check_merge(pull)]
     if pull.merge.clean and trial.tree != pull.merge.tree:
         message = "the rebased commits come to another tree than the merge, which is what is built"
         checks.append(Check.bad("same-tree", message, severity="warning"))
@@ -175,11 +173,7 @@ def _check_merge(pull: PullRequest) -> Check:
 
 
 def add_syntax(judgment: Judgment, checks: Sequence[Check], doubts: Sequence[LeftOut]) -> Judgment:
-    """Add the checks of syntax, and lower the judgment to FAIL if a changed file does not parse.
-
-    Args:
-        doubts: files that may not parse, and that count as not read.
-    """
+    """Add the checks of syntax, and lower the judgment to FAIL if a changed file does not parse."""
     metadata = {**judgment.metadata, **MergeFacts(unparsed=tuple(doubts)).to_metadata()}
     broken = [check for check in checks if not check.passed and check.severity == "error"]
     checks = (*judgment.checks, *checks)
