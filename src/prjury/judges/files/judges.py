@@ -39,11 +39,8 @@ class SemanticComparisonJudge:
     Source code is compared by the leaves of its syntax tree, ``pom.xml`` as a project, XML, JSON,
     YAML and TOML by their content, anything else as words. Further files of the workspace do not
     matter. The score is the share of files that are as expected. ERROR ``no_expectation``, or
-    ``not_comparable`` where an expected file cannot be understood.
-
-    Args:
-        expected: a file or a directory; relative to the current directory.
-        path: its place in the workspace, if that is another one than by its name.
+    ``not_comparable`` where an expected file cannot be understood. What is ``expected`` is a file
+    or a directory, whose place in the workspace is ``path`` or goes by its name.
     """
 
     expected: str | os.PathLike[str]

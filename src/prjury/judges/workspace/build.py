@@ -42,12 +42,7 @@ class BuildJudge:
     report, is there afterwards. ABSTAIN ``not_applicable`` where there is nothing to build,
     ``no_build_system`` where nothing says how; ERROR where the environment is to blame. ValueError
     for arguments that make no sense.
-
-    Args:
-        command: one line for ``/bin/sh``, or the program and its arguments; ``"auto"`` detects.
-        timeout: seconds, for all builds together.
-        system: the only build system that is looked for, such as ``"maven"``.
-        goals: what Maven or Gradle is asked for in place of ``verify`` or ``build``.
+    The timeout, in seconds, is that of all builds together.
     """
 
     command: str | Sequence[str] = DETECT

@@ -29,12 +29,7 @@ Options: TypeAlias = Mapping[str, Callable[[str], Any]]
 
 
 class JudgeKind(Struct, frozen=True):
-    """A judge that can be made by its name.
-
-    Attributes:
-        make: makes it of ports, the operator's environment and its options.
-        options: how the text of each option becomes its value; the first ones are required.
-    """
+    """A judge that is made of ports, the operator's environment and options, the first required."""
 
     make: Callable[..., DirectoryJudge]
     options: Options

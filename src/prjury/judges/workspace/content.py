@@ -51,15 +51,10 @@ class FileContentJudge:
     r"""PASS where a file's text is, contains or matches what is expected, else FAIL.
 
     The text is UTF-8, with or without a byte order mark; ``\r\n`` counts as ``\n``, in the
-    expectation too. A file that is not there, or a directory in its place, is FAIL. ERROR where the
-    text cannot be had: not a regular file, above 16 MiB, not UTF-8, outside of the workspace.
-    ValueError unless exactly one expectation is named that can be met and missed.
-
-    Args:
-        path: the file, relative to the workspace.
-        exact: the whole text, the last line end included.
-        contains: what has to stand somewhere in it.
-        regex: an RE2 expression that has to match somewhere; ``^`` and ``$`` are those of lines.
+    expectation too. ``regex`` is RE2's; ``^`` and ``$`` are those of lines. A file that is not
+    there, or a directory in its place, is FAIL. ERROR where the text cannot be had: not a regular
+    file, above 16 MiB, not UTF-8, outside of the workspace. ValueError unless exactly one
+    expectation is named that can be met and missed.
     """
 
     path: str | os.PathLike[str]

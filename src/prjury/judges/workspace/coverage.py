@@ -105,11 +105,7 @@ class CoverageJudge:
     def decide(
         self, counter: CoverageCounter | None, baseline: float | Fraction | None = None
     ) -> Judgment:
-        """Return the judgment of a report's count; None where the report has none. Pure.
-
-        Args:
-            baseline: percent, where the judge was given none.
-        """
+        """Return the judgment of a report's count, or of none, by a baseline in percent. Pure."""
         path = os.fspath(self.report)
         base = self.baseline if baseline is None else baseline
         if counter is None:
@@ -171,9 +167,7 @@ class CoverageJudge:
 class CoverageImprovementJudge(CoverageJudge):
     """`CoverageJudge` in its mode ``improved``; the score is the share of the possible gain.
 
-    Args:
-        baseline: percent; that of the context if not given.
-        target: percent; any gain is enough if not given.
+    The baseline, in percent, is that of the context if not given; any gain will do without target.
     """
 
     def __init__(
@@ -183,7 +177,7 @@ class CoverageImprovementJudge(CoverageJudge):
         report: str | os.PathLike[str] = ".",
         metric: Metric = "line",
     ) -> None:
-        """Demand more than the baseline."""
+        """Ask for more than the baseline."""
         super().__init__(
             report,
             target,

@@ -49,11 +49,7 @@ class CoverageCounter(Struct, frozen=True):
 
 
 class CoverageMetrics(Struct, frozen=True):
-    """The totals of one or more reports; percentages are 0..100, None where there is nothing.
-
-    Attributes:
-        counters: by ``line``, ``branch``, ``method``, ``instruction``, ``complexity``, ``class``.
-    """
+    """The totals of reports by ``line``, ``branch``, ``method``, …, None where there is nothing."""
 
     counters: Mapping[str, CoverageCounter] = field(default_factory=FrozenDict)
 
@@ -92,13 +88,9 @@ class CoverageMetrics(Struct, frozen=True):
 
 
 class CoverageReport(Struct, frozen=True):
-    """One report.
+    """One report: which lines of files were run, by names that may start from one of the roots.
 
-    Attributes:
-        files: for each file, as the report names it, which of its lines were run.
-        roots: the directories that these names may start from, as the report has them.
-        place: the report itself.
-        by_block: whether lines without code, such as blank ones, count among those of a block.
+    ``by_block``: lines without code, such as blank ones, count among those of a block.
     """
 
     metrics: CoverageMetrics
@@ -147,7 +139,6 @@ class CoverageTally:
 Reader: TypeAlias = Callable[[Path], CoverageReport]
 
 _NUMBER = re.compile(r"[0-9]{1,15}")
-_CONDITIONS = re.compile(r"\(([0-9]{1,9})/([0-9]{1,9})\)")
 _MOST_ROOTS = 100
 #: Bytes that tell the formats apart.
 _BEGINNING = 4096
@@ -177,10 +168,9 @@ def read_jacoco(path: Path) -> CoverageReport:
 
 
 def read_cobertura(path: Path) -> CoverageReport:  # noqa: C901 - one branch an element
-    """Read Cobertura's XML; its totals are those that it tells, else those of its lines."""
+    """Read Cobertura's XML; its totals are those that it tells, else that of its lines."""
     tally = CoverageTally(path)
-    branches, methods, roots = [0, 0], list[bool](), list[str]()
-    file = ""
+    methods, roots, file = list[bool](), list[str](), ""
     totals: Mapping[str, str] = {}
     for event, element, above in _walk_elements(path, "coverage"):
         tag = element.tag
@@ -195,15 +185,12 @@ def read_cobertura(path: Path) -> CoverageReport:  # noqa: C901 - one branch an 
             number, hits = _read_numbers(path, element, "number", "hits")
             if "method" in above:
                 methods[-1] = methods[-1] or hits > 0
-                continue
-            tally.add_line(file, number, covered=hits > 0)
-            if match := _CONDITIONS.search(element.get("condition-coverage", "")):
-                branches = [branches[0] + int(match[1]), branches[1] + int(match[2])]
+            else:
+                tally.add_line(file, number, covered=hits > 0)
         elif tag == "class":
             file = ""
         elif tag == "source" and element.text and len(roots) < _MOST_ROOTS:
             roots.append(element.text.strip())
-    tally.set_total("branch", *branches)
     tally.set_total("method", sum(methods), len(methods))
     for metric, name in (("line", "lines"), ("branch", "branches")):
         words = [totals.get(f"{name}-{part}", "") for part in ("covered", "valid")]
@@ -345,11 +332,7 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
     """Read a report of JaCoCo, Cobertura, Clover, LCOV or Go, or those of a project.
 
     In a directory the reports of JaCoCo count as `parse_jacoco` has it, else the one that has a
-    usual name, such as ``coverage.xml``.
-
-    Raises:
-        CannotJudgeError: ``report_missing``, ``report_invalid``, ``unreadable``, ``too_large``, or
-            ``report_ambiguous`` for a directory with several that may count the same code.
+    usual name, such as ``coverage.xml``; several may count the same code, and are refused.
     """
     place = Path(path)
     files = _find_jacoco(place)
@@ -372,9 +355,7 @@ def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
     In a directory an aggregated report (``target/site/jacoco-aggregate/jacoco.xml``, in whichever
     module) counts alone; without one the reports of all modules are added up (Maven:
     ``target/site/jacoco/jacoco.xml``, Gradle: ``build/reports/jacoco/test/jacocoTestReport.xml``).
-
-    Raises:
-        CannotJudgeError: as `read_coverage`.
+    CannotJudgeError for a report that is missing, invalid, unreadable or too large.
     """
     place = Path(path)
     files = _find_jacoco(place)

@@ -23,14 +23,7 @@ from prjury.snapshot.model import visible
 #: Bytes; a text that somebody wrote is far from it.
 LARGEST_TEXT = 16 * 1024**2
 
-Kind: TypeAlias = Literal["file", "missing", "directory", "FIFO", "socket", "device"]
-
-_KINDS: dict[int, Kind] = {
-    stat.S_IFREG: "file",
-    stat.S_IFDIR: "directory",
-    stat.S_IFIFO: "FIFO",
-    stat.S_IFSOCK: "socket",
-}
+Kind: TypeAlias = Literal["file", "missing", "directory", "special file"]
 
 
 class FileTree(Protocol):
@@ -99,7 +92,9 @@ class Workspace(Struct, frozen=True):
             return "missing"
         except OSError as error:
             raise unreadable(visible(path), error.strerror) from error
-        return _KINDS.get(stat.S_IFMT(mode), "device")
+        return (
+            "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else "special file"
+        )
 
     def text(self, path: str) -> str:
         """Return a file's text."""

@@ -39,12 +39,7 @@ def model_judge(
     asking: Mapping[str, Any],
     **options: Any,  # noqa: ANN401 - the judge's own, as the catalog has them
 ) -> FunctionJudge[JudgmentContext]:
-    """Make the judge of this name.
-
-    Args:
-        asking: ``model``, ``runs`` and ``threshold``; everything has to pass unless a judge of
-            changes is asked for, or a threshold is given.
-    """
+    """Make the judge of this name, ``asking`` with a ``model``, ``runs`` and a ``threshold``."""
     model = asking.get("model", "auto")
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
@@ -88,13 +83,7 @@ def _make_answer_judge(
     answer: str | None = None,
     question: str | None = None,
 ) -> FunctionJudge[JudgmentContext]:
-    """Judge an answer by its context.
-
-    Args:
-        context: files of the workspace.
-        answer: a file of the workspace; the context's agent output if None.
-        question: the question itself; the context's goal if None.
-    """
+    """Judge an answer by files of the workspace, if not named the agent's output to its goal."""
     options = QuestionOptions(**asking)
 
     def judge(goal: JudgmentContext) -> Judgment:

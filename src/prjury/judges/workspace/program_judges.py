@@ -66,12 +66,8 @@ class CommandJudge:
     well where it takes longer than its ``timeout``, or exceeds a limit of the shell. ERROR where
     there is no such program, or the vote that it is part of ends before its own time does.
     ValueError for an empty command and the like.
-
-    Args:
-        command: one line for ``/bin/sh``, or the program and its arguments.
-        exit_code: the expected one; minus a signal's number for an end by that signal.
-        timeout: seconds.
-        shell: a contained one with this process's environment by default.
+    The command is one line for ``/bin/sh``, or the program and its arguments; the exit code of an
+    end by a signal is minus its number; the timeout is in seconds.
     """
 
     command: str | Sequence[str]
@@ -115,11 +111,7 @@ class CommandJudge:
         return judgment
 
     def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
-        """Return PASS or FAIL, or ERROR where there is no such program.
-
-        Args:
-            tail: the last lines that it printed.
-        """
+        """Return PASS or FAIL, or ERROR where there is no such program, by its last lines."""
         from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - it takes its time
 
         subject, reason = f"`{_show_command(command)}`", done.stopped
@@ -190,14 +182,9 @@ _MAVEN_REPORTS = [f"**/target/{plugin}-reports/TEST-*.xml" for plugin in ("suref
 
 
 class MavenTests(Struct, frozen=True):
-    """The outcome of a project's tests.
+    """The outcome of a project's tests, as the reports of this run count them, skipped ones too.
 
-    Attributes:
-        exit_code: Maven's; minus a signal's number if a signal ended it.
-        log: the file that holds everything it printed; the caller removes it.
-        tests: how many the reports of this run hold, the skipped ones included.
-        failed, errored: those that were wrong, and those that stopped early.
-        stopped: the limit it was stopped at, such as ``"timeout"``, else None.
+    The caller removes the log. ``stopped`` is the limit it was stopped at, such as ``"timeout"``.
     """
 
     command: tuple[str, ...]
@@ -227,11 +214,8 @@ def run_maven_tests(
     """Run a Maven project's tests in place, and count those that the reports of this run hold.
 
     The wrapper ``mvnw`` is used if it can be executed, else ``mvn``. A run that takes longer than
-    ``timeout`` seconds has not passed and has ``stopped == "timeout"``.
-
-    Raises:
-        CannotJudgeError: ``no_pom``, ``tool_missing``; ``report_invalid`` or the like when Maven is
-            content and a test report cannot be read.
+    ``timeout`` seconds has not passed. CannotJudgeError without a ``pom.xml`` or Maven, or where
+    Maven is content and a test report cannot be read.
     """
     directory, shell = Path(path), shell or make_shell()
     _check_timeout(timeout)

@@ -27,11 +27,7 @@ _LONGEST_LINE = 64 * 1024
 
 
 def find_reports(root: Path, *globs: str) -> list[Path]:
-    """Find the files below a directory that one of the globs names, in order.
-
-    Raises:
-        CannotJudgeError: ``too_large`` when not all of the directory can be searched.
-    """
+    """Find the files below a directory that one of the globs names, or raise CannotJudgeError."""
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         Found,
         files_below,

@@ -27,7 +27,7 @@ def context(tmp_path: Path) -> JudgmentContext:
         (Path("README.md"), Status.PASS, "README.md is there"),
         ("LICENSE", Status.FAIL, "there is no file LICENSE"),
         ("docs", Status.FAIL, "docs is a directory, not a file"),
-        ("pipe", Status.FAIL, "pipe is a FIFO, not a file"),
+        ("pipe", Status.FAIL, "pipe is a special file, not a file"),
     ],
 )
 def test_a_file_is_there_or_not(

@@ -140,7 +140,7 @@ def test_what_is_no_text(place: Path, content: bytes, what: str) -> None:
 
 @pytest.mark.parametrize(
     ("path", "why"),
-    [("fifo", "It is a FIFO"), ("sub", "It is a directory"), ("no", "It is not there")],
+    [("fifo", "It is a special file"), ("sub", "It is a directory"), ("no", "It is not there")],
 )
 def test_what_cannot_be_read(place: Path, path: str, why: str) -> None:
     os.mkfifo(place / "fifo")
@@ -150,7 +150,7 @@ def test_what_cannot_be_read(place: Path, path: str, why: str) -> None:
 
 
 def test_devices_are_not_opened() -> None:
-    with pytest.raises(CannotJudgeError, match=r"zero cannot be read\. It is a device"):
+    with pytest.raises(CannotJudgeError, match=r"zero cannot be read\. It is a special file"):
         Workspace(Path("/dev")).text("zero")
 
 
