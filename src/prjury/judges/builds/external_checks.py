@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
 from itertools import pairwise
@@ -32,7 +32,7 @@ from prjury.snapshot.model import PullRequest, visible
 #: How artifacts with JUnit reports are usually called.
 USUAL_ARTIFACTS = ("*junit*", "*test-results*", "*test_results*", "*test-report*", "*surefire*")
 
-#: So many looks in a row at which nothing runs and nothing changes: what is missing never comes.
+#: Looks in a row at which nothing runs and nothing changes: what is missing never comes.
 _MOST_IDLE = 8
 #: Seconds after which nothing more begins on a commit whose checks have ended.
 _QUIET = 60.0
@@ -40,13 +40,9 @@ _MOST_CHECKS = 50
 _LONGEST_NAME = 100
 _BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
 _LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
-
-
 #: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
-_ENDS: Mapping[str | None, str] = {
-    None: "pending", "success": "succeeded", "neutral": "neutral", "skipped": "neutral",
-    **dict.fromkeys(("failure", "timed_out", "startup_failure", "error"), "failed"),
-}  # fmt: skip
+_FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
+_DECIDED = frozenset({None, "success", "neutral", "skipped", *_FAILED})
 #: What reports checks and neither builds nor tests: coverage and quality gates, licence agreements,
 #: previews, and bots that look after dependencies or queues.
 NO_BUILDS = (
@@ -77,49 +73,54 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 class CheckSummary(Struct, frozen=True):
-    """The checks of a commit that count, by their ends; `names` are those that the policy wants.
+    """The checks of a commit that count; `names` are those that the policy wants.
 
-    Nothing succeeded under `unproved` names; without names one success is enough. `left_out` build
-    nothing; `undecided` ended otherwise, such as cancelled.
+    `left_out` build nothing. `undecided` ended otherwise than by success or failure.
     """
 
     runs: tuple[CheckResult, ...] = ()
     names: tuple[str, ...] = ()
     left_out: tuple[CheckResult, ...] = ()
-    failed: tuple[CheckResult, ...] = ()
-    pending: tuple[CheckResult, ...] = ()
-    succeeded: tuple[CheckResult, ...] = ()
-    neutral: tuple[CheckResult, ...] = ()
-    undecided: tuple[CheckResult, ...] = ()
-    missing: tuple[str, ...] = ()
-    unproved: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, runs: Sequence[CheckResult], wanted: Wanted = "all") -> CheckSummary:
-        """Summarise the checks that count."""
+        """Choose the checks that count."""
         names = () if isinstance(wanted, str) else tuple(dict.fromkeys(wanted))
-        passed_over = _select(runs, NO_BUILDS) if wanted == "auto" else ()
-        counting = _select(runs, names) if names else tuple(r for r in runs if r not in passed_over)
-        ends: dict[str, list[CheckResult]] = {}
-        for run in counting:
-            ends.setdefault(_ENDS.get(run.conclusion, "undecided"), []).append(run)
-        succeeded = tuple(ends.get("succeeded", ()))
-        unproved = tuple(name for name in names if not _select(succeeded, [name]))
-        if not (names or succeeded):
-            unproved = tuple(dict.fromkeys(run.name for run in counting))
-        missing = tuple(name for name in names if not _select(counting, [name]))
-        by_end = {end: tuple(each) for end, each in ends.items()}
-        return cls(counting, names, passed_over, missing=missing, unproved=unproved, **by_end)
+        left_out = _select(runs, NO_BUILDS) if wanted == "auto" else ()
+        counting = _select(runs, names) if names else [run for run in runs if run not in left_out]
+        return cls(tuple(counting), names, left_out)
 
     @property
-    def exact(self) -> bool:
-        """It is known how many checks there will be."""
-        return bool(self.names) and not any("*" in name for name in self.names)
+    def failed(self) -> tuple[CheckResult, ...]:
+        """Those that failed."""
+        return tuple(run for run in self.runs if run.conclusion in _FAILED)
 
     @property
-    def ended(self) -> float:
-        """The end of the last one, in seconds since 1970; 0 where that is not known."""
-        return max((run.ended for run in self.runs), default=0.0)
+    def pending(self) -> tuple[CheckResult, ...]:
+        """Those that have not ended."""
+        return tuple(run for run in self.runs if run.conclusion is None)
+
+    @property
+    def succeeded(self) -> tuple[CheckResult, ...]:
+        """Those that succeeded."""
+        return tuple(run for run in self.runs if run.conclusion == "success")
+
+    @property
+    def undecided(self) -> tuple[CheckResult, ...]:
+        """Those that were cancelled, or the like."""
+        return tuple(run for run in self.runs if run.conclusion not in _DECIDED)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The names that no check bears."""
+        return tuple(name for name in self.names if not _select(self.runs, [name]))
+
+    @property
+    def unproved(self) -> tuple[str, ...]:
+        """The names under which nothing succeeded; without names one success is enough."""
+        if not self.names:
+            return () if self.succeeded else tuple(dict.fromkeys(run.name for run in self.runs))
+        return tuple(name for name in self.names if not _select(self.succeeded, [name]))
 
     @property
     def tested_base(self) -> str | None:
@@ -127,7 +128,7 @@ class CheckSummary(Struct, frozen=True):
         bases = {run.base for run in self.succeeded}
         if "" in bases:
             return ""
-        return next(iter(bases)) if len(bases) == 1 else None
+        return bases.pop() if len(bases) == 1 else None
 
     @property
     def complete(self) -> bool:
@@ -142,7 +143,7 @@ def _select(runs: Sequence[CheckResult], patterns: Sequence[str]) -> tuple[Check
 def judge_by_checks(
     options: BuildOptions, ports: Ports, pull: PullRequest, deadline: Deadline
 ) -> Judgment:
-    """The judgment by the checks of the head, once all of them have ended or the time is over."""
+    """Judge by the checks of the head, once all of them have ended or the time is over."""
     if ports.checks is None:
         words = f"the checks of the head cannot be read: {ports.checks_missing}"
         metadata = {"reason": "no_checks_source", **paste("", _BUILD_HERE)}
@@ -156,8 +157,23 @@ def judge_by_checks(
     judgment = decide_by_checks(pull, summary, begun - deadline.remaining)
     if summary.pending or not summary.runs:
         return judgment
-    source = _Source(ports, ports.checks, pull, options, deadline)
-    return refuse_edited(source.add_evidence(judgment, summary), pull)
+    notes = list[str]()
+    tests = _read_tests(options, ports, pull, deadline, notes, good=not summary.failed)
+    tested = None
+    if tests:
+        paths = _list_paths(ports, pull.merge.tree or pull.head.sha)
+        tested = decide_reported(compare(tests.plan, tests.run, paths, options))
+    if summary.failed:
+        base = _summarise_base(ports.checks, options, pull, deadline, notes)
+        judgment = _compare_failed(judgment, summary, base, options, tested)
+    elif tested and WORST_FIRST.index(tested.status) < WORST_FIRST.index(judgment.status):
+        words = f"{tested.reasoning} (by its checks: {judgment.reasoning})"
+        judgment = replace(_with_tests(tested, judgment), reasoning=words)
+    else:
+        judgment = _with_tests(judgment, tested)
+    if notes:
+        judgment = replace(judgment, reasoning=f"{judgment.reasoning} ({'; '.join(notes)})")
+    return refuse_edited(judgment, pull)
 
 
 def _watch_checks(
@@ -169,7 +185,7 @@ def _watch_checks(
         if wait_for_checks(looks, wanted, time.time()):
             break
         summary = CheckSummary.of(look, wanted)
-        what = _list_runs(summary.pending) or f"{_quote_names(summary.missing) or 'more checks'}"
+        what = _list_runs(summary.pending) or _quote_names(summary.missing) or "more checks"
         progress.say(f"waiting for {what} of {commit[:12]}")
     return looks[-1] if looks else ()
 
@@ -186,88 +202,67 @@ def wait_for_checks(
         running = any(run.conclusion is None for look in looks for run in look)
         same = all(set(before) == set(after) for before, after in pairwise(looks))
         return len(looks) >= _MOST_IDLE and same and not running
-    if summary.exact or (all(run.ended for run in summary.runs) and summary.ended + _QUIET < now):
+    if summary.names and not any("*" in name for name in summary.names):
         return True
-    return any(CheckSummary.of(look, wanted).complete for look in looks[-2:-1])
+    if all(0 < run.ended < now - _QUIET for run in summary.runs):
+        return True
+    return len(looks) > 1 and CheckSummary.of(looks[-2], wanted).complete
 
 
-@dataclass(frozen=True)
-class _Source:
-    """Asks for what the head's checks leave open; what cannot be had is noted."""
-
-    ports: Ports
-    checks: Checks
-    pull: PullRequest
-    options: BuildOptions
-    deadline: Deadline
-
-    def add_evidence(self, judgment: Judgment, summary: CheckSummary) -> Judgment:
-        """The judgment by the head's checks, with the base's and the reports of both sides."""
-        notes = list[str]()
-        base = self._ask_base(notes) if summary.failed else CheckSummary()
-        tests = self._ask_reports(notes, good=not summary.failed)
-        tested = None
-        if tests:
-            paths = self._list_paths(self.pull.merge.tree or self.pull.head.sha)
-            tested = decide_reported(compare(tests.plan, tests.run, paths, self.options))
-        if summary.failed:
-            decided = _decide_failed(judgment, summary, base, self.options, tested)
-        elif tested is None or _rank(judgment) <= _rank(tested):
-            decided = _with_tests(judgment, tested)
-        else:  # the reports tell what the checks do not
-            words = f"{tested.reasoning} (by its checks: {judgment.reasoning})"
-            decided = replace(_with_tests(tested, judgment), reasoning=words)
-        words = f"{decided.reasoning} ({'; '.join(notes)})" if notes else decided.reasoning
-        return replace(decided, reasoning=words)
-
-    def _list_paths(self, tree: str) -> frozenset[str]:
-        return frozenset(entry.path for entry in self.ports.repository.files(tree))
-
-    def _ask_base(self, notes: list[str]) -> CheckSummary:
-        base = self.pull.base.sha
-        try:
-            runs = next(iter(self.checks.of(base, self.deadline)), ())
-            unknown = "" if runs else f"{base[:12]} has no checks"
-        except SourceError as error:
-            runs, unknown = (), str(error)
-        if unknown:
-            notes.append(f"the base could not be compared with: {unknown}")
-        return CheckSummary.of(runs, self.options.checks)
-
-    def _ask_reports(self, notes: list[str], *, good: bool) -> ReportedTests | None:
-        """The tests by the reports of both sides; None where the head has left none."""
-        artifacts = self.options.artifacts
-        names = USUAL_ARTIFACTS if artifacts == "auto" else artifacts
-        if not names:
-            return None
-        try:
-            head = self._read_reports(self.pull.head.sha, names, notes)
-            base = self._read_reports(self.pull.base.sha, names, notes) if head else None
-        except (SourceError, CannotJudgeError) as error:
-            notes.append(f"the test reports cannot be read: {error}")
-            return None
-        unknown = "" if base else "the base has left no test reports"
-        return ReportedTests(head, base, good, unknown) if head else None
-
-    def _read_reports(self, commit: str, names: Sequence[str], notes: list[str]) -> Results | None:
-        """Read reports; what is wrong with artifacts that the policy names is a problem of them."""
-        artifacts = self.checks.reports(commit, names, self.deadline)
-        chosen = self.options.artifacts != "auto"
-        if not (artifacts.files or (chosen and artifacts.problems)):
-            notes += artifacts.problems
-            return None
-        if not chosen:
-            notes += artifacts.problems
-        tree = self.pull.merge.tree if commit == self.pull.head.sha else None
-        problems = artifacts.problems if chosen else ()
-        return read_reported(artifacts.files, self._list_paths(tree or commit), problems)
+def _list_paths(ports: Ports, tree: str) -> frozenset[str]:
+    return frozenset(entry.path for entry in ports.repository.files(tree))
 
 
-def _rank(judgment: Judgment) -> int:
-    return WORST_FIRST.index(judgment.status)
+def _read_tests(
+    options: BuildOptions,
+    ports: Ports,
+    pull: PullRequest,
+    deadline: Deadline,
+    notes: list[str],
+    *,
+    good: bool,
+) -> ReportedTests | None:
+    """Read the test reports of both sides; None where the head has left none.
+
+    What is wrong with artifacts that the policy names is a problem of the reports, else a note.
+    """
+    names = USUAL_ARTIFACTS if options.artifacts == "auto" else options.artifacts
+    sides = list[Results]()
+    try:
+        for commit, tree in ((pull.head.sha, pull.merge.tree), (pull.base.sha, None)):
+            if not (names and ports.checks):
+                return None
+            left = ports.checks.reports(commit, names, deadline)
+            problems = () if options.artifacts == "auto" else left.problems
+            if not (left.files or problems):
+                notes += left.problems
+                break
+            notes += () if problems else left.problems
+            sides.append(read_reported(left.files, _list_paths(ports, tree or commit), problems))
+    except (SourceError, CannotJudgeError) as error:
+        notes.append(f"the test reports cannot be read: {error}")
+        return None
+    if not sides:
+        return None
+    head, base = (*sides, None)[:2]
+    return ReportedTests(head, base, good, "" if base else "the base has left no test reports")
 
 
-def _decide_failed(
+def _summarise_base(
+    checks: Checks, options: BuildOptions, pull: PullRequest, deadline: Deadline, notes: list[str]
+) -> CheckSummary:
+    base = pull.base.sha
+    try:
+        runs = next(iter(checks.of(base, deadline)), ())
+        unknown = "" if runs else f"{base[:12]} has no checks"
+    except SourceError as error:
+        runs, unknown = (), str(error)
+    if unknown:
+        notes.append(f"the base could not be compared with: {unknown}")
+    return CheckSummary.of(runs, options.checks)
+
+
+def _compare_failed(
     judgment: Judgment,
     summary: CheckSummary,
     base: CheckSummary,

@@ -73,7 +73,6 @@ def test_each_ending_has_its_place() -> None:
 
     assert names(tally.succeeded) == ["success"]
     assert names(tally.failed) == ["failure", "timed_out", "startup_failure", "error"]
-    assert names(tally.neutral) == ["neutral", "skipped"]
     assert names(tally.undecided) == ["cancelled", "stale", "action_required", "unknown"]
     assert names(tally.pending) == ["None"]
     assert not tally.complete
