@@ -6,6 +6,7 @@ Each reader takes a section of a log and yields the number of a line with the fa
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure, Kind, with_details
@@ -105,7 +106,8 @@ def _read_lines(section: LogSection) -> Found:
 def _read_traces(section: LogSection) -> Found:
     """Yield errors with a stack: Python's above the error, Node's and Ruby's below it."""
     frames = list[str]()
-    for index, line in enumerate(section.lines):
+    lines = [line.removeprefix("# ") for line in section.lines]  # as in comments of TAP
+    for index, line in enumerate(lines):
         text = line.strip()
         if ' File "' in line or text.startswith('File "'):
             frames.append(line)
@@ -125,7 +127,7 @@ def _read_traces(section: LogSection) -> Found:
             failure = section.failure(kind, match["message"], path, number)
             yield section.numbers[index], failure
             frames = []
-        elif match and not frames and (failure_below := _read_stack(section, index, match)):
+        elif match and not frames and (failure_below := _read_stack(section, lines, index, match)):
             yield section.numbers[index], failure_below
 
 
@@ -133,9 +135,11 @@ def _count_blanks(line: str) -> int:
     return len(line) - len(line.lstrip(" E"))
 
 
-def _read_stack(section: LogSection, index: int, match: re.Match[str]) -> Failure | None:
+def _read_stack(
+    section: LogSection, lines: Sequence[str], index: int, match: re.Match[str]
+) -> Failure | None:
     """Return an error whose stack stands below it, None where there is none."""
-    lines, message = section.lines, match["message"]
+    message = match["message"]
     if "." in match["type"] or not match["type"].endswith("Error"):
         return None  # of the JVM
     reach = _REACH if message.endswith(":") else 1
