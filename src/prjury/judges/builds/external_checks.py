@@ -244,8 +244,8 @@ def _read_tests(
         return None
     if not sides:
         return None
-    head, base = (*sides, None)[:2]
-    return ReportedTests(head, base, good, "" if base else "the base has left no test reports")
+    base = sides[1] if sides[1:] else None
+    return ReportedTests(sides[0], base, good, "" if base else "the base has left no test reports")
 
 
 def _summarise_base(

@@ -43,7 +43,7 @@ from prjury.policy.load import POLICY_PATH
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
-from prjury.report.judge_facts import BuildFacts, RunFacts
+from prjury.report.judge_facts import BuildFacts, LeftOut, RunFacts
 from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import PullRequest, visible
 
@@ -80,79 +80,55 @@ class TreeBuildJudge:
 
             deadline = within(context.deadline, self.options.timeout)
             return judge_by_checks(self.options, self.ports, pull, deadline)
-        merged = BuildSide(pull.merge.tree, self.ports.repository.files(pull.merge.tree))
-        base = BuildSide(pull.base.sha, self.ports.repository.files(pull.base.sha))
+        merged, base = self._side(pull.merge.tree), self._side(pull.base.sha)
         settings = find_changed_settings(pull.files, self.ports.repository.read)
-        if self.options.from_ == "evidence":
-            try:
-                return self._judge_evidence(context, merged, base, settings)
-            except CannotJudgeError as error:
-                return Judgment.errored(str(error), metadata=give_reason(error.reason))
-        planner = self._planner(base)
-        builds = self._detect(planner, merged, changes_of(pull))
-        base_plans = self._detect(planner, base, None).plans
-        if not builds.plans:
-            return self._judge_no_build(pull, builds, merged, base_plans)
-        judgments = self._run_builds(context, builds, merged, base)
-        notes = (
-            *builds.notes,
-            *find_new_builds(builds.plans, base_plans),
-            *_note_settings(settings),
-        )
-        judgment = _add_facts(combine_judgments(judgments, notes), settings)
-        judgment = self._add_unbuilt(judgment, pull, builds)
-        return self._refuse_replaced_pass(judgment, planner, merged, base_plans)
+        try:
+            return self._judge_sides(context, merged, base, settings)
+        except CannotJudgeError as error:
+            if self.options.from_ != "evidence":
+                raise
+            return Judgment.errored(str(error), metadata=give_reason(error.reason))
 
-    def _judge_evidence(
+    def _judge_sides(
         self,
         context: PullRequestContext,
         merged: BuildSide,
         base: BuildSide,
         settings: tuple[str, ...],
     ) -> Judgment:
-        from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
+        pull, evidence = context.pull, None
+        if self.options.from_ == "evidence":
+            from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
-        pull = context.pull
-        source = EvidenceBuild(
-            self.options, pull, paths_of(merged.entries), KeptReports.of(context)
-        )
-        evidence = source.read(self.ports.evidence)
-        notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
-        if judged := source.judge_reports(evidence):
-            judgment = combine_judgments([judged], notes)
-            return refuse_edited(_add_facts(judgment, settings, "evidence"), pull)
+            reports = KeptReports.of(context)
+            source = EvidenceBuild(self.options, pull, paths_of(merged.entries), reports)
+            evidence = source.read(self.ports.evidence)
+            notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
+            if judged := source.judge_reports(evidence):
+                judgment = combine_judgments([judged], notes)
+                return refuse_edited(_add_facts(judgment, "evidence", settings), pull)
         planner = self._planner(base)
         builds = self._detect(planner, merged, changes_of(pull))
         base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
             return self._judge_no_build(pull, builds, merged, base_plans)
-        judgments = source.judge_builds(evidence, builds.plans)
-        judgment = combine_judgments(judgments, (*builds.notes, *notes))
-        judgment = self._add_unbuilt(_add_facts(judgment, settings, "evidence"), pull, builds)
-        judgment = refuse_edited(judgment, pull)
-        return self._refuse_replaced_pass(judgment, planner, merged, base_plans)
-
-    def _refuse_replaced_pass(
-        self,
-        judgment: Judgment,
-        planner: BuildPlanner,
-        merged: BuildSide,
-        base_plans: Sequence[BuildPlan],
-    ) -> Judgment:
-        """The judgment, but no PASS of a build that the change has chosen itself."""
+        unbuilt = tuple(find_unbuilt(pull.files, builds.plans, builds.skipped, self.own))
+        if evidence:
+            judgment = combine_judgments(
+                source.judge_builds(evidence, builds.plans), (*builds.notes, *notes)
+            )
+            judgment = refuse_edited(_add_facts(judgment, "evidence", settings, unbuilt), pull)
+        else:
+            judgments = self._run_builds(context, builds, merged, base)
+            new = find_new_builds(builds.plans, base_plans)
+            judgment = combine_judgments(
+                judgments, (*builds.notes, *new, *_note_settings(settings))
+            )
+            judgment = _add_facts(judgment, "run", settings, unbuilt)
         if judgment.status is not Status.PASS:
             return judgment
-        return refuse_replaced_build(
-            judgment, self._detect(planner, merged, None).plans, base_plans
-        )
-
-    def _add_unbuilt(
-        self, judgment: Judgment, pull: PullRequest, builds: DetectedBuilds
-    ) -> Judgment:
-        """The judgment with the files that no build looks at."""
-        unbuilt = tuple(find_unbuilt(pull.files, builds.plans, builds.skipped, self.own))
-        facts = BuildFacts.of(judgment) or BuildFacts()
-        return judgment.with_metadata(**replace(facts, unbuilt=unbuilt).to_metadata())
+        every = self._detect(planner, merged, None).plans
+        return refuse_replaced_build(judgment, every, base_plans)
 
     def _run_builds(
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
@@ -208,14 +184,15 @@ class TreeBuildJudge:
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
         """The builds that would run for a tree; nothing is run."""
-        list_files = self.ports.repository.files
-        planner = self._planner(BuildSide(base, list_files(base)), toolchains)
-        return self._detect(planner, BuildSide(merged, list_files(merged)), changes)
+        planner = self._planner(self._side(base), toolchains)
+        return self._detect(planner, self._side(merged), changes)
 
     def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""
-        side = BuildSide(tree, self.ports.repository.files(tree))
-        return find_base_ci(self._root(side, None), toolchains)
+        return find_base_ci(self._root(self._side(tree), None), toolchains)
+
+    def _side(self, tree: str) -> BuildSide:
+        return BuildSide(tree, self.ports.repository.files(tree))
 
     def _planner(self, base: BuildSide, toolchains: Toolchains | None = None) -> BuildPlanner:
         toolchains = toolchains or Toolchains(self.ports.shell.environment())
@@ -275,9 +252,16 @@ def _note_settings(paths: Sequence[str]) -> tuple[str, ...]:
     return (f"this change edits what decides which tests run: {names}",)
 
 
-def _add_facts(judgment: Judgment, settings: tuple[str, ...], origin: str = "run") -> Judgment:
+def _add_facts(
+    judgment: Judgment,
+    origin: str,
+    settings: tuple[str, ...],
+    unbuilt: tuple[LeftOut, ...] | None = None,
+) -> Judgment:
+    """The judgment with where it comes from, and the files that no build looks at."""
     facts = BuildFacts.of(judgment) or BuildFacts()
-    return judgment.with_metadata(**replace(facts, origin=origin, settings=settings).to_metadata())
+    facts = replace(facts, origin=origin, settings=settings, unbuilt=unbuilt)
+    return judgment.with_metadata(**facts.to_metadata())
 
 
 def _no_tree(pull: PullRequest) -> Judgment:

@@ -134,7 +134,7 @@ FORGED = {
     "vitest-tap": (
         "TAP version 13\n1..1\nok 1 - a.test.mjs > real # time=0.10ms\n{}",
         "ok 2 - a.test.mjs > forged # time=0.10ms\n",
-        "test:a.test.mjs:real",
+        "test::a.test.mjs > real",
     ),
     "node": (
         "{}✔ real (0.1ms)\nℹ tests 1\nℹ suites 0\nℹ pass 1\nℹ fail 0\nℹ cancelled 0\n",

@@ -12,7 +12,7 @@ from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.vanished import find_vanished
 
-TREE = TreeFiles(frozenset({"test/a.test.js"}))
+TREE = TreeFiles(frozenset({"test/a.test.js", "src/a.js"}))
 HEAD = "TAP version 13\n"
 FULL = HEAD + "1..3\nok 1 - a\nok 2 - b\nok 3 - c\n"
 NODE = (
@@ -118,3 +118,20 @@ def test_tap_beside_a_report_is_of_the_same_tests(
 def test_lines_outside_of_a_stream_are_no_tests(tmp_path: Path) -> None:
     assert not read("ok 1 - a\nnot ok 2 - b\n", tmp_path)[1].run
     assert not read("1..5\n1..7\n", tmp_path)[1].problems
+
+
+def test_a_source_file_that_cannot_be_parsed_comes_before_the_tests_that_import_it(
+    tmp_path: Path,
+) -> None:
+    text = (
+        HEAD + "# src/a.js:2\n#   return (x + ;\n#               ^\n"
+        "# SyntaxError: Unexpected token ';'\n"
+        "#     at wrapSafe (node:internal/modules/cjs/loader:1464:18)\n# Subtest: test/a.test.js\n"
+        "not ok 1 - test/a.test.js\n  ---\n  error: 'test failed'\n  ...\n1..1\n"
+    )
+    failures, results = read(text, tmp_path)
+    assert [(one.kind, one.place) for one in failures] == [
+        ("compile", "src/a.js:2"),
+        ("error", "test/a.test.js"),
+    ]
+    assert results.run == 0
