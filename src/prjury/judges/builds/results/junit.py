@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
@@ -49,13 +49,6 @@ _OTHER_TESTS = {
     "robot": "Robot Framework", "testexecutions": "SonarQube", "site": "CTest (Dart)",
     "testresults": "JMeter", "testsuiteresult": "JUnit's legacy",
 }  # fmt: skip
-#: What else lies beside test reports; it says nothing of tests.
-_NO_TESTS = {
-    "checkstyle": "Checkstyle", "coverage": "coverage", "report": "JaCoCo", "pmd": "PMD",
-    "coveragesession": "OpenCover", "pmd-cpd": "CPD", "issues": "Android Lint", "html": "HTML",
-    **dict.fromkeys(("bugcollection", "findbugssummary"), "SpotBugs"), "project": "Maven or Ant",
-}  # fmt: skip
-
 Test: TypeAlias = tuple[str, str]
 Relative: TypeAlias = Callable[[str], str]
 
@@ -67,7 +60,7 @@ class ForeignReportError(ReportError):
         """Name the form by the report's root."""
         key = root.lower()
         self.tests = key in _OTHER_TESTS
-        super().__init__(wording.foreign_report(_OTHER_TESTS.get(key) or _NO_TESTS.get(key), root))
+        super().__init__(wording.foreign_report(_OTHER_TESTS.get(key, ""), root))
 
 
 @dataclass
@@ -192,15 +185,11 @@ def _tell_apart(paths: Sequence[str]) -> list[str]:
     parts = [
         str(PurePosixPath(path).with_suffix("")).replace("/", "-").split("-") for path in paths
     ]
-    shortest = min(map(len, parts), default=1) - 1
-    start = min(_count_common(parts), shortest)
-    end = min(_count_common([one[::-1] for one in parts]), shortest - start)
-    return ["-".join(one[start : len(one) - end]) for one in parts]
-
-
-def _count_common(rows: Sequence[Sequence[str]]) -> int:
-    columns = zip(*rows, strict=False)
-    return sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, columns))
+    for end in (0, -1):
+        while all(len(one) > 1 for one in parts) and len({one[end] for one in parts}) == 1:
+            for one in parts:
+                del one[end]
+    return ["-".join(one) for one in parts]
 
 
 def _add_up(readings: Iterable[_Reading], count: int, problems: Sequence[str]) -> Results:

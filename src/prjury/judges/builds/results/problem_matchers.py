@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from msgspec import Struct, convert
@@ -149,12 +150,10 @@ def _read_symbol(below: Sequence[str]) -> str:
 def list_source(below: Sequence[str]) -> list[str]:
     """List the lines below a compiler's message that belong to it: source, symbols, candidates."""
     source = list[str]()
-    plain = [line.removeprefix("[ERROR] ") for line in below[: _MOST_BELOW + 1]]
-    for at, line in enumerate(plain[:_MOST_BELOW]):
-        under = plain[at + 1].strip() if at + 1 < len(plain) else ""
-        marked = (
-            bool(under) and set(under) <= set("^~- |0123456789") and ("^" in under or "~" in under)
-        )
+    plain = [line.removeprefix("[ERROR] ") for line in (*below[: _MOST_BELOW + 1], "")]
+    for line, under in pairwise(plain):
+        marks = under.strip()
+        marked = set(marks) <= set("^~- |0123456789") and ("^" in marks or "~" in marks)
         if not (marked or line[:1] in {" ", "\t"} or ": note: " in line) or not line.strip():
             break
         source.append(line)

@@ -68,20 +68,6 @@ def _strip_place(message: str, paths: Iterable[str]) -> str:
     return (text.strip() if is_place else rest) or message
 
 
-class RunnerRun(Struct):
-    """One run of a runner: the identities that it names, and what it counts at its end.
-
-    `count` tests passed or failed; it is `unclear` if names contradict counts in another way.
-    """
-
-    by: str
-    names: list[str]
-    failing: list[tuple[int, Failure]]
-    count: int
-    failed: int
-    unclear: bool = False
-
-
 class RunnerOutput(Struct):
     """What was read so far: failures and their lines, and the identity of each test that ran.
 
@@ -117,22 +103,31 @@ class RunnerOutput(Struct):
         for name in self.__struct_fields__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
-    def add_run(self, run: RunnerRun) -> None:
-        """Take in one run of a runner.
+    def add_run(
+        self,
+        by: str,
+        names: Sequence[str],
+        failing: Sequence[tuple[int, Failure]],
+        count: int,
+        failed: int,
+        *,
+        unclear: bool = False,
+    ) -> None:
+        """Take in one run of a runner, which counts so many tests and failed ones.
 
-        Tests may print names as well: these are believed only where the runner counts as many.
+        Tests may print names as well: these are believed only where the runner counts as many, and
+        does not contradict them otherwise, which is `unclear`.
         """
-        self.failures += run.failing
-        if run.names and len(run.names) == run.count and not run.unclear:
-            names = frozenset(run.names)  # some tests break before they can be counted
-            self.ran += run.names
-            self.ran += [name for name in _list_ids(run.failing) if name not in names]
+        self.failures += failing
+        if names and len(names) == count and not unclear:
+            known = frozenset(names)  # some tests break before they can be counted
+            self.ran += [*names, *(name for name in _list_ids(failing) if name not in known)]
         else:
-            self.counted += run.count
-        if len(run.failing) < run.failed:
-            clause = f"and names {len(run.failing) or 'none'}"
-            self.unnamed.append(f"{run.by} counts {pluralize(run.failed, 'failed test')} {clause}")
-            self.more += run.failed - len(run.failing)
+            self.counted += count
+        if len(failing) < failed:
+            clause = f"and names {len(failing) or 'none'}"
+            self.unnamed.append(f"{by} counts {pluralize(failed, 'failed test')} {clause}")
+            self.more += failed - len(failing)
 
 
 def _list_ids(failing: Iterable[tuple[int, Failure]]) -> list[str]:

@@ -14,7 +14,7 @@ from prjury.judges.builds.results import wording
 from prjury.judges.builds.results.error_text import find_error_above, is_panic, read_message
 from prjury.judges.builds.results.line_set import LineSet
 from prjury.judges.builds.results.places import find_place
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.runners import Runner, read_table
 
 _REACH = 60
@@ -357,7 +357,7 @@ class _Reader:
         if self._runner.sums and self._runner.good and not self._runner.bad:
             names += [failure.id for _, failure in failing if failure.kind == "test"]
         self._output.skipped += out + totals.get("left", 0 if out else run.out)
-        self._output.add_run(RunnerRun(self._runner.by, names, failing, count, failed))
+        self._output.add_run(self._runner.by, names, failing, count, failed)
 
 
 def _strip_level(line: str) -> str:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.error_text import add_values, find_error_above
 from prjury.judges.builds.results.places import find_place
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, RunnerRun
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.wording import LEFT_OUT
 
 #: Some leave out the number, others the name; behind a brace the subtests follow.
@@ -120,9 +120,7 @@ def _end_stream(section: LogSection, output: RunnerOutput, stream: _Stream) -> N
         if not (point.good or any(not part.good and not part.skipped for part in parts)):
             failing.append((section.numbers[point.index], failure))
     unclear = stream.plan != roots
-    output.add_run(
-        RunnerRun("the TAP stream", names, failing, len(names), len(failing), unclear=unclear)
-    )
+    output.add_run("the TAP stream", names, failing, len(names), len(failing), unclear=unclear)
 
 
 def _read_failure(section: LogSection, point: _Point) -> Failure:

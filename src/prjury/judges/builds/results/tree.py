@@ -126,34 +126,31 @@ class TemporaryPaths:
         return self.around / "reports"
 
     @cached_property
-    def _trees(self) -> Sequence[str]:
-        return sorted({str(self.tree), os.path.realpath(self.tree)})
-
-    @cached_property
-    def _in_tree(self) -> re.Pattern[str]:
-        """A path below the tree, or the tree itself; perhaps an address."""
-        trees = "|".join(map(re.escape, self._trees))
+    def _places(self) -> tuple[re.Pattern[str], Sequence[str]]:
+        """A path below the tree, or the tree itself, perhaps an address; and what is around it."""
+        trees, arounds = (
+            sorted({str(place), os.path.realpath(place)}) for place in (self.tree, self.around)
+        )
         before = "" if self.tree.is_relative_to(self.around) else r"(?<![\w.-])"
         path = r"(?P<path>(?(file)[^\s:\"]*))"
-        return re.compile(rf"{before}(?P<file>file://)?(?:{trees})(?:/{path}|(?![\w.-]))")
+        place = "|".join(map(re.escape, trees))
+        expression = rf"{before}(?P<file>file://)?(?:{place})(?:/{path}|(?![\w.-]))"
+        return re.compile(expression), arounds
 
     @cached_property
-    def _arounds(self) -> Sequence[str]:
-        return sorted({str(self.around), os.path.realpath(self.around)})
-
-    @cached_property
-    def _marks(self) -> Sequence[str]:
+    def _marks(self) -> frozenset[str]:
         """What a text holds that names one of the places; most texts do not."""
-        inside = self.tree.is_relative_to(self.around)
-        names = (Path(around).name for around in self._arounds)
-        return [*names, *(() if inside else self._trees)]
+        places = (self.tree, self.around)
+        real = (Path(os.path.realpath(place)) for place in places)
+        return frozenset(place.name for place in (*places, *real))
 
     def relative(self, text: str) -> str:
         """Return the text with paths below the tree made relative to it."""
         if not any(mark in text for mark in self._marks):
             return text
-        text = self._in_tree.sub(_shorten_path, text)
-        for around in self._arounds:
+        expression, arounds = self._places
+        text = expression.sub(_shorten_path, text)
+        for around in arounds:
             text = text.replace(around, "…")
         return text
 

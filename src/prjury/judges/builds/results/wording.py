@@ -13,7 +13,7 @@ LEFT_OUT = "{} left tests out: {}"
 STOPPED_EARLY = "the tests of {} stopped early"
 
 
-def foreign_report(form: str | None, root: str) -> str:
+def foreign_report(form: str, root: str) -> str:
     """Return the clause about a report in another form than JUnit's."""
     if form:
         article = "an" if form[0] in "AEINOx" else "a"
