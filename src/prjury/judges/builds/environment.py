@@ -149,10 +149,8 @@ def _find_with_gaps(parts: str, line: str, start: int) -> tuple[int, int] | None
 def _first_version(text: str) -> str:
     """The words up to the first with a digit; the first word where none has one."""
     words = text.split()
-    for number, word in enumerate(words[:3], 1):
-        if any(map(str.isdigit, word)):
-            return " ".join(words[:number]).strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME]
-    return words[0].strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME] if words else ""
+    ends = (end for end, word in enumerate(words[:3], 1) if any(map(str.isdigit, word)))
+    return " ".join(words[: next(ends, 1)]).strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME]
 
 
 def _downloads(lines: Sequence[str], index: int) -> bool:

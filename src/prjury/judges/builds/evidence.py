@@ -6,7 +6,6 @@ can be true; all else a build job could say of itself as well.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
@@ -208,9 +207,9 @@ def read_evidence(content: bytes) -> BuildEvidence:
         CannotJudgeError: ``evidence_invalid`` for anything that has not exactly the known form, or
             whose counts cannot be true.
     """
+    if content.count(b"[") + content.count(b"{") > _MOST_PARTS:
+        raise refuse_evidence(f"it has more than {_MOST_PARTS} parts")
     try:
-        _refuse_parts(content)
-        json.loads(content, object_pairs_hook=_refuse_repeated_keys)
         evidence = msgspec.json.decode(content, type=BuildEvidence)
         for record in (*evidence.builds, *evidence.commands):
             run = record.run
@@ -230,18 +229,6 @@ def refuse_evidence(why: str) -> CannotJudgeError:
         remedy="build again with `prjury build`, in the same version",
         reason="evidence_invalid",
     )
-
-
-def _refuse_parts(content: bytes) -> None:
-    if content.count(b"[") + content.count(b"{") > _MOST_PARTS:
-        raise ValueError(f"it has more than {_MOST_PARTS} parts")
-
-
-def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise ValueError("a key is repeated")
-    return values
 
 
 def refuse_counts(run: TreeRun) -> None:

@@ -232,13 +232,15 @@ def _read_tests(
         for commit, tree in ((pull.head.sha, pull.merge.tree), (pull.base.sha, None)):
             if not (names and ports.checks):
                 return None
-            left = ports.checks.reports(commit, names, deadline)
-            problems = () if options.artifacts == "auto" else left.problems
-            if not (left.files or problems):
-                notes += left.problems
+            artifacts = ports.checks.reports(commit, names, deadline)
+            problems = () if options.artifacts == "auto" else artifacts.problems
+            if not (artifacts.files or problems):
+                notes += artifacts.problems
                 break
-            notes += () if problems else left.problems
-            sides.append(read_reported(left.files, _list_paths(ports, tree or commit), problems))
+            notes += () if problems else artifacts.problems
+            sides.append(
+                read_reported(artifacts.files, _list_paths(ports, tree or commit), problems)
+            )
     except (SourceError, CannotJudgeError) as error:
         notes.append(f"the test reports cannot be read: {error}")
         return None

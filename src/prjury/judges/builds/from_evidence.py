@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from msgspec import structs
-
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import list_touched
 from prjury.judges.builds.compare import Comparison, compare
@@ -25,7 +23,6 @@ from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Evidence
-from prjury.report.judge_facts import BuildFacts
 from prjury.snapshot.model import PullRequest, visible
 
 _MOST_NAMED = 3
@@ -62,9 +59,7 @@ class EvidenceBuild:
         record = evidence.builds[0] if len(evidence.builds) == 1 else None
         if record is None or record.system != REPORTED or record.command not in plans:
             return None
-        judgment = self._judge(plans[record.command], record, decide_reported)
-        facts = BuildFacts.of(judgment) or BuildFacts()
-        return judgment.with_metadata(**structs.replace(facts, origin="evidence").to_metadata())
+        return self._judge(plans[record.command], record, decide_reported)
 
     def judge_builds(
         self, evidence: BuildEvidence, plans: Sequence[BuildPlan]

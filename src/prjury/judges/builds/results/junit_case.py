@@ -106,54 +106,47 @@ class JunitReport:
         return (file, True) if file else (self.tree.module(owner) or "", False)
 
 
-@dataclass(frozen=True)
 class JunitCase:
-    """A test case in a report."""
+    """A test case of a report: whose it is, how it ended, and why it failed.
 
-    case: Element
-    report: JunitReport
+    Attributes:
+        test: suite and name, the same ones as the runner's own output leads to.
+        skipped: it did not run, or does not count because it is still to be done.
+        kind: of a failure; what is no test may have kept tests from running.
+        ran: a test of this name ran.
+        inside: what a test that is a program prints of tests of its own.
+        shows_failure: it shows a failure, also one that does not count, such as an attempt's.
+    """
+
+    def __init__(self, case: Element, report: JunitReport) -> None:
+        """Read the case, but for the text of its failures."""
+        self._case, self._report = case, report
+        self._owner = strip_escapes(case.get("classname", ""))
+        self._name = strip_escapes(case.get("name", ""))
+        words = [case.get(name, "").lower() for name in ("status", "result")]
+        ending = next((word for word in words if word in _BAD or word in _NOT_RUN), "")
+        failures = self._list_children(*FAILED)
+        kinds = [child.get("type") for child in self._list_children("skipped")]
+        self.skipped = not failures and (bool(kinds) or ending in _NOT_RUN)
+        self.skipped = self.skipped or kinds == ["todo"]
+        self._failures = failures or [Element("failure")] * (ending in _BAD)
+        self.shows_failure = bool(self._failures) or any(
+            tag(child).endswith(tuple(FAILED)) for child in case
+        )
+        self.kind: Kind = self._find_kind()
+        self.test = self._identify()
+        self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
+        self.inside = self._read_inside()
 
     def _list_children(self, *names: str) -> list[Element]:
-        return [child for child in self.case if tag(child) in names]
+        return [child for child in self._case if tag(child) in names]
 
-    @cached_property
-    def owner(self) -> str:
-        """The test's class, as the runner calls it."""
-        return strip_escapes(self.case.get("classname", ""))
-
-    @cached_property
-    def name(self) -> str:
-        """The test's name, as the runner calls it."""
-        return strip_escapes(self.case.get("name", ""))
-
-    @cached_property
-    def _ending(self) -> str:
-        """How the test ended, as far as attributes say."""
-        words = (self.case.get(name, "").lower() for name in ("status", "result"))
-        return next((word for word in words if word in _BAD or word in _NOT_RUN), "")
-
-    @cached_property
-    def _failures(self) -> list[Element]:
-        failures = self._list_children(*FAILED)
-        return failures or [Element("failure")] * (self._ending in _BAD)
-
-    @cached_property
-    def skipped(self) -> bool:
-        """It did not run, or does not count because it is still to be done."""
-        kinds = [child.get("type") for child in self._list_children("skipped")]
-        broken = bool(self._list_children(*FAILED))
-        if kinds:
-            return not broken or kinds == ["todo"]
-        return self._ending in _NOT_RUN and not broken
-
-    @cached_property
-    def inside(self) -> RunnerOutput:
-        """What a test that is a program prints of tests of its own."""
-        if not any(place in f"/{self.report.path}" for place in _PROGRAMS):
+    def _read_inside(self) -> RunnerOutput:
+        if not any(place in f"/{self._report.path}" for place in _PROGRAMS):
             return RunnerOutput()
         texts = [child.text or "" for child in self._list_children("system-out")]
         lines = [line for text in texts for line in text.splitlines()]
-        return read_inside(LogSection(lines, range(len(lines)), self.report.tree))
+        return read_inside(LogSection(lines, range(len(lines)), self._report.tree))
 
     def list_inside(self) -> Iterator[Failure]:
         """Yield what failed in a test that is a program."""
@@ -161,34 +154,30 @@ class JunitCase:
         for _, failure in self.inside.failures:
             yield replace(failure, suite=suite, name=f"{name}: {failure.name}")
 
-    @cached_property
-    def kind(self) -> Kind:
-        """The kind of a failure: something that is no test may have kept tests from running."""
-        runner = self.report.runner
-        words = {self.name, self.owner, *(child.get("message") for child in self._failures)}
-        if _UNLOADED & words or (runner == "vitest" and self.name == self.owner):
+    def _find_kind(self) -> Kind:
+        report, name, owner = self._report, self._name, self._owner
+        words = {name, owner, *(child.get("message") for child in self._failures)}
+        if _UNLOADED & words or (report.runner == "vitest" and name == owner):
             return "compile"
-        if runner == "go" and not self.owner:
+        if report.runner == "go" and not owner:
             built = not any("[build failed]" in (child.text or "") for child in self._failures)
             return "error" if built else "goal"
         of_several = {
-            "mocha": any(hook in self.name for hook in HOOKS),
-            "node": self.report.relative(self.name) in self.report.tree.paths,
-            "jvm": not self.name,
+            "mocha": any(hook in name for hook in HOOKS),
+            "node": report.relative(name) in report.tree.paths,
+            "jvm": not name,
         }
-        return "error" if of_several.get(runner) else "test"
+        return "error" if of_several.get(report.runner) else "test"
 
-    @cached_property
-    def test(self) -> tuple[str, str]:
-        """Suite and name, the same ones as the runner's own output leads to."""
-        report, owner, name = self.report, self.owner, self.name
+    def _identify(self) -> tuple[str, str]:
+        report, owner, name = self._report, self._owner, self._name
         if report.runner == "go":
             return owner or (report.suites[-1].get("name", "") if report.suites else ""), name
         if report.runner == "nextest":
             return owner, name
         repeated = report.runner in {"jest", "mocha"} and name.endswith(owner)
         full = name if repeated or not owner else f"{owner}#{name}"
-        if file := self.case.get("file"):
+        if file := self._case.get("file"):
             return report.tree.resolve(report.relative(file)), full
         if report.runner == "node":
             suites = (suite.get("name", "") for suite in report.suites)
@@ -197,27 +186,15 @@ class JunitCase:
         return suite or report.directory, name if itself else full
 
     @property
-    def ran(self) -> bool:
-        """A test of this name ran."""
-        return self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
-
-    @property
     def is_unique(self) -> bool:
         """No other test has its name."""
-        return self.report.runner in _UNIQUE and bool(self.name)
+        return self._report.runner in _UNIQUE and bool(self._name)
 
     @cached_property
     def failure(self) -> Failure | None:
         """Why it failed, None if it did not."""
         bad = [] if self.skipped else self._failures
         return self._read_failure(bad[0]) if bad else None
-
-    @property
-    def shows_failure(self) -> bool:
-        """It shows a failure, also one that does not count, such as an attempt's."""
-        return bool(self._failures) or any(
-            tag(child).endswith(tuple(FAILED)) for child in self.case
-        )
 
     def find_attempt(self) -> Failure | None:
         """Return an attempt that failed before one passed."""
@@ -231,18 +208,18 @@ class JunitCase:
         text = child.text or ""
         if not text.strip():  # Surefire keeps the stack of an attempt in an element of its own
             text = next((below.text or "" for below in child if tag(below) == "stacktrace"), text)
-        text = self.report.clean(text[: _LONGEST_LINE * _MOST_LINES])
+        text = self._report.clean(text[: _LONGEST_LINE * _MOST_LINES])
         lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
-        message = _break_lines(self.report.clean(child.get("message") or ""))
+        message = _break_lines(self._report.clean(child.get("message") or ""))
         headline = _read_first(message.splitlines())
         return with_details(self._place_failure(headline, lines), _list_shown(lines))
 
     def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
-        (suite, name), tree, runner = self.test, self.report.tree, self.report.runner
+        (suite, name), tree, runner = self.test, self._report.tree, self._report.runner
         if runner == "go" and self.kind == "test":
             return make_go_failure(LogSection((), (), tree), suite, name, lines)
-        last = runner in {"", "pytest"}
-        path, line = find_place(lines, tree, owner=self.owner, near=self.report.path, last=last)
+        near, last = self._report.path, runner in {"", "pytest"}
+        path, line = find_place(lines, tree, owner=self._owner, near=near, last=last)
         message = "" if headline in _EMPTY else headline
         if runner == "nextest":
             message = read_message(lines)
@@ -252,25 +229,25 @@ class JunitCase:
             marked = [text[1:].strip() for text in lines if text.startswith("E ")]
             message = next(filter(None, reversed(marked)), "")
         message = message or _read_first(lines) or "failed"
-        elsewhere = self.kind == "compile" and path not in {None, tree.module(self.name)}
+        elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
         if path is None:
             path, line = self._find_own_place()
         if self.kind == "test":
             return make_failure("test", message, path, line, name, suite)
-        whole = {"go": suite, "jvm": self.owner, "mocha": name}.get(runner)
-        whole = whole or self.report.relative(self.name)
+        whole = {"go": suite, "jvm": self._owner, "mocha": name}.get(runner)
+        whole = whole or self._report.relative(self._name)
         # what many modules import is broken once
         return make_failure(self.kind, message, path, line, None if elsewhere else whole)
 
     def _find_own_place(self) -> tuple[str | None, str | None]:
         """Return where the test itself stands."""
-        file, at = self.case.get("file"), self.case.get("line", "")
-        if file:
-            path = self.report.tree.find(self.report.relative(file))
+        paths, relative = self._report.tree.paths, self._report.relative
+        if file := self._case.get("file"):
+            path, at = self._report.tree.find(relative(file)), self._case.get("line", "")
             is_line = path and at.isascii() and at.isdigit() and len(at) < 9  # noqa: PLR2004
             return path, str(int(at) + 1) if is_line else None
-        for name in (*self.test, self.report.relative(self.name)):
-            if name in self.report.tree.paths:
+        for name in (*self.test, relative(self._name)):
+            if name in paths:
                 return name, None
         return None, None
 

@@ -84,8 +84,6 @@ def read_log(
         results.ignored += output.broken
         if output.ran or output.counted or output.skipped:
             good[runner] = RunnerOutput([], output.ran, output.counted, output.skipped)
-        if runner == "tap" and output.doubts:  # fewer results than planned, whatever the exit code
-            good.setdefault(runner, RunnerOutput()).doubts += output.doubts
     return LogResults(transcript.tail, good, ignored=results.ignored)
 
 

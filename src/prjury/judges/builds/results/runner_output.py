@@ -120,8 +120,8 @@ class RunnerOutput(Struct):
         """
         self.failures += failing
         if names and len(names) == count and not unclear:
-            known = frozenset(names)  # some tests break before they can be counted
-            self.ran += [*names, *(name for name in _list_ids(failing) if name not in known)]
+            unique = frozenset(names)  # some tests break before they can be counted
+            self.ran += [*names, *(name for name in _list_ids(failing) if name not in unique)]
         else:
             self.counted += count
         if len(failing) < failed:
