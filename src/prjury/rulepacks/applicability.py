@@ -157,11 +157,7 @@ _ALLOWED = frozenset({Truth.YES, Truth.SOME})
 
 @dataclass(frozen=True)
 class PackApplicability:
-    """A pack as it is seen from one module; what its rules have in common is asked once.
-
-    Attributes:
-        asked_for: whether the operator named the pack; it then looks without any declaration.
-    """
+    """A pack as it is seen from one module; one asked for by name needs no declaration."""
 
     pack: Pack
     module: ManifestModule

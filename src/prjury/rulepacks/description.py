@@ -62,11 +62,7 @@ def list_languages(names: Iterable[str]) -> str:
 
 
 def describe_requirements(requirements: Iterable[Requirement], unbounded: str = "") -> str:
-    """Return ``Python 3.12 or later``; several with ``or``, those with the same bounds together.
-
-    Args:
-        unbounded: what stands before those of which any version will do.
-    """
+    """Return ``Python 3.12 or later``; several with ``or``, those with the same bounds together."""
     parts = [
         ("" if bounds else unbounded) + " or ".join(map(_name, same)) + bounds
         for bounds, same in groupby(requirements, key=_bounds)

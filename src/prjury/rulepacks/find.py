@@ -93,11 +93,7 @@ def list_known(paths: Sequence[Path]) -> list[Pack]:
 
 
 def named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:
-    """The pack of this name, or the rule ``pack/rule`` and its pack.
-
-    Raises:
-        UsageError: for an unknown name, with those that are near it.
-    """
+    """The pack of this name, or the rule ``pack/rule`` and its pack; UsageError for others."""
     by_name: dict[str, tuple[Pack, PatternRule | None]] = {pack.id: (pack, None) for pack in packs}
     for pack in packs:
         by_name |= {f"{pack.id}/{rule.id}": (pack, rule) for rule in pack.rules}

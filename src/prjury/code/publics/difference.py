@@ -63,7 +63,9 @@ def _is_same_type(old: str, new: str) -> bool:
     if old == new:
         return True
     before, after = _QUALIFIED.findall(old), _QUALIFIED.findall(new)
-    return _QUALIFIED.sub("", old) == _QUALIFIED.sub("", new) and all(
+    if len(before) != len(after) or _QUALIFIED.sub("", old) != _QUALIFIED.sub("", new):
+        return False
+    return all(
         one == other or one.endswith(f".{other}") or other.endswith(f".{one}")
         for one, other in zip(before, after, strict=True)
     )

@@ -1,9 +1,4 @@
-"""The checks of a backport: one file a check in ``checks/``, and `CHECKS` as the one list.
-
-It is in the order of reports. To add a check, write ``checks/NAME.py`` with a function that returns
-a `Check` or None, a row in `CHECKS`, which hands it what it needs of the `BranchContext`, and, if a
-failure changes the verdict, the name in a set at the top of ``verdict.py``.
-"""
+"""The checks of a backport, one file each in ``checks/``; `CHECKS` lists them as reports do."""
 
 from __future__ import annotations
 

@@ -118,14 +118,7 @@ def read_change(
 
 @dataclass(eq=False)
 class BranchContext:
-    """What is known about one branch.
-
-    Attributes:
-        interface: that of the change; in the deep stage together with its prerequisites.
-        newest: whether the branch forked last from the base.
-        others: earlier changes as the other branches have them.
-        thorough: whether deep checks run even if the verdict is clear without them.
-    """
+    """What is known about one branch; ``others``: earlier changes as other branches have them."""
 
     tools: Tools
     deadline: Deadline

@@ -1,8 +1,7 @@
 """The history of a branch, and which earlier changes were backported to it.
 
-Projects differ in what they backport more than changes do. So the score reads the branch's own
-record: the share of recent changes that reached it, and whether changes with the same words in
-their titles did so more or less often.
+Projects differ more than changes do, so the score reads the branch's own record: the share of
+recent changes that reached it, and whether changes with the same words did so more often.
 """
 
 from __future__ import annotations

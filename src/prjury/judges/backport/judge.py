@@ -1,8 +1,4 @@
-"""The backport judge: branches in, one verdict for each out.
-
-What depends on the change alone is found once; the branches are then checked in parallel. An error
-on one branch leaves the others alone.
-"""
+"""The backport judge: branches in, one verdict for each out, checked in parallel."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _PULLS = (
     r"\[PRs?(?P<bracketed>(?:[ ,]{1,2}#\d{1,9})+)(?:/[0-9a-f]{7,64})?(?: backport)?\]",
 )
 _OF_PULLS = re.compile("|".join(_PULLS), re.IGNORECASE)
-_ADDRESS = re.compile(r"https?://[^\s/]+/([^\s/]+/[^\s/]+)/pull/(\d{1,9})")
+_ADDRESS = re.compile(r"https?://[^\s/]+/[^\s/]+/[^\s/]+/pull/(\d{1,9})")
 _DIGITS = re.compile(r"\d{1,9}")
 
 #: Words before a statement that negate it, or make it a plan or a part.
@@ -70,14 +70,10 @@ class Origins(Struct, frozen=True):
     pulls: tuple[int, ...] = ()
 
 
-def origins(message: str, repo: str | None = None) -> Origins:
-    """Return the origins that a commit message names.
+def origins(message: str) -> Origins:
+    """Return the origins that a commit message names, the numbers after its title among them.
 
-    The number after a title counts: a picked commit keeps the number of its pull request. Partial
-    backports do not count, nor does what the title of a revert names.
-
-    Args:
-        repo: ``owner/name``; addresses of other repositories are ignored then.
+    Partial backports do not count, nor does what the title of a revert names.
     """
     subject, _, body = message.strip().partition("\n")
     title = "" if _REVERT.match(subject) else " ".join(subject.split())[:_LONGEST]
@@ -88,7 +84,8 @@ def origins(message: str, repo: str | None = None) -> Origins:
             for quoted in filter(None, match.groups()):
                 shas += re.findall(_SHA, quoted.lower())
         for match in _find_statements(_OF_PULLS, line):
-            pulls += _read_numbers("".join(filter(None, match.groups())), repo)
+            quoted = "".join(filter(None, match.groups()))
+            pulls += map(int, _ADDRESS.findall(quoted) or _DIGITS.findall(quoted))
     pulls += _read_branch(title)
     words = takewhile(_AFTER_TITLE.fullmatch, reversed(title.split()))
     pulls += (int(number) for word in reversed([*words]) for number in _DIGITS.findall(word))
@@ -110,14 +107,6 @@ def _find_statements(patterns: re.Pattern[str], line: str) -> Iterator[re.Match[
         before = line[max(0, match.start() - 60) : match.start()].rstrip()
         if not (_NEGATED.search(before) or _TO_COME.match(line, match.end())):
             yield match
-
-
-def _read_numbers(quoted: str, repo: str | None) -> list[int]:
-    addresses = _ADDRESS.findall(quoted)
-    if not addresses:
-        return [int(number) for number in _DIGITS.findall(quoted)]
-    same = repo.casefold() if repo else None
-    return [int(number) for name, number in addresses if same in {None, name.casefold()}]
 
 
 def _read_branch(title: str) -> list[int]:

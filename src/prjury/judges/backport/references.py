@@ -43,13 +43,9 @@ Files: TypeAlias = Mapping[str, str]
 
 @dataclass(frozen=True)
 class ChangeReferences:
-    """What the change refers to; the same for every branch.
+    """What the change refers to: names that it does not bring, and imports of files of the base.
 
-    Attributes:
-        words: names that it neither binds nor brings.
-        modules: imports of files that the merge base has, with their paths.
-        files: the code on the merge base.
-        stripped: lines by blob with blanks for comments and strings; None if unreadable.
+    ``stripped`` are lines by blob with blanks for comments and strings; None if unreadable.
     """
 
     pull: PullRequest

@@ -1,8 +1,4 @@
-"""The score: how likely the people of a project are to bring a change to a branch.
-
-An additive model of nine traits. The branch's own record weighs most: the share of recent changes
-that reached it, and whether changes with such titles did.
-"""
+"""The score: how likely the people of a project are to bring a change to a branch."""
 
 from __future__ import annotations
 
@@ -41,11 +37,7 @@ _ASIDE = frozenset({"feature", "docs", "tests", "build", "dependency", "tidying"
 
 
 class ChangeTraits(Struct, frozen=True):
-    """The traits of a change.
-
-    Its title calls it a ``fix``, nothing but a fix of the program (``plain``), or a label or a
-    changelog entry does (``recorded``).
-    """
+    """The traits of a change; its title calls it plainly a fix, or a label or changelog does."""
 
     words: frozenset[str] = frozenset()
     fix: bool = False

@@ -49,12 +49,8 @@ class BranchFacts(Struct, frozen=True):
 
     Attributes:
         unnamed: whether somebody asks for a backport without naming a branch.
-        reached: the number of earlier changes that reached this or another branch.
-        hollow: whether the change itself is empty.
-        gone: whether the branch has none of the touched files.
+        hollow: whether the change itself is empty; ``gone``: whether its files are not there.
         newer: whether the change only raises versions that the branch has already.
-        parents: of the change's head, if they are known.
-        cut_short: whether the deep checks were skipped.
     """
 
     pull: PullRequest
@@ -308,10 +304,7 @@ def needs_opinion(backport: Backport) -> bool:
 
 
 def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
-    """Add a model's opinion to the reasons; the verdict stays a human's.
-
-    Nothing is added if no model could be asked.
-    """
+    """Add a model's opinion to the reasons, if one was asked; the verdict stays a human's."""
     if is_benign(opinion):
         return backport
     words = {Status.PASS: "a model finds it suitable", Status.FAIL: "a model advises against it"}

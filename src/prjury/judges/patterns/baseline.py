@@ -60,11 +60,7 @@ class Baseline(Struct, frozen=True):
 def fingerprints(
     path: str, scan: FileScan, hits: Sequence[Hit], added: Collection[int]
 ) -> list[str]:
-    """Return the fingerprint of each hit.
-
-    Of several with the same text, those that the pull request does not touch are counted first: a
-    copy that it adds above a known line is the one that is new.
-    """
+    """Return the fingerprint of each hit; of equal ones, those that stood there count first."""
     lines = scan.content.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     texts = ["".join(lines[hit.lines[0] - 1].split()) for hit in hits]
     order = sorted(

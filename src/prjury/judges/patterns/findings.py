@@ -28,15 +28,10 @@ _APPLICABILITY = ("machine-applicable", "maybe-incorrect", "has-placeholders")
 
 @dataclass(frozen=True)
 class PatternFinding:
-    """One rule on one added line, ``text``.
+    """One rule on one added line, ``text``, with the ``code`` in it and what makes it right.
 
-    Attributes:
-        established: whether the module does the same already, which made a warning of an error.
-        repeated: whether the line that it replaces has it too, which made a hint of it.
-        fixed: the whole line as it would be right, and how sure that is; None without a fix.
-        code: the code in which the pattern stands; empty where only the line is known.
-        replacement: what replaces the very name that it uses.
-        fingerprints: by which a baseline knows it; a renamed file's old path makes a second one.
+    ``established`` in the module makes a warning of an error, ``repeated`` on a line a hint.
+    ``fixed`` is the whole line and how sure that is; a renamed file has two fingerprints.
     """
 
     active: Active

@@ -1,8 +1,4 @@
-"""Tier 1: does the pull request add what the declared versions no longer have?
-
-Reads build files and the files in which a rule's word stands (gather), then turns what was found
-into a judgment (decide). Findings stand on added lines only.
-"""
+"""Tier 1: does the pull request add what the declared versions no longer have?"""
 
 from __future__ import annotations
 
@@ -56,10 +52,7 @@ class ScannedFiles(Struct, frozen=True):
 
 
 def name_packs(scanned: Sequence[ScannedFiles]) -> str:
-    """Return the packs that are about the touched files: those of which many rules look at them.
-
-    A pack about workflows has a rule or two for scripts, and says nothing else about these.
-    """
+    """Return the packs that are about the touched files, of which many rules look at them."""
     return ", ".join(each.pack for each in scanned if each.rules >= _SHARE * each.total)
 
 
@@ -71,11 +64,7 @@ def decide(
     *,
     whole: bool = False,
 ) -> Judgment:
-    """FAIL with a finding that reaches the threshold; then ERROR, ABSTAIN, PASS.
-
-    Args:
-        whole: whether all of a tree was looked at, so that no change has silenced anything.
-    """
+    """FAIL with a finding that reaches the threshold; then ERROR, ABSTAIN, PASS."""
     findings, silenced = sorted(outcome.findings, key=_place), sorted(outcome.silenced, key=_place)
     seen: dict[str, Any] = {
         "checks": [*_list_checks(outcome, findings, silenced, scanned, facts)],
@@ -297,12 +286,7 @@ def make(options: PatternsOptions, ports: Ports) -> PatternsJudge:
 
 @dataclass(frozen=True)
 class PatternsJudge:
-    """Judges what a pull request adds against the versions that its base declares.
-
-    Attributes:
-        whole: whether the pull request adds a whole tree; its own baseline is then in force.
-        own: the user's packs; a pull request that changes them gets a note about it.
-    """
+    """Judges what a pull request adds (a ``whole`` tree?) against its base's versions."""
 
     options: PatternsOptions
     repository: Repository
@@ -315,12 +299,7 @@ class PatternsJudge:
     own: CommittedPacks = field(default_factory=CommittedPacks)
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """FAIL with a finding at or above the configured severity, else PASS, or ABSTAIN.
-
-        Raises:
-            SourceError: when the repository cannot be read.
-            ConfigError: when a shipped pack is damaged, or the baseline missing or malformed.
-        """
+        """FAIL with a finding at or above the configured severity, else PASS, or ABSTAIN."""
         pull = getattr(context, "pull", None)
         if not isinstance(pull, PullRequest):
             return _not_applicable("there is no pull request to look at", {})

@@ -34,10 +34,7 @@ MARKER = "prjury-ignore"
 
 @dataclass(frozen=True)
 class Active:
-    """A rule that holds for a file, with its pack.
-
-    ``repairs``: its replacement is there in every version that the module allows.
-    """
+    """A rule that holds for a file, with its pack; ``repairs`` if its replacement is there."""
 
     pack: Pack
     rule: PatternRule
@@ -95,12 +92,9 @@ class Prefilter:
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a rule's pattern stands.
+    """A place where a rule's pattern stands, by git's lines, the telling one first.
 
-    Attributes:
-        lines: git's numbers of the lines that it stands on or is named by, the telling one first.
-        spans: where in the source's text, in characters; empty where only the lines are known.
-        rewritten: the setting as it is called now, where that is all that changes.
+    Its spans are characters of the text; ``rewritten`` is a setting as it is called now.
     """
 
     active: Active
@@ -162,11 +156,7 @@ class FileScan:
         ]
 
     def hits(self, parsed: Parsed | None) -> list[Hit]:
-        """Every line of the file in which a rule's pattern stands, once for each rule.
-
-        Raises:
-            UnreadableError: for a build file that cannot be read.
-        """
+        """Every line of the file in which a rule's pattern stands, once for each rule."""
         hits: dict[tuple[int, str], Hit] = {}
         for hit in self._hits(parsed):
             key = (hit.lines[0], hit.active.name)

@@ -41,14 +41,7 @@ class CaseFailure:
 
 @dataclass(frozen=True)
 class PackCase:
-    """Code in a rule's tests, and what the rule should make of it.
-
-    Attributes:
-        must_match: whether the rule must find something in it.
-        skipped: whether no word of the rule stands in it, so that it is not parsed.
-        hits: what was found, once it has run.
-        unread: why it could not be read, once it has run.
-    """
+    """Code in a rule's tests, and what the rule should make of it, if its words stand there."""
 
     active: Active
     language: str

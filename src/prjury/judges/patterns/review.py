@@ -42,9 +42,8 @@ class ScanOutcome:
     Attributes:
         prior: findings that the baseline knows; ``stale`` are its entries that match nothing.
         upcoming: uses that are right for the declared version, and will not be for a later one.
-        candidates: the files of which a rule could say something, read or not; others are outside.
+        candidates: the files of which a rule could say something; others are outside.
         crashed: why the parser gave no answer, by path; never a hostile file's timeout.
-        locks: changed lock files that a reader of manifests understands.
     """
 
     findings: list[PatternFinding] = field(default_factory=list)
@@ -123,10 +122,7 @@ class _Target:
 
 @dataclass(frozen=True)
 class PatternScan:
-    """The scan of one pull request, by the rules that hold for each file, by its path.
-
-    With ``whole``, the parser's time is that of each batch of files, not that of all of them.
-    """
+    """The scan of one pull request; of a ``whole`` tree each batch has the parser's time."""
 
     repository: Repository
     parser: Parser
@@ -177,10 +173,7 @@ class PatternScan:
     def _scan(
         self, target: _Target, content: bytes | None, prefilter: Prefilter
     ) -> FileScan | None:
-        """The file with the rules whose clues stand in it, in whichever line; None without any.
-
-        An old import may say what a new line means, so that the added lines alone do not tell.
-        """
+        """The file with rules whose clues stand in it, also on old lines; None without any."""
         if content is None:
             raise UnreadableError(_MISSING)
         source = Source.of(decode(content), target.language)

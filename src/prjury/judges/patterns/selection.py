@@ -74,12 +74,7 @@ class ApplicableRules:
 
 @dataclass(frozen=True)
 class PackSelection:
-    """What the operator asked for: packs by name or by what the project declares.
-
-    Attributes:
-        own: the user's packs by id; one that has the id of a shipped pack replaces it.
-        requested: the packs that were asked for by name.
-    """
+    """Packs by name or by what the project declares; the user's own replace shipped ones."""
 
     own: Mapping[str, Pack]
     heads: Mapping[str, Head]

@@ -25,10 +25,7 @@ ANY, DEPRECATION, REMOVAL = "*", "*deprecation", "*removal"
 
 @dataclass
 class Directive:
-    """One comment or annotation on a line, or one name in it, which holds over ``lines``.
-
-    It is used if it has silenced anything, also on lines that the pull request does not add.
-    """
+    """One comment, annotation or name in it over ``lines``; used if it silenced anything."""
 
     label: str
     text: str
@@ -46,10 +43,7 @@ class Directive:
 
 
 def names_of(active: Active, severity: Severity) -> frozenset[str]:
-    """Return every name by which a comment can mean a finding of this severity.
-
-    A lesser severity than error, also because the version only deprecates it, is a deprecation.
-    """
+    """Return every name by which a comment can mean a finding of this severity."""
     rule = active.rule
     lesser = severity != "error" and rule.deprecated is not None
     kind = DEPRECATION if lesser or rule.severity != "error" else REMOVAL
@@ -323,10 +317,7 @@ class Suppressions:
     def list_unused(
         self, added: Collection[int], active: Collection[Active]
     ) -> list[tuple[str, int]]:
-        """Return names and lines of our own comments that the change adds and that do nothing.
-
-        A name of another pack's rule is left out where none of that pack looked at the file.
-        """
+        """Return names and lines of added comments of ours that do nothing in packs that looked."""
         packs = {each.pack.id for each in active}
         return [
             (name, directive.line)

@@ -111,12 +111,6 @@ def test_a_revert_that_was_picked_brings_the_revert() -> None:
     assert origins(f"{reverts}(cherry picked from commit {FULL})") == Origins((FULL,))
 
 
-def test_addresses_of_other_repositories_are_passed_over() -> None:
-    message = "Backport of https://github.com/O/n/pull/1\nBackport of https://github.com/o/m/pull/2"
-    assert origins(message, "o/N").pulls == (1,)
-    assert origins(message).pulls == (1, 2)
-
-
 WORDS = ["backport", "cherry picked", "from", "of", "commit", "PR", "#1", "(#2)", "abcdef1", "\n"]
 
 

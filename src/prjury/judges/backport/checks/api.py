@@ -146,10 +146,7 @@ def language_offered(path: str) -> Language | None:
 
 
 def home_of(path: str, language: Language, package: str | None) -> str:
-    """Return the package, module or directory that qualifies the names of a file.
-
-    For JavaScript that is the root of a package, which exports its modules from one place.
-    """
+    """Return the package, module or directory that qualifies a file's names; JavaScript's root."""
     if package is not None:
         return package
     place = PurePosixPath(path)
@@ -266,11 +263,6 @@ def _evidence(names: Sequence[NameChange]) -> str:
 
 
 def _list_unchecked(files: Sequence[UncheckedFile]) -> str:
-    """Return ``not checked: a.py and 2 more (not UTF-8)``, or an empty text."""
-    by_reason: dict[str, list[str]] = {}
-    for each in files:
-        by_reason.setdefault(each.reason, []).append(PurePosixPath(visible(each.path)).name)
-    parts = [f"{join_words(names, 1)} ({visible(reason)})" for reason, names in by_reason.items()]
-    if len(parts) > _MOST_REASONS:
-        parts[_MOST_REASONS:] = [f"{len(parts) - _MOST_REASONS} other reasons"]
-    return f"not checked: {', '.join(parts)}" if parts else ""
+    """Return ``not checked: a.py (not UTF-8) and 2 more``, or an empty text."""
+    parts = [f"{PurePosixPath(one.path).name} ({one.reason})" for one in files]
+    return f"not checked: {visible(join_words(parts, _MOST_REASONS))}" if parts else ""

@@ -1,7 +1,6 @@
 """The maintainers' word: who asked for the change on a branch, or refused it there.
 
-`find_requests` reads the texts once; `requests_for` says what they mean for one branch. A refusal
-outweighs every request, and a request that names no branch counts for none.
+A refusal outweighs every request, and a request that names no branch counts for none.
 """
 
 from __future__ import annotations

@@ -41,7 +41,6 @@ class Bumps(Struct, frozen=True):
 
     changed: tuple[Bump, ...] = ()
     unread: tuple[str, ...] = ()
-    manifests: tuple[str, ...] = ()
     lock_files: tuple[str, ...] = ()
 
 
@@ -62,7 +61,7 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
         else:
             changed += _compare(file.path, old or (), new or ())
     locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
-    return Bumps(tuple(changed), tuple(unread), tuple(file.path for file in files), locks)
+    return Bumps(tuple(changed), tuple(unread), locks)
 
 
 def _may_move_a_version(file: FileChange) -> bool:
@@ -121,12 +120,7 @@ def _commit_of(each: DeclaredDependency | None) -> str | None:
 
 
 class BumpOnBranch(Struct, frozen=True):
-    """A bump compared with the version that a branch has, and the jump from there.
-
-    Attributes:
-        have: the branch's version; None if it has none, or its file is not ``readable``.
-        jump: None if the versions cannot be compared.
-    """
+    """A bump beside the version that a branch has (None without any), and the jump from there."""
 
     bump: Bump
     have: str | None = None
@@ -185,25 +179,17 @@ def moves_versions_alone(bumps: Bumps, files: Sequence[FileChange]) -> bool:
 
 
 def manifests_check(bumps: Bumps, on_branch: Sequence[BumpOnBranch]) -> Check | None:
-    """Return the check ``dependencies`` for what could not be read, or where no version changes."""
-    if not (bumps.manifests or bumps.lock_files):
-        return None
+    """Return the check ``dependencies`` for what could not be read."""
     unread = [*bumps.unread, *(each.bump.path for each in on_branch if not each.readable)]
     if unread:
         names = ", ".join(map(visible, list(dict.fromkeys(unread))[:_SHOWN]))
         message = f"not checked: no version can be read in {names}"
         return Check("dependencies", passed=False, message=message, severity="hint")
-    if bumps.changed:
-        return None
-    what = "only a lock file" if bumps.lock_files else "no version of a dependency"
-    return Check("dependencies", passed=True, message=f"{what} changes", severity="hint")
+    return None
 
 
 def moves_check(on_branch: Sequence[BumpOnBranch], branch: str) -> Check | None:
-    """Return the check ``dependencies`` for moved versions; None without any.
-
-    A new major version and a downgrade are errors; for build and test tools one degree less.
-    """
+    """Return the check ``dependencies`` for moved versions; tools count one degree less."""
     if not on_branch:
         return None
     ranked = sorted(on_branch, key=lambda each: _RANKS.index(_rate(each)))

@@ -1,7 +1,4 @@
-"""Files that a change touches and lines that it removes, as far as a branch has them.
-
-A file that the branch has under another path counts as there, as it does for git's own pick.
-"""
+"""Files that a change touches and lines that it removes, as far as a branch has them."""
 
 from __future__ import annotations
 
@@ -22,14 +19,6 @@ _LONGEST_LINE = 120
 ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
 
 
-class AbsentLine(Struct, frozen=True):
-    """A line on the base that the change removes and the branch's version of the file lacks."""
-
-    path: str
-    line: int
-    text: str
-
-
 class LineOverlap(Struct, frozen=True):
     """Which touched files, by their old paths, and removed lines a branch has.
 
@@ -41,7 +30,7 @@ class LineOverlap(Struct, frozen=True):
     lacks: tuple[str, ...] = ()
     moved: tuple[tuple[str, str], ...] = ()
     removed: int = 0
-    absent: tuple[AbsentLine, ...] = ()
+    absent: tuple[tuple[Location, str], ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -68,7 +57,7 @@ def compare_lines(
     others = [blobs[path] for path in has if touched[path].old_blob != blobs[path]]
     contents = repository.read(others) if others else {}
     removed = 0
-    absent: list[AbsentLine] = []
+    absent: list[tuple[Location, str]] = []
     unread: list[tuple[str, str]] = []
     for path in has:
         file, content = touched[path], contents.get(blobs[path])
@@ -81,7 +70,7 @@ def compare_lines(
                 continue
             texts = content.decode("utf-8", "surrogateescape").split("\n")
             present = {text.strip() for text in texts}
-            absent += (AbsentLine(path, *line) for line in lines if line[1] not in present)
+            absent += ((Location(path, at), text) for at, text in lines if text not in present)
         removed += len(lines)
     lacks = tuple(path for path in missing if path not in blobs)
     return LineOverlap(has, lacks, tuple(moved.items()), removed, tuple(absent), tuple(unread))
@@ -100,12 +89,12 @@ def _list_removed(file: FileChange) -> list[tuple[int, str]]:
 def overlap_check(overlap: LineOverlap) -> Check:
     """Return the check ``lines-and-files``, which passes if all files and lines are there."""
     absent = overlap.absent[:_FEW]
-    lines = [f"{visible(a.path)}:{a.line}: {visible(a.text[:_LONGEST_LINE])}" for a in absent]
+    lines = [visible(f"{at}: {text[:_LONGEST_LINE]}") for at, text in absent]
     return Check(
         "lines-and-files",
         passed=not overlap.lacks and not overlap.absent,
         message="; ".join(_list_words(overlap)),
-        location=Location(absent[0].path, absent[0].line) if absent else None,
+        location=absent[0][0] if absent else None,
         severity="warning",
         evidence="\n".join(lines) or None,
     )

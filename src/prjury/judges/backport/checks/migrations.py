@@ -1,7 +1,4 @@
-"""Database migrations that a change adds, changes or removes.
-
-Users of a release branch may have run other migrations, so one cannot be backported without care.
-"""
+"""Database migrations of a change: users of a release branch may have run other ones."""
 
 from __future__ import annotations
 

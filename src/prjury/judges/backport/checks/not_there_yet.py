@@ -33,11 +33,7 @@ _MOST_COMMITS = 40
 
 
 class AppliedCommits(Struct, frozen=True):
-    """How the branch holds the change, or held it.
-
-    ``commit`` brought it, or is the one of several that was ``reverted``; ``lost``: the branch
-    lacks the change's lines all the same.
-    """
+    """How the branch holds the change, or held it until it was ``reverted`` or ``lost``."""
 
     how: str
     commit: str
@@ -70,10 +66,7 @@ def identity_of(pull: PullRequest, commits: Sequence[tuple[str, str]]) -> Identi
 def find_applied(
     change: Identity, tip: BranchTip, history: History, releases: Releases
 ) -> AppliedCommits | None:
-    """Return how the branch's history holds the change, or None.
-
-    The latest event counts: a change may be reverted and applied again.
-    """
+    """Return how the branch's history holds the change, or None; the latest event counts."""
     messages = history.messages
     whole, parts = _find_copies(change, tip, history, releases)
     histories = [history_of_change({**whole, **one}, messages) for one in parts or [{}]]

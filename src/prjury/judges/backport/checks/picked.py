@@ -1,8 +1,4 @@
-"""The picked change judged like a pull request onto the branch.
-
-The judge of version patterns sees it with the branch's own versions, and the judge of builds
-compares its tree with the branch's own.
-"""
+"""The picked change judged like a pull request onto the branch, with the branch's own versions."""
 
 from __future__ import annotations
 

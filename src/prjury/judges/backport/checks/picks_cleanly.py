@@ -1,8 +1,4 @@
-"""The change picked onto the branch, tried in the object store.
-
-A project that squashes or merges backports a pull request as one commit; a project that rebases
-backports its commits one by one.
-"""
+"""The change picked onto the branch, tried in the object store: as one, or commit by commit."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Earlier changes that have to be picked first, because the pick conflicts or lacks names.
 
-Candidates are the commits of the base since the branches forked from which the conflicting lines
-come, then those that touched the same files, newest first. Each is tried alone, then all together;
-what is not needed is left out again.
+Candidates are commits of the base since the branches forked from which the conflicting lines come,
+then those that touched the same files. Each is tried alone, then all, and then without each.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from prjury.judges.backport.checks.symbols import MissingOnBranch, MissingSymbol
 from prjury.judges.backport.history import MOST_UNITS
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
-from prjury.report.wording import pluralize
 from prjury.snapshot.merge_style import StyleCommit
 from prjury.snapshot.model import Conflict, FileChange, LineSpan, PullRequest, visible
 
@@ -48,8 +46,7 @@ _MOST_TRACED = 6
 class Prerequisites(Struct, frozen=True):
     """What has to be picked first, oldest first, and the change picked ``onto`` the tree after it.
 
-    ``lacks`` is missing even then; ``note`` says why nothing was found, ``unchecked`` why not all
-    was searched.
+    ``lacks`` is missing even then; ``note`` says why nothing was found.
     """
 
     commits: tuple[StyleCommit, ...] = ()
@@ -123,8 +120,10 @@ class Search(Struct, frozen=True):
                 fewer = tuple(one for one in result.commits if one != commit)
                 result = self._pick_after(fewer) or result
             return result
-        unchecked = "" if self.deadline.remaining else "the time for the search ran out"
-        return Prerequisites(note=_failure_words(likeliest, tried), unchecked=unchecked)
+        if not self.deadline.remaining:
+            return Prerequisites(unchecked="the time for the search ran out")
+        names = f" ({_list_short(tried)})" if tried else ""
+        return Prerequisites(note=f"no earlier change makes it clean{names}")
 
     def _add_names(self, result: Prerequisites, missing: Sequence[MissingSymbols]) -> Prerequisites:
         fork, base = self.fork_point, self.pull.merge_base
@@ -227,15 +226,6 @@ def prerequisites_check(result: Prerequisites) -> Check:
         message += f"; even then the branch lacks {', '.join(map(visible, result.lacks))}"
     fix = "\n".join(map(pick_command, result.commits))
     return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
-
-
-def _failure_words(candidates: Sequence[StyleCommit], tried: Sequence[StyleCommit]) -> str:
-    if tried:
-        what = pluralize(len(tried), "earlier change")
-        return f"none of {what} makes it clean ({_list_short(tried)})"
-    if candidates:
-        return f"not tried: changes of more than {_BROADEST} files"
-    return "no commit on the base since the branches forked touches the conflicting files"
 
 
 def _list_short(commits: Sequence[StyleCommit]) -> str:

@@ -34,10 +34,7 @@ class Chosen(Struct, frozen=True):
 def release_branches(
     found: Sequence[BranchTip], default: str, config: BackportConfig, base: str | None = None
 ) -> Chosen:
-    """Return the branches to judge for: newest version first, or in the order of the policy's list.
-
-    The default branch and the one that the change is merged into (``base``) are never among them.
-    """
+    """Return the branches to judge for: newest version first, or in the order of the policy."""
     others = [one for one in found if bare(one.name) not in {bare(default), bare(base or default)}]
     if isinstance(config.branches, str):
         # A change on a release branch goes to older ones; newer ones get it by merging.
@@ -147,10 +144,7 @@ class RequestLine(Struct, frozen=True):
 
 
 def line_of(name: str) -> RequestLine | None:
-    """Return the release line that a branch is named for; None for other branches.
-
-    A single number is none, because it may be an issue's number.
-    """
+    """Return a branch's release line; a single number is none: it may be an issue's."""
     match = _NAME.fullmatch(bare(name))
     if match is None:
         return _read_other_family(bare(name))

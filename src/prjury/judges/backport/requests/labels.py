@@ -1,7 +1,6 @@
 """Labels that ask for a backport or refuse one, in the conventions of common tools and projects.
 
-A label is read word by word: leading words, the verb, following words, the branch. A scope before
-it, such as ``for:`` or ``kind/``, is skipped.
+They are read word by word: leading words, the verb, following words, the branch.
 """
 
 from __future__ import annotations
