@@ -1,8 +1,7 @@
 """The functions and classes of a text: their headings, and how far they reach.
 
-A definition is a function or a class in a wide sense: a method, a constructor and JavaScript's
-``const f = () => …`` are functions; an interface, a Rust ``impl`` and the ``describe`` of a test
-are classes. A function without a name in the middle of a statement belongs to what is around it.
+Both in a wide sense: JavaScript's ``const f = () => …`` is a function, the ``describe`` of a test a
+class; a function without a name in a statement belongs to what is around it.
 """
 
 from __future__ import annotations
@@ -30,10 +29,7 @@ class DefinitionKind(StrEnum):
 
 
 class Definition(Struct, frozen=True):
-    """The lines of a definition, in git's numbers, with its annotations or decorators.
-
-    The heading is the last line of what stands before its body, such as the end of a signature.
-    """
+    """The lines of a definition, its decorators among them; the heading ends before its body."""
 
     kind: DefinitionKind
     first: int
@@ -49,10 +45,7 @@ def has_definitions(language: Language) -> bool:
 def definitions(
     sources: Sequence[Source], parser: Parser, deadline: Deadline
 ) -> list[tuple[Definition, ...]]:
-    """The definitions of each text, outer ones before those inside of them.
-
-    There are none of a text whose language has none, or that cannot be parsed in time.
-    """
+    """The definitions of each text, outer ones first; none of one that is not parsed in time."""
     jobs: list[Job] = [
         {"language": each.language.parser, "text": each.text, "rules": [], "definitions": True}
         for each in sources

@@ -42,11 +42,7 @@ class LenientJsonError(Exception):
 
 
 def find_faults(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Ask the exact parser, and the grammar where that one is not content or there is none.
-
-    Returns ``exact`` and ``grammar``, a fault or None each, ``lenient`` where JSON has comments,
-    ``dialect`` where JavaScript has JSX or decorators.
-    """
+    """Ask the exact parser, and the grammar where that one is not content or there is none."""
     content = job["text"].encode("latin-1")
     reply: dict[str, Any] = {"exact": None, "grammar": None}
     parser = _PARSERS.get(job["exact"])

@@ -1,7 +1,6 @@
 """Hunks with more context: the function around what changes, and the headings of what is around it.
 
-Everything here counts in the head's lines. What is between two hunks is the same on both sides, so
-a line's number on the base side follows from what the hunks before it add and remove.
+Everything here counts in the head's lines, from which those of the base follow.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ def with_context(
 ) -> tuple[Hunk, ...]:
     """The hunks of one file with their surroundings, by the head's text, as context lines.
 
-    Around every change the innermost function is shown as a whole if it has at most ``longest``
-    lines, and of every other definition the heading. Hunks that come to touch are one.
+    Of at most ``longest`` lines, the innermost function around a change is shown as a whole.
     """
     lines = text.split("\n")
     nesting = _Nesting(scopes)
@@ -56,10 +54,7 @@ _Place = tuple[int, int]
 
 
 class _Change(Struct, frozen=True):
-    """One place where something changes: a line of the head, or the edge where lines are gone.
-
-    ``line`` and ``next`` are the added line, or those around what is removed, which is indented.
-    """
+    """A line of the head that is added, or those around what is removed, which is indented."""
 
     line: int
     next: int
@@ -81,11 +76,7 @@ class _Change(Struct, frozen=True):
             yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
     def _is_in(self, scope: Definition, lines: Sequence[str]) -> bool:
-        """Return true if the scope, which holds the line, holds the change.
-
-        Python's blocks have no other end than their last line: of what is removed behind it, the
-        indentation shows.
-        """
+        """Return true if the scope holds the change; in Python, the indentation of it shows."""
         return scope.last >= self.next or _indent_of(lines[scope.first - 1]) < self.indent
 
 

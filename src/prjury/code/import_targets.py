@@ -37,10 +37,7 @@ _ROOTS = ("", "src/", "lib/")
 
 
 class ImportTarget(Struct, frozen=True):
-    """An import of an added line: as it is written, and the files that it may stand for.
-
-    ``a/*.go`` is any Go file of a directory; ``anywhere``: the directory above is not known.
-    """
+    """An import as it is written, and files that it may stand for: ``a/*.go`` is any of Go."""
 
     name: str
     at: Location

@@ -1,8 +1,7 @@
 """Parses texts in a process that can be killed: an in-process parse of hostile text cannot be.
 
-The worker ends itself when a job takes too long or too much memory (see `parse`): a hundred
-kilobytes of ``a<a<a<`` take tree-sitter 19 GB. A worker that dies otherwise gets one more chance
-with the same job.
+A worker ends itself at a job that takes too long or too much memory: a hundred kilobytes of
+``a<a<a<`` take tree-sitter 19 GB. One that dies otherwise gets one more chance with the same job.
 """
 
 from __future__ import annotations
@@ -43,10 +42,7 @@ REFUSED = "parser_error"
 
 
 class Parsed(Struct, frozen=True):
-    """A worker's reply: what each rule found, comments and strings, as character ranges.
-
-    ``tree`` are the nodes, parents first: kind, start, end, number of children.
-    """
+    """A worker's reply in characters; a tree's nodes have a kind, a range, their children."""
 
     matches: tuple[tuple[int, Range], ...] = ()
     comments: tuple[Range, ...] = ()

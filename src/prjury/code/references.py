@@ -1,8 +1,7 @@
 """The names that added lines refer to, and lines that may define them, recognised by their form.
 
-A reference is a call, a member, what a member is taken of, a decorator, an imported name, or any
-name with a capital. What the change binds itself, as a variable, parameter or keyword argument, is
-none.
+A reference is a call, a member, what a member is taken of, a decorator, an imported name or one
+with a capital, unless the change binds it itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 r"""A file's text in the line model of the judge, with git's line numbers.
 
-Git ends a line at a line feed and nowhere else. Compilers also end it at a lone carriage return, so
-``// x<CR>import y;`` is a comment to git's reader and code to javac. Here a carriage return is a
-line break for the parser, while places are given in git's numbers. Java's ``\uXXXX`` escapes are
-resolved as javac does it, before anything else is looked at.
+Git ends a line at a line feed and nowhere else, compilers also at a lone carriage return: ``//
+x<CR>import y;`` is code to javac. So it is a line break for the parser, while places are given in
+git's numbers, and Java's ``\uXXXX`` escapes are resolved before anything else is looked at.
 """
 
 from __future__ import annotations
@@ -47,11 +46,7 @@ class Source(Struct, frozen=True):
 
     @classmethod
     def of(cls, text: str, language: Language) -> Source:
-        """The text as it is, with all its line breaks.
-
-        Raises:
-            UnreadableError: for Python in an encoding in which text may mean something else.
-        """
+        """The text as it is; UnreadableError for Python in an encoding that hides code."""
         plain = text.removeprefix("\ufeff")
         declared = _CODING.match(plain) if language.name == "python" else None
         if declared and not _PLAIN.fullmatch(declared[1]):

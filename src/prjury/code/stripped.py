@@ -42,10 +42,7 @@ def mask(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 def strip_lines(
     sources: Mapping[str, Source], parser: Parser, deadline: Deadline
 ) -> dict[str, Sequence[str]]:
-    """The lines of each text without comments and, where a parser knows them, strings.
-
-    A text that its parser could not read in time is left out.
-    """
+    """The lines of each text without comments and, of a parser, strings; none if unreadable."""
     parsed = {name: each for name, each in sources.items() if each.language.parser}
     jobs = [job(each.text, each.language, ()) for each in parsed.values()]
     replies = dict(zip(parsed, parser.parse(jobs, deadline) if jobs else [], strict=True))

@@ -2,18 +2,12 @@
 
 It is started by path, and imports nothing of this package but `names`, `publics`, `outline` and
 `faults`. Native code cannot be interrupted from within Python: each job sets an alarm whose default
-action ends the process, wherever it is. The first job without a reply is then the one to blame, and
-the parent goes on with the next.
+action ends the process. The first job without a reply is then to blame.
 
-The first line is a table of rules, a list of ast-grep configs which may have, besides ast-grep's
-own keys, ``names``. Each further one is a job, ``{"language", "text", "rules": [place in the
-table, ...], "comments": [kind, ...], "strings": [kind, ...]}``; its reply is ``{"found": [[rule,
-start, end], ...], "comments": [[start, end], ...], "strings": [...]}`` with offsets in characters,
-or ``{"error": message}``. A job with ``"tree": true`` is also told the ``tree``: its nodes, parents
-first, as ``[kind, start, end, number of children]``, named ones with a kind that is no text. A job
-with ``"syntax": true`` is asked whether its text parses (`faults.find_faults`), one with
-``"publics": true`` which public names it offers (`publics.declared.find_declared`), one with
-``"definitions": true`` what it defines (`outline.find_definitions`).
+The first line is a table of rules, ast-grep configs which may have ``names`` besides. Each further
+one is a job, ``{"language", "text", "rules": [place in the table, ...], "comments": [kind, ...],
+"strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end], ...], ...}`` in characters,
+or ``{"error": message}``. ``tree``, ``syntax``, ``publics`` and ``definitions`` ask for more.
 """
 
 from __future__ import annotations
@@ -183,8 +177,7 @@ def answer(seconds: float) -> None:
 def serve(channel: socket.socket) -> None:
     """Fork a worker for each request until the other end is closed.
 
-    With each come three descriptors: the worker's input, its output, and a socket that receives its
-    process and then its exit code, a line each.
+    With each come its input, its output, and a socket for its process and its exit code.
     """
     from prjury.code import names  # noqa: PLC0415 - found once `main` has looked
     from prjury.code.publics import declared  # noqa: PLC0415 - as above

@@ -411,15 +411,6 @@ def test_members_of_a_type_that_goes_are_not_told() -> None:
     assert compared("python", "class A:\n  def f(self): pass", "x = 1") == ["+ x", "- A"]
 
 
-def test_a_member_that_may_be_inherited_from_elsewhere_is_told_with_that_doubt() -> None:
-    before, after = offered("python", "class A(B):\n  def f(self): pass", "class A(B): pass")
-    (change,) = changes(
-        [SourceText("x", "x", "python", before)], [SourceText("x", "x", "python", after)]
-    )
-
-    assert (told(change), change.unless) == ("- A.f()", "B")
-
-
 def test_what_does_not_parse_hides_no_name_that_is_still_written_there() -> None:
     before, after = offered("java", java("public void f() {}"), java("public void f( {"))
 

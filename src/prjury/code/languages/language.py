@@ -26,15 +26,13 @@ class Language(Struct, frozen=True):
 
     Attributes:
         files: names of its files, in lower case, whatever their suffix.
-        parser: the language's name in ast-grep; None where text is only searched with RE2.
-        comments: node kinds of comments, and ``strings`` of string content, for parsed languages.
-        comment: RE2 pattern of one comment, and ``string`` of what hides one, for the others.
+        parser: its name in ast-grep, ``comments`` and ``strings`` its kinds of nodes.
+        comment: RE2 pattern of one comment, and ``string`` of what hides one, without a parser.
         declares: whether its files declare dependencies.
         family: whose build files say which versions hold for its files; empty for none.
         kin: the group of languages that may use each other's names; empty for no code.
         utils: ast-grep utility rules that every pack may refer to.
         importing: the ast-grep rule of a place in a file with an import that fits a regex.
-        sample: a file name of this language, for rule tests.
     """
 
     name: str

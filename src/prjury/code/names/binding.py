@@ -19,10 +19,7 @@ Chain: TypeAlias = tuple[str, ...]
 
 
 class Binding(Struct, frozen=True):
-    """A name of the file and the qualified name that it stands for.
-
-    A wildcard import has no local name; ``hidden`` are those that the file defines itself.
-    """
+    """A name of the file, none of a wildcard, and what it stands for but for ``hidden`` names."""
 
     local: str
     target: str
@@ -89,10 +86,7 @@ def any_kind(*kinds: str) -> Rule:
 
 
 def inside(*outer: str) -> Rule:
-    """The rule of a node inside of nodes of these kinds, each inside of the next one.
-
-    ``call.function`` is the field of a call in which the node stands.
-    """
+    """The rule of a node inside of these kinds or fields (``call.function``), inner ones first."""
     kind, _, field = outer[0].partition(".")
     around = inside(*outer[1:]) if outer[1:] else {}
     return {"inside": {"kind": kind, **({"field": field} if field else {}), **around}}

@@ -29,10 +29,7 @@ _OUT_OF_IMPORTS = {"not": _inside_of("import_declaration", "package_declaration"
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
-    """The names that a file's imports give to types and static members.
-
-    A type that the file declares itself hides one of the same name that a wildcard would bring.
-    """
+    """The names that a file's imports bind; its own types hide those of a wildcard."""
     declared = frozenset(
         node.field("name").text() for kind in _DECLARED for node in root.find_all(kind=kind)
     )

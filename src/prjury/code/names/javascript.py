@@ -1,7 +1,4 @@
-"""Names in JavaScript and TypeScript: ``import``, ``require``, ``export ... from``, globals.
-
-``fs`` is ``node:fs`` as well; a default import is the module or its member ``default``.
-"""
+"""Names in JavaScript and TypeScript; a default import is the module or its ``default``."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Names in Python: what imports call things, uses of names, code under conditions on versions.
 
-What stands under a condition on a version (``sys.version_info``, ``six.PY2``), and an import in a
-``try`` that catches its failure, is there for those who lack the other way.
+Such code, and an import in a ``try`` that catches its failure, is for those who lack the other way.
 """
 
 from __future__ import annotations
@@ -322,11 +321,7 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
 
 
 def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
-    """The bindings that no other one contests.
-
-    Where imports of a name differ, the one that is not in a function or under a condition counts,
-    if there is only one.
-    """
+    """The bindings that no other one contests, or that alone stand under no condition."""
     alone = [(binding, node) for binding, node in found if not _has_alternative(binding, node)]
     targets: dict[str, set[str]] = defaultdict(set)
     constant: dict[str, set[str]] = defaultdict(set)

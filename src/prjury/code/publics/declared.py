@@ -1,7 +1,4 @@
-"""Makes the public names of the parser's tree, in the parser's own process.
-
-Each language has a module here whose ``read`` takes the root of a tree.
-"""
+"""Makes the public names of the parser's tree, in the parser's own process."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,8 +22,6 @@ _WIDENING = frozenset({"var", "const"})
 _QUALIFIED = re.compile(r"\w+(?:\.\w+)*")
 #: Types of a parameter that take everything.
 _ANYTHING = frozenset({"any", "unknown"})
-#: Brackets, strings, and what stands between the members of a union.
-_TOKEN = re.compile(r"""=>|[(\[{<]|[)\]}>]|[|,]|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|`[^`]*`""")
 _POSITIONAL = frozenset({Passing.ANY, Passing.POSITION})
 
 
@@ -158,13 +156,11 @@ def _fit_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
 
 
 def _fit_declarations(old: str, new: str) -> Fit:
+    (before, _, was), (after, _, now) = old.partition("="), new.partition("=")
     if old == new:
         return Fit.SAME
-    before, _, was = old.partition("=")
-    after, _, is_ = new.partition("=")
-    if before != after or not was:
-        return Fit.INCOMPATIBLE
-    return Fit.COMPATIBLE if _members(was) <= _members(is_) else Fit.INCOMPATIBLE
+    wider = was and before == after and _members(was) <= _members(now)
+    return Fit.COMPATIBLE if wider else Fit.INCOMPATIBLE
 
 
 def _fit_results(old: str, new: str, bases_of: Above) -> Fit:
@@ -184,17 +180,7 @@ def _is_within(type_: str, other: str, bases_of: Above) -> bool:
 
 
 def _members(type_: str) -> frozenset[str]:
-    members, depth, start = set(), 0, 0
-    for match in _TOKEN.finditer(type_):
-        sign = match[0]
-        if sign in "([{<":
-            depth += 1
-        elif sign in ")]}>":
-            depth -= 1
-        elif sign in "|," and depth == 0:
-            members.add(type_[start : match.start()].strip())
-            start = match.end()
-    return frozenset({*members, type_[start:].strip()} - {""})
+    return frozenset(member.strip() for member in type_.split("|")) - {""}
 
 
 def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
@@ -245,13 +231,7 @@ class ChangeKind(StrEnum):
 
 
 class NameChange(Struct, frozen=True):
-    """The change of one name, gone where it is None now, new where it was None before.
-
-    Attributes:
-        compatible: whether code that uses the old name goes on working, as far as signatures show.
-        home: what the name belongs to.
-        unless: a type outside of the texts from which a member that is gone may be inherited.
-    """
+    """The change of one name of a home; code that uses it goes on with a compatible one."""
 
     kind: ChangeKind
     path: str
@@ -259,15 +239,11 @@ class NameChange(Struct, frozen=True):
     old: Symbol | None
     new: Symbol | None
     compatible: bool = True
-    unless: str | None = None
 
     @property
     def symbol(self) -> Symbol:
         """The name as it is, or as it was."""
-        symbol = self.new or self.old
-        if symbol is None:
-            raise ValueError("a change of a name that never was")
-        return symbol
+        return cast("Symbol", self.new or self.old)
 
 
 _SEPARATOR = re.compile(r"\.|::")
@@ -311,10 +287,7 @@ class _Comparison:
                 continue
             if not was and name in self._had.get(home, ()):
                 continue
-            for change in self._of_name(was, is_):
-                member = change.symbol.kind is not SymbolKind.TYPE
-                gone = member and change.kind is ChangeKind.REMOVED
-                yield replace(change, unless=self._doubt(key)) if gone else change
+            yield from self._of_name(was, is_)
 
     def _above(self, language: str, name: str) -> frozenset[str]:
         """The types that a type extends, directly or not, by their simple names."""
@@ -331,16 +304,6 @@ class _Comparison:
         bases = self._above(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
         members = (self._members.get((language, base)) for base in bases)
         return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in members)
-
-    def _doubt(self, key: _Key) -> str | None:
-        """A type outside of the texts that may have the member, where overriding is not marked."""
-        language, home, name = key
-        if language == "java" or "." not in name:
-            return None
-        owners = self._after.get((language, home, name.rpartition(".")[0]), ())
-        bases = (base for _, owner in owners for base in owner.bases)
-        unknown = (base for base in bases if (language, base) not in self._members)
-        return next((base for base in unknown if base != "object"), None)
 
     def _of_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
         """The changes of one name's definitions; equal ones cancel each other out."""
@@ -409,26 +372,21 @@ def _apply_lists(
     """
     lists = [{text.home: text.publics.listed for text in side} for side in (old, new)]
 
-    def alike(text: SourceText) -> SourceText:
+    def mark(text: SourceText) -> SourceText:
         both = [side.get(text.home, text.publics.listed) for side in lists]
-        names = frozenset[str]().union(*(each for each in both if each is not None))
-        if all(each is None for each in both):
-            return text
-        only = None not in both
-        own = text.publics.listed if only else names
-        symbols = tuple(
-            _mark_offered(each, own or frozenset(), only=only) for each in text.publics.symbols
-        )
+        names = frozenset[str]().union(*filter(None, both))
+        only = text.publics.listed if None not in both else None
+        symbols = tuple(_mark_offered(each, names, only) for each in text.publics.symbols)
         return replace(text, publics=replace(text.publics, symbols=symbols))
 
-    return [alike(text) for text in old], [alike(text) for text in new]
+    return [mark(text) for text in old], [mark(text) for text in new]
 
 
-def _mark_offered(symbol: Symbol, listed: frozenset[str], *, only: bool) -> Symbol:
+def _mark_offered(symbol: Symbol, listed: frozenset[str], only: frozenset[str] | None) -> Symbol:
     outermost, dot, _ = symbol.name.partition(".")
-    if outermost in listed:
-        return replace(symbol, offered=symbol.offered if dot else True)
-    return replace(symbol, offered=False) if only else symbol
+    if outermost in (listed if only is None else only):
+        return symbol if dot else replace(symbol, offered=True)
+    return symbol if only is None else replace(symbol, offered=False)
 
 
 def _drop_replaced(places: Sequence[_Place]) -> Sequence[_Place]:

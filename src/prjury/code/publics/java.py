@@ -1,7 +1,4 @@
-"""What a Java text offers: public and protected types and members.
-
-A method that overrides another one is offered by the type that it is inherited from.
-"""
+"""What a Java text offers: public and protected types and members that override nothing."""
 
 from __future__ import annotations
 
@@ -96,7 +93,9 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
         list(_find_java_members(body, f"{prefix}{name.text()}.", word, depth + 1)) if body else []
     )
     constructor = f"{prefix}{name.text()}.{name.text()}"
-    written = _constructs(body, name.text())
+    written = bool(children_of(body, "constructor_declaration"))
+    if body and not written:  # it may be there and not parse
+        written = re.search(rf"(?m)^\s*(?:\w+ )?{name.text()}\s*\(", body.text()) is not None
     hidden = written and all(member.name != constructor for member in members)
     words = _modifiers(node) & _MATTERING if word == "class" else frozenset[str]()
     words -= {"static"} if not prefix else set[str]()
@@ -113,14 +112,6 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     yield from members
     if word == "class" and not written and not _CONSTRUCTING.search(_annotations(node)):
         yield Symbol(constructor, SymbolKind.CALLABLE, line_of(name), ())
-
-
-def _constructs(body: Node | None, name: str) -> bool:
-    """Return whether a class writes a constructor, also one that does not parse."""
-    if body is None or children_of(body, "constructor_declaration"):
-        return body is not None
-    written = rf"(?m)^\s*(?:public |protected |private )?{name}\s*\("
-    return re.search(written, body.text()) is not None
 
 
 def _bases(clause: Node) -> Iterator[str]:

@@ -1,8 +1,4 @@
-"""What a Kotlin text offers: everything that is neither private nor internal.
-
-A parameter with a default value that is added breaks what is compiled already, and so counts as
-any other change of the parameters.
-"""
+"""What a Kotlin text offers: everything that is neither private nor internal."""
 
 from __future__ import annotations
 

@@ -32,10 +32,7 @@ class Passing(StrEnum):
 
 
 class Parameter(Struct, frozen=True):
-    """One parameter as callers see it.
-
-    The name is empty where callers cannot use it, the type where none is written or enforced.
-    """
+    """One parameter as callers see it; no name or type that means nothing to them."""
 
     name: str
     type: str = ""
@@ -51,14 +48,11 @@ class Parameter(Struct, frozen=True):
 
 
 class Symbol(Struct, frozen=True):
-    """A name that others may use.
+    """A name that others may use, with the types in which it stands, such as ``Cart.total``.
 
     Attributes:
-        name: with the types in which it stands, such as ``Cart.total``.
-        line: where its name stands, in git's numbers.
         parameters: of a callable, or of a type that lists them, such as a record.
         result: the type of the value; for a type its word and more, such as ``interface <T>``.
-        modifiers: those that matter to callers, such as ``static``.
         bases: the simple names of what a type extends or implements.
         replaced: names of earlier parameters that a decorator still takes.
         offered: whether the name is meant for others, unlike an imported one.
@@ -100,8 +94,7 @@ class Publics(Struct, frozen=True):
     Attributes:
         package: the package that the text names, None where its place decides.
         listed: the names that it lists as all of its public ones, None where it does not.
-        served: names that it may answer for without a definition that was found, such as
-            deprecated ones; where it does not parse, all words in it.
+        served: names that may be there without a definition; all words where it does not parse.
         broken: the first line that does not parse, and ``errors`` the texts that do not.
     """
 

@@ -1,7 +1,4 @@
-"""What the readers of public names share: a walk over the parser's nodes, and their text.
-
-The readers run in the parser's own process, where the tree is.
-"""
+"""What the readers of public names share: a walk over the parser's nodes, and their text."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
 """What a Python module offers: names without a leading underscore, or those in its ``__all__``.
 
-Decorated definitions count with what stands in their ``def``; types are not enforced,
-and so a parameter's type is no part of its signature. A stub repeats what a module says, and is not
-read.
+Decorated definitions count with what stands in their ``def``, without types: none is enforced.
 """
 
 from __future__ import annotations
@@ -182,10 +180,7 @@ def _find_imports(node: Node) -> Iterator[str]:
 
 
 def _read_all(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
-    """The names in ``__all__``, None without one or if all is computed; whether some are.
-
-    What is added to a list by computing is taken to be among the strings of the text.
-    """
+    """The names in ``__all__``, None without one or if all is computed; whether some are."""
     names: frozenset[str] | None = None
     computed = False
     for statement in _statements(root):

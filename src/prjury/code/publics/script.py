@@ -1,8 +1,4 @@
-"""What JavaScript and TypeScript export: names, and the public members of exported classes.
-
-A name with a leading underscore is private by everybody's convention, and so are protected members:
-they are no business of callers.
-"""
+"""What JavaScript and TypeScript export: names, and public members of exported classes."""
 
 from __future__ import annotations
 

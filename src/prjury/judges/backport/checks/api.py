@@ -252,10 +252,7 @@ def _evidence(names: Sequence[NameChange]) -> str:
     lines: list[str] = []
     for change in sorted(names, key=lambda each: each.compatible)[:_MOST_LISTED]:
         if change.old:
-            unless = ""
-            if change.kind is ChangeKind.REMOVED and change.unless:
-                unless = f" (unless `{visible(change.unless)}` has it)"
-            lines.append(f"- {_shorten(change.old.signature, _LONGEST_SIGNATURE)}{unless}")
+            lines.append(f"- {_shorten(change.old.signature, _LONGEST_SIGNATURE)}")
         if change.new:
             lines.append(f"+ {_shorten(change.new.signature, _LONGEST_SIGNATURE)}")
     more = len(names) - _MOST_LISTED
