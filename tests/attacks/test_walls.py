@@ -100,9 +100,8 @@ def run(world: World, level: str, *scripts: str) -> tuple[list[int], str]:
         "HOME": str(world.home),
         "XDG_STATE_HOME": str(world.home / ".local/state"),
     }
-    logs = world.place / "logs"
     powers = Powers(version=3) if level == BARE else None
-    shell = ContainedShell(environ, level=level[:2], powers=powers, logs=logs)
+    shell = ContainedShell(environ, level=level[:2], powers=powers)
     marker = str(uuid4().int % 10**9 + 10**9)
     codes, printed = [], ""
     with shell.scratch() as scratch:

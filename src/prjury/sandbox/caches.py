@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
+
+from prjury.sandbox.environment import find_place
 
 _CACHES = {
     "pnpm": (".local/share/pnpm/store", ".cache/pnpm"),
@@ -31,7 +33,6 @@ _LENT = {
     **dict.fromkeys(("npm", "npx"), (".npm",)),
     "corepack": (".cache/node/corepack",),
 }
-_MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
 #: Credentials that a policy may lend, below HOME.
 _CREDENTIALS = {
     "maven-settings": (".m2/settings.xml", ".m2/settings-security.xml"),
@@ -41,7 +42,6 @@ _CREDENTIALS = {
     "netrc": (".netrc",),
 }
 _MOST_FILES, _MOST_BYTES = 60_000, 1 << 30
-_SECONDS = 60
 
 
 def copy_caches(
@@ -54,15 +54,14 @@ def copy_caches(
 ) -> None:
     """Copy what these programs have downloaded for the operator into a fresh HOME.
 
-    What is there stays; what is too large, or unreadable, is left out; ``own`` copies what can be
-    lent as well.
+    What is there stays; what is too large is left out; ``own`` copies what can be lent as well.
     """
     caches = {**_CACHES, **_LENT} if own else _CACHES
-    for program in sorted(caches.keys() & programs):
-        for below in caches[program]:
-            source, target = _find_source(environ, below), home / below
-            if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
-                _copy(source, target)
+    for below in {below for program in caches.keys() & programs for below in caches[program]}:
+        source, target = find_place(environ, below), home / below
+        if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
+            with contextlib.suppress(shutil.Error, OSError):  # what cannot be read is left out
+                shutil.copytree(source, target, symlinks=True)
 
 
 def find_lent(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
@@ -74,13 +73,6 @@ def find_lent(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, 
             if file.is_file():
                 files[file] = below
     return files
-
-
-def _find_source(environ: Mapping[str, str], below: str) -> Path | None:
-    for start, variable in _MOVED.items():
-        if below.startswith(start) and environ.get(variable):
-            return Path(environ[variable], below.removeprefix(start))
-    return Path(environ["HOME"], below) if environ.get("HOME") else None
 
 
 def _is_small(directory: Path, most_files: int) -> bool:
@@ -103,18 +95,3 @@ def walk(directory: Path) -> Iterator[os.DirEntry[str]]:
             continue
         waiting.extend(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
         yield from entries
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy with ``cp``, which shares blocks where the file system can; links stay links."""
-    if not (program := shutil.which("cp", path=os.defpath)):
-        return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    arguments = [program, "-RPp", "--reflink=auto", "--", str(source), str(target)]
-    silent = subprocess.DEVNULL
-    try:
-        subprocess.run(  # noqa: S603 - a program of the system's
-            arguments, check=False, timeout=_SECONDS, stdin=silent, stdout=silent, stderr=silent
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        shutil.rmtree(target, ignore_errors=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import os
 import re
 import shutil
 import stat
@@ -41,19 +40,6 @@ from prjury.state_directory import private_directory
 
 #: How the directories of logs begin; no judgment names any other file to be kept.
 LOGS = "prjury-logs-"
-#: What a program's name does not say.
-_ADVICE = {
-    "mvn": "install Apache Maven, or commit the Maven wrapper",
-    "gradle": "install Gradle, or commit the Gradle wrapper",
-    "npm": "install Node.js",
-    "cargo": "install Rust",
-}
-
-
-def advice(program: str) -> str:
-    """Say what to do about a missing program."""
-    other = "or name another `command` for the build judge in .github/prjury.yml"
-    return f"{_ADVICE.get(program, f'install `{program}`')}, {other}"
 
 
 @dataclass(eq=False)
@@ -76,16 +62,9 @@ class ContainedShell:
     no credentials and reaches no process outside; caches are lent under a layer, or copied.
     L0, where there is no Linux: only the program's process group is ended.
 
-    Args:
-        extra_env: names of further variables to hand on; those that look like secrets are refused.
-        level: the least level that will do, or ``"auto"``.
-        own_prefix: our own virtual environment, kept off the PATH.
-        hidden: paths that no program is to read at level L2, besides the usual ones.
-        lend: names of the operator's credentials that programs may read.
-        powers: what the kernel grants; found out by default.
-        logs: where each run's log gets a directory.
-        before: called before each program runs, while none could have changed anything.
-        meanwhile: called when a program has begun, for what may be done while it runs.
+    ``extra_env`` names variables to hand on, secrets excepted; ``own_prefix`` is our own virtual
+    environment, kept off the PATH; ``hidden`` is not to be read at L2, ``lend`` names credentials
+    that are. ``before`` is called before each program, ``meanwhile`` when it has begun.
     """
 
     def __init__(  # noqa: PLR0913 - one name for each thing that differs between programs
@@ -100,7 +79,6 @@ class ContainedShell:
         hidden: Sequence[Path] = (),
         lend: Sequence[str] = (),
         powers: Powers | None = None,
-        logs: Path | None = None,
         before: Callable[[], None] | None = None,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
@@ -113,7 +91,6 @@ class ContainedShell:
         self._hidden = tuple(map(str, hidden))
         self._given_powers = powers
         self.lent = tuple(lend)
-        self._place_for_logs = logs
         self._before = before
         self._meanwhile = meanwhile
         self._numbers = itertools.count(1)
@@ -128,18 +105,19 @@ class ContainedShell:
         """
         self._require_level()
         command = replace(command, directory=command.directory.absolute())
-        argv = self._argv(command)
+        argv = ["/bin/sh", "-c", command.argv] if isinstance(command.argv, str) else command.argv
         if self._before:
             self._before()
         with contextlib.ExitStack() as stack:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():
                 env[name] = str(stack.enter_context(self._make_private(scratch())))
+            own_home = self._find_scratch(env["HOME"]) is not None
             self._lend_files(env["HOME"])
             request: Request = {
                 "argv": list(argv),
                 "directory": str(command.directory),
-                "env": {**env, **self._find_moved_places(env)},
+                "env": {**env, **(fresh_places(env) if self._copies and own_home else {})},
                 "limit": command.output_limit,
                 "network": self._network,
                 "walls": stack.enter_context(self._walls(command, env)),
@@ -148,7 +126,7 @@ class ContainedShell:
                 request,
                 self._new_log(argv),
                 self._limits,
-                own_home=self._find_scratch(env["HOME"]) is not None,
+                own_home,
                 scratches=sorted({place.parent for place in self._list_scratches(command, env)}),
             )
             return run.complete(deadline, progress, self._meanwhile)
@@ -189,17 +167,13 @@ class ContainedShell:
     @functools.cached_property
     def _reach(self) -> Reach:
         environment = self.environment()
-        places = [os.path.realpath(place) for place in find_writable_places(environment)]
         lent = frozenset(map(str, find_lent(self._environ, self.lent)))
+        places = find_writable_places(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property
     def _powers(self) -> Powers:
         return self._given_powers or _find_powers()
-
-    def _find_moved_places(self, env: Mapping[str, str]) -> Mapping[str, str]:
-        """Return variables by which tools keep their caches in HOME, for want of layers."""
-        return fresh_places(env) if self._copies and self._find_scratch(env["HOME"]) else {}
 
     @property
     def _copies(self) -> bool:
@@ -282,36 +256,18 @@ class ContainedShell:
             reason="sandbox_unavailable",
         )
 
-    def _argv(self, command: ShellCommand) -> Sequence[str]:
-        """Return the program with its arguments, if there is such a program."""
-        if isinstance(command.argv, str):
-            return ["/bin/sh", "-c", command.argv]
-        program = command.argv[0]
-        local = command.directory / program
-        path = command.env.get("PATH", os.defpath)
-        program_path = local.is_file() if "/" in program else shutil.which(program, path=path)
-        if program_path:
-            return command.argv
-        raise CannotJudgeError(
-            f"`{program}` is not installed",
-            why="the build needs it and it is not on the PATH",
-            remedy=advice(program),
-            reason="tool_missing",
-        )
-
     def _new_log(self, argv: Sequence[str]) -> Path:
         """Make an empty file in a directory of its own; the caller removes both."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        place = new_log_directory(self._environ, self._place_for_logs)
-        log = place / f"{next(self._numbers):02d}-{name}.log"
+        log = new_log_directory(self._environ) / f"{next(self._numbers):02d}-{name}.log"
         log.touch(mode=0o600, exist_ok=False)
         return log
 
 
-def new_log_directory(environ: Mapping[str, str], place: Path | None = None) -> Path:
+def new_log_directory(environ: Mapping[str, str]) -> Path:
     """Make a directory for one log, and remove those that are older than a day."""
-    own = None if place else private_directory(environ, "XDG_STATE_HOME", ".local/state")
-    place = place or (own / "logs" if own else Path(tempfile.gettempdir()))
+    own = private_directory(environ, "XDG_STATE_HOME", ".local/state")
+    place = own / "logs" if own else Path(tempfile.gettempdir())
     place.mkdir(mode=0o700, exist_ok=True)
     for directory in place.glob(f"{LOGS}*"):
         with contextlib.suppress(OSError):

@@ -87,6 +87,8 @@ _INSTALLED = (
 #: Places of the machine into which a superuser's tools install something.
 _INSTALLATIONS = ("/usr", "/opt")
 
+_MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
+
 #: Made where they are missing: Go compiles its own library into them, which takes a minute.
 _MADE = frozenset({"GOCACHE", "GOMODCACHE"})
 
@@ -127,7 +129,7 @@ def make_environment(
     names = _match_names(environ, (*_PASSED, *_CERTIFICATES, *_ADDRESSES))
     names -= set(withheld(environ))
     names |= {name for name in extra if name in environ}
-    if own_prefix and _is_inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
+    if _is_inside(environ.get("VIRTUAL_ENV", ""), own_prefix):
         names.discard("VIRTUAL_ENV")
     variables = {name: environ[name] for name in names if not is_refused(name)}
     return {
@@ -150,7 +152,7 @@ def find_writable_places(given: Mapping[str, str]) -> list[str]:
         with suppress(OSError):
             Path(given[name]).mkdir(parents=True, exist_ok=True)
     places = {given[name] for name in (*_PLACES, *_INSTALLED) if name in given}
-    places |= set(_INSTALLATIONS)
+    places = {os.path.realpath(place) for place in places.union(_INSTALLATIONS)}
     mounted: list[str] = []
     with suppress(OSError):
         mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
@@ -217,32 +219,33 @@ def _find_places(environ: Mapping[str, str]) -> dict[str, str]:
     home = environ.get("HOME")
     made = _MADE if home and Path(home).is_dir() else frozenset()
     for name, below_home in _PLACES.items():
-        place = _default(environ, below_home)
+        place = find_place(environ, below_home)
         if name not in variables and place and (name in made or place.is_dir()):
             variables[name] = str(place)
     return variables
 
 
-def _default(environ: Mapping[str, str], below_home: str) -> Path | None:
-    cache = environ.get("XDG_CACHE_HOME")
-    if cache and below_home.startswith(".cache/"):
-        return Path(cache, below_home.removeprefix(".cache/"))
-    home = environ.get("HOME")
-    return Path(home, below_home) if home else None
+def find_place(environ: Mapping[str, str], below: str) -> Path | None:
+    """Return where a tool of the operator keeps what others keep below HOME."""
+    for start, variable in _MOVED.items():
+        if below.startswith(start) and environ.get(variable):
+            return Path(environ[variable], below.removeprefix(start))
+    return Path(environ["HOME"], below) if environ.get("HOME") else None
 
 
 def _clean_path(path: str, own_prefix: Path | None) -> str:
-    """Return the search path without our programs, and without entries below what is untrusted."""
+    """Return the search path without our programs, and without relative entries."""
+    entries = path.split(os.pathsep)
     entries = [
         entry
-        for entry in path.split(os.pathsep)
-        if Path(entry).is_absolute() and not (own_prefix and _is_inside(entry, own_prefix))
+        for entry in entries
+        if Path(entry).is_absolute() and not _is_inside(entry, own_prefix)
     ]
     return os.pathsep.join(entries) or os.defpath
 
 
-def _is_inside(path: str, directory: Path) -> bool:
-    if not path:
+def _is_inside(path: str, directory: Path | None) -> bool:
+    if not path or not directory:
         return False
     return Path(path).is_relative_to(directory) or Path(path).resolve().is_relative_to(
         directory.resolve()

@@ -73,23 +73,15 @@ def _strip_controls(line: str) -> str:
 
 @dataclass
 class DiskUse:
-    """What is in scratch directories; counted when the disk has lost as much, and now and then."""
+    """What is in scratch directories; counted so often that it takes little of the time."""
 
     places: Sequence[Path]
     limits: Limits
-    every: float = 20.0
-    counted: float = field(default_factory=time.monotonic)
-
-    def __post_init__(self) -> None:
-        self._bytes_left, self._files_left = self._free()
-        self._bytes_left -= self.limits.disk
-        self._files_left -= self.limits.files
+    due: float = 0.0
 
     def find_excess(self) -> str | None:
         """The limit that is exceeded."""
-        bytes_free, files_free = self._free()
-        enough = bytes_free >= self._bytes_left and files_free >= self._files_left
-        if enough and time.monotonic() < self.counted + self.every:
+        if (started := time.monotonic()) < self.due:
             return None
         size = files = 0
         for place in self.places:
@@ -97,18 +89,11 @@ class DiskUse:
                 with contextlib.suppress(OSError):
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                 files += 1
-        self.counted = time.monotonic()  # others fill and empty the disk as well
-        self._bytes_left = bytes_free + size - self.limits.disk
-        self._files_left = files_free + files - self.limits.files
+        ended = time.monotonic()
+        self.due = ended + min(20.0, max(1.0, 50 * (ended - started)))
         if size > self.limits.disk:
             return "disk_limit"
         return "file_limit" if files > self.limits.files else None
-
-    def _free(self) -> tuple[int, int]:
-        if not self.places:
-            return 0, 0
-        status = os.statvfs(self.places[0])
-        return status.f_bfree * status.f_frsize, status.f_ffree
 
 
 @dataclass
@@ -207,10 +192,18 @@ class ProcessRun:
 
     def _refuse_unstarted(self, supervision: _Supervision) -> None:
         error = os.strerror(supervision.number) if supervision.number > 0 else ""
+        program = self.request["argv"][0]
+        if supervision.word == "exec" and supervision.number == errno.ENOENT:
+            raise CannotJudgeError(
+                f"`{program}` is not installed",
+                why="the build needs it and it is not on the PATH",
+                remedy=advice(program),
+                reason="tool_missing",
+            )
         if supervision.word == "exec":
             long = supervision.number == errno.E2BIG
             raise CannotJudgeError(
-                f"`{self.request['argv'][0]}` cannot be started: {error}",
+                f"`{program}` cannot be started: {error}",
                 why="its command line is longer than the system takes"
                 if long
                 else "its file is damaged, made for another machine, or not executable",
@@ -225,6 +218,11 @@ class ProcessRun:
                 remedy="see `sandbox` in .github/prjury.yml, or run where it is allowed",
                 reason="sandbox_unavailable",
             )
+
+
+def advice(program: str) -> str:
+    """Say what to do about a missing program."""
+    return f"install `{program}`, or name another `command` for the build in .github/prjury.yml"
 
 
 @dataclass

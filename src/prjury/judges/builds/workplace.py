@@ -29,7 +29,7 @@ from prjury.judges.builds.systems.source_tree import path_in
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand, TreeEntry
-from prjury.sandbox.contained import advice
+from prjury.sandbox.run import advice
 from prjury.snapshot.model import visible
 
 _NOT_FOUND = 127
