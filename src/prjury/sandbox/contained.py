@@ -124,7 +124,7 @@ class ContainedShell:
             }
             run = ProcessRun(
                 request,
-                self._new_log(argv),
+                functools.partial(self._new_log, argv),
                 self._limits,
                 own_home,
                 scratches=sorted({place.parent for place in self._list_scratches(command, env)}),
@@ -257,11 +257,9 @@ class ContainedShell:
         )
 
     def _new_log(self, argv: Sequence[str]) -> Path:
-        """Make an empty file in a directory of its own; the caller removes both."""
+        """Return a path in a new directory; the caller removes both."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        log = new_log_directory(self._environ) / f"{next(self._numbers):02d}-{name}.log"
-        log.touch(mode=0o600, exist_ok=False)
-        return log
+        return new_log_directory(self._environ) / f"{next(self._numbers):02d}-{name}.log"
 
 
 def new_log_directory(environ: Mapping[str, str]) -> Path:

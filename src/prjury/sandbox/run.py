@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +30,10 @@ from prjury.sandbox.launcher import descendants
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _LINE_BREAKS = re.compile(r"[\r\n]+")
 _LONGEST_LINE = 200
+_TICK_SECONDS, _MEASURED_EVERY = 0.2, 0.5
+#: How long the launcher may need to kill everything before it is killed itself.
+_KILL_SECONDS = 8.0
+_KILLED = -int(signal.SIGKILL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,17 +77,29 @@ def _strip_controls(line: str) -> str:
 
 
 @dataclass
-class DiskUse:
-    """What is in scratch directories; counted so often that it takes little of the time."""
+class Usage:
+    """What a program takes, with its descendants; measured so often that it costs little."""
 
+    root: int
     places: Sequence[Path]
     limits: Limits
-    due: float = 0.0
+    _processes_due: float = field(default_factory=lambda: time.monotonic() + _MEASURED_EVERY)
+    _disk_due: float = 0.0
 
     def find_excess(self) -> str | None:
-        """The limit that is exceeded."""
-        if (started := time.monotonic()) < self.due:
+        """Return the limit that is exceeded, if it is time to look and one is."""
+        now = time.monotonic()
+        if now < self._processes_due:
             return None
+        self._processes_due = now + _MEASURED_EVERY
+        pids = descendants(self.root)
+        if len(pids) > self.limits.processes:
+            return "process_limit"
+        if sum(map(_resident, pids)) > self.limits.memory:
+            return "memory_limit"
+        return self._measure_disk(now) if now >= self._disk_due else None
+
+    def _measure_disk(self, started: float) -> str | None:
         size = files = 0
         for place in self.places:
             for entry in walk(place):
@@ -90,34 +107,10 @@ class DiskUse:
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                 files += 1
         ended = time.monotonic()
-        self.due = ended + min(20.0, max(1.0, 50 * (ended - started)))
+        self._disk_due = ended + min(20.0, max(1.0, 50 * (ended - started)))
         if size > self.limits.disk:
             return "disk_limit"
         return "file_limit" if files > self.limits.files else None
-
-
-@dataclass
-class ProcessTree:
-    """The processes below the launcher; measured now and then, because measuring costs."""
-
-    root: int
-    limits: Limits
-    disk: DiskUse
-    every: float = 0.5
-    measured: float = field(default_factory=time.monotonic)
-
-    def find_excess(self) -> str | None:
-        """The limit that the tree exceeds, if it is time to look and one is exceeded."""
-        now = time.monotonic()
-        if now - self.measured < self.every:
-            return None
-        self.measured = now
-        pids = descendants(self.root)
-        if len(pids) > self.limits.processes:
-            return "process_limit"
-        if sum(map(_resident, pids)) > self.limits.memory:
-            return "memory_limit"
-        return self.disk.find_excess()
 
 
 def _resident(pid: int) -> int:
@@ -129,79 +122,110 @@ def _resident(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-_TICK_SECONDS = 0.2
-#: How long the launcher may need to kill everything before it is killed itself.
-_KILL_SECONDS = 8.0
-_KILLED = -int(signal.SIGKILL)
-
-
-@dataclass(frozen=True)
+@dataclass
 class ProcessRun:
-    """A program to be run once.
+    """A program that is run once.
 
     Attributes:
-        log: where its output goes; an empty file.
+        make_log: returns where its output goes when it has ended.
         own_home: HOME was made for it alone.
         scratches: the directories whose size is limited.
+        outcome: the launcher's last word, and its number.
     """
 
     request: launcher.Request
-    log: Path
+    make_log: Callable[[], Path]
     limits: Limits
     own_home: bool
     scratches: Sequence[Path]
+    outcome: tuple[str, int] | None = None
+    stopped: str | None = None
+    kill_at: float | None = None
+    interrupted: bool = False
 
     def complete(
         self, deadline: Deadline, progress: Progress, meanwhile: Callable[[], None]
     ) -> Completed:
         """Run to the end or to a limit; call ``meanwhile`` when the program has begun."""
         started = time.monotonic()
-        with self.log.open("ab") as log, self.log.open("rb") as tail:
-            running = launcher_server().launch(self.request, log.fileno())
-            disk = DiskUse(self.scratches, self.limits)
-            tree = ProcessTree(running.pid, self.limits, disk)
-            supervision = _Supervision(running, tree, LastLine(tail, progress))
-            finish = functools.partial(self._finish, supervision)
-            ending = functools.partial(_at_the_end, supervision, finish, self.log)
-            atexit.register(ending)  # a daemon thread is not unwound when the interpreter ends
+        with tempfile.TemporaryFile() as output:  # without a name, so that no program replaces it
+            running = launcher_server().launch(self.request, output.fileno())
+            interrupt = functools.partial(self._interrupt, running)
+            atexit.register(interrupt)  # a daemon thread is not unwound when the interpreter ends
             try:
                 meanwhile()
-                supervision.wait(deadline)
+                self._wait(running, deadline, LastLine(output, progress))
             finally:
-                atexit.unregister(ending)
-                finish()
-            _refuse_interrupted(supervision)
-            log_path = _keep_log(self.log, tail)
-        self._refuse_unstarted(supervision)
-        seconds = time.monotonic() - started
-        return Completed(supervision.exit_code, log_path, seconds, supervision.stopped)
+                atexit.unregister(interrupt)
+                self._finish(running)
+            word, number = self.outcome or ("exit", _KILLED)
+            self._refuse_unstarted(word, number)
+            output.seek(0)
+            with (path := self.make_log()).open("xb") as log:
+                shutil.copyfileobj(output, log)
+        if word == "limit":
+            self.stopped = self.stopped or "output_limit"
+        exit_code = number if word == "exit" else _KILLED
+        return Completed(exit_code, path, time.monotonic() - started, self.stopped)
 
-    def _finish(self, supervision: _Supervision) -> None:
+    def _wait(self, running: RunningLauncher, deadline: Deadline, last_line: LastLine) -> None:
+        """Wait until the launcher has sent its message, died, or has to be given up."""
+        usage = Usage(running.pid, self.scratches, self.limits)
+        while not self.outcome and not running.gone:
+            wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
+            self.outcome = running.receive(wait)
+            last_line.report()
+            now = time.monotonic()
+            if self.kill_at is None:
+                self._keep_limits(running, usage, deadline, now)
+            elif now >= self.kill_at + _KILL_SECONDS:
+                return
+            elif now >= self.kill_at:
+                running.order(b"K")
+
+    def _keep_limits(
+        self, running: RunningLauncher, usage: Usage, deadline: Deadline, now: float
+    ) -> None:
+        if self.outcome:
+            return
+        self.stopped = usage.find_excess()
+        if self.stopped:
+            self.kill_at = now
+        elif not deadline.remaining:
+            self.stopped, self.kill_at = "timeout", now + self.limits.grace
+            running.order(b"T")
+
+    def _finish(self, running: RunningLauncher) -> None:
         """Leave no process behind, however the run ended."""
-        running = supervision.running
         running.order(b"K")
         until = time.monotonic() + _KILL_SECONDS
         while not running.gone and time.monotonic() < until:
-            outcome = running.receive(until - time.monotonic())
-            supervision.ended = supervision.ended or outcome is not None
+            self.outcome = running.receive(until - time.monotonic()) or self.outcome
         running.kill()
         running.channel.close()
-        if not supervision.ended and self.own_home:
+        if not self.outcome and self.own_home:
             # The last resort when the program has killed the launcher.
             kill_processes([f"HOME={self.request['env']['HOME']}"])
 
-    def _refuse_unstarted(self, supervision: _Supervision) -> None:
-        error = os.strerror(supervision.number) if supervision.number > 0 else ""
+    def _interrupt(self, running: RunningLauncher) -> None:
+        """End the run with the interpreter, so that the thread that waits starts no other."""
+        self.interrupted = True
+        self._finish(running)
+
+    def _refuse_unstarted(self, word: str, number: int) -> None:
+        if self.interrupted:
+            raise CannotJudgeError("the run was interrupted", reason="interrupted")
+        error = os.strerror(number) if number > 0 else ""
         program = self.request["argv"][0]
-        if supervision.word == "exec" and supervision.number == errno.ENOENT:
+        if word == "exec" and number == errno.ENOENT:
             raise CannotJudgeError(
                 f"`{program}` is not installed",
                 why="the build needs it and it is not on the PATH",
                 remedy=advice(program),
                 reason="tool_missing",
             )
-        if supervision.word == "exec":
-            long = supervision.number == errno.E2BIG
+        if word == "exec":
+            long = number == errno.E2BIG
             raise CannotJudgeError(
                 f"`{program}` cannot be started: {error}",
                 why="its command line is longer than the system takes"
@@ -210,8 +234,8 @@ class ProcessRun:
                 remedy="put it into a script" if long else "try it by hand",
                 reason="not_started" if long else "tool_missing",
             )
-        if supervision.word in {"cut", "bare"}:
-            what = "network" if supervision.word == "cut" else "processes"
+        if word in {"cut", "bare"}:
+            what = "network" if word == "cut" else "processes"
             raise CannotJudgeError(
                 f"the build's {what} cannot be contained: {error}",
                 why="the kernel, or the container that this runs in, does not allow it",
@@ -223,83 +247,3 @@ class ProcessRun:
 def advice(program: str) -> str:
     """Say what to do about a missing program."""
     return f"install `{program}`, or name another `command` for the build in .github/prjury.yml"
-
-
-@dataclass
-class _Supervision:
-    """Waits for the launcher's message and sends it the orders that the limits ask for."""
-
-    running: RunningLauncher
-    tree: ProcessTree
-    last_line: LastLine
-    stopped: str | None = None
-    word: str = "exit"
-    number: int = _KILLED
-    ended: bool = False
-    kill_at: float | None = None
-    interrupted: bool = False
-
-    @property
-    def exit_code(self) -> int:
-        return self.number if self.word == "exit" else _KILLED
-
-    def wait(self, deadline: Deadline) -> None:
-        """Wait until the launcher has sent its message, died, or has to be given up."""
-        while not self._is_over(deadline):
-            self.last_line.report()
-            now = time.monotonic()
-            if self.kill_at is None:
-                self._keep_limits(deadline, now)
-            elif now >= self.kill_at + _KILL_SECONDS:
-                return
-            elif now >= self.kill_at:
-                self.running.order(b"K")
-        self.last_line.report()
-        if self.word == "limit":
-            self.stopped = self.stopped or "output_limit"
-
-    def _keep_limits(self, deadline: Deadline, now: float) -> None:
-        self.stopped = self.tree.find_excess()
-        if self.stopped:
-            self.kill_at = now
-        elif not deadline.remaining:
-            self.stopped, self.kill_at = "timeout", now + self.tree.limits.grace
-            self.running.order(b"T")
-
-    def _is_over(self, deadline: Deadline) -> bool:
-        """Wait for a moment; return whether the launcher has sent the outcome or is gone."""
-        wait = _TICK_SECONDS if self.kill_at else min(_TICK_SECONDS, deadline.remaining)
-        outcome = self.running.receive(wait)
-        if outcome:
-            self.word, self.number = outcome
-            self.ended = True
-        return self.ended or self.running.gone
-
-
-def _at_the_end(supervision: _Supervision, finish: Callable[[], None], log: Path) -> None:
-    """End the run with the interpreter, so that the thread that waits starts no other."""
-    supervision.interrupted = True
-    finish()
-    with contextlib.suppress(OSError):
-        log.unlink()
-        log.parent.rmdir()
-
-
-def _refuse_interrupted(supervision: _Supervision) -> None:
-    if supervision.interrupted:
-        raise CannotJudgeError("the run was interrupted", reason="interrupted")
-
-
-def _keep_log(log: Path, opened: IO[bytes]) -> Path:
-    """Return the log's path, or that of a copy if the program put something else there."""
-    with contextlib.suppress(OSError):
-        by_path, opened_status = log.lstat(), os.fstat(opened.fileno())
-        if (by_path.st_dev, by_path.st_ino) == (opened_status.st_dev, opened_status.st_ino):
-            return log
-    copy = log.with_name(f"{log.name}.kept")
-    opened.seek(0)
-    with copy.open("xb") as file:
-        shutil.copyfileobj(opened, file)
-    with contextlib.suppress(OSError):
-        log.unlink()
-    return copy

@@ -218,13 +218,6 @@ def test_binary_output_is_decoded(bench: Bench) -> None:
     assert done.log.read_bytes() == b"\xff\xfe\x00bin\n\xc3\x28\n"
 
 
-def test_a_log_that_was_replaced_is_not_believed(bench: Bench, tmp_path: Path) -> None:
-    done = bench.sh(f"echo the truth; cd {tmp_path}/state/prjury/logs/* && rm *.log && mkfifo 01-sh.log")
-    assert done.log.name == "01-sh.log.kept"
-    assert done.tail() == "the truth"
-    assert [path.name for path in done.log.parent.iterdir()] == ["01-sh.log.kept"]
-
-
 def test_each_run_has_a_log_in_a_directory_of_its_own(bench: Bench) -> None:
     one, other = bench.sh("echo one").log, bench.sh("echo other").log
     assert one.parent != other.parent
