@@ -99,9 +99,7 @@ class ContainedShell:
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
         """Run to the end or to a limit, with a fresh HOME; no process of it is left afterwards.
 
-        Raises:
-            CannotJudgeError: when the program does not exist or cannot be started, or when the
-                required level is not to be had.
+        CannotJudgeError where it cannot be started, or the required level is not to be had.
         """
         self._require_level()
         command = replace(command, directory=command.directory.absolute())
@@ -141,16 +139,12 @@ class ContainedShell:
         roots = set(self._list_scratches(command, env))
         outside = command.writable or [command.directory]  # a name inside may have become a link
         roots |= {place for place in outside if self._find_scratch(str(place)) is None}
-        walls = self._reach.walls(roots, mounts=self._powers.mounts)
-        walls = {**walls, "readable": [*walls["readable"], *map(str, command.readable)]}
-        if home is None or not self._powers.mounts:
-            yield {**walls, "mounts": False}
-            return
-        layered = home.layers.acquire(blocking=False)
+        sides = home.sides if home and self._powers.mounts else None
+        layered = bool(sides and home and home.layers.acquire(blocking=False))
         try:
-            yield self._reach.with_private(walls, home.sides, layered=layered)
+            yield self._reach.walls(roots, command.readable, sides, layered=layered)
         finally:
-            if layered:
+            if home and layered:
                 home.layers.release()
 
     def _lend_files(self, home: str) -> None:

@@ -118,10 +118,7 @@ def make_environment(
 ) -> dict[str, str]:
     """Return the environment for untrusted programs, but for HOME and TMPDIR.
 
-    Args:
-        extra: names that the operator lists; those that look like secrets are refused all the same.
-        own_prefix: our own virtual environment, whose programs are not the build's.
-        caches: whether the operator's caches are lent.
+    Secrets are refused even among ``extra``; ``caches`` lends the operator's.
     """
     places = _find_places(environ)
     if not caches:
@@ -144,10 +141,7 @@ def make_environment(
 
 
 def find_writable_places(given: Mapping[str, str]) -> list[str]:
-    """Return the outermost places of the operator into which tools would write.
-
-    What is mounted below a place would be missing from a layer over it.
-    """
+    """Return the outermost places of the operator into which tools would write, mounts excepted."""
     for name in _CACHE_PLACES.keys() & given.keys():
         with suppress(OSError):
             Path(given[name]).mkdir(parents=True, exist_ok=True)
@@ -166,10 +160,7 @@ def find_writable_places(given: Mapping[str, str]) -> list[str]:
 
 
 def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
-    """Return variables by which tools keep in HOME what they would keep elsewhere.
-
-    Java takes the user's own directories for HOME and TMPDIR, whatever the variables say.
-    """
+    """Return variables by which tools, and Java by its options, keep in HOME what they write."""
     home = env["HOME"]
     places = {name: f"{home}/{below}" for name, below in _CACHE_PLACES.items() if name not in env}
     java = f"-Duser.home={home} -Djava.io.tmpdir={env['TMPDIR']}"
@@ -188,10 +179,7 @@ def machine_memory() -> int:
 
 
 def smaller_machine(memory: int, enough: int) -> dict[str, str]:
-    """Return variables by which Java, whose heap grows with the machine, takes it for smaller.
-
-    A heap that the project names (``-Xmx``) stays.
-    """
+    """Return variables by which Java, whose heap grows with the machine, takes it for smaller."""
     if memory <= enough:
         return {}
     return {"MAVEN_OPTS": f"-XX:+IgnoreUnrecognizedVMOptions -XX:MaxRAM={enough}"}

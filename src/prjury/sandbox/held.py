@@ -13,7 +13,7 @@ import tempfile
 import threading
 import weakref
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -25,44 +25,6 @@ _START = (
     "import sys; sys.path.append(sys.argv[1]); from prjury.sandbox.launcher import main; main()"
 )
 _SECONDS_TO_START = 30.0
-
-
-@dataclass(frozen=True)
-class LauncherServer:
-    """The process, and the socket on which it takes requests."""
-
-    process: subprocess.Popen[bytes]
-    channel: socket.socket
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def launch(self, request: launcher.Request, log: int) -> RunningLauncher:
-        """Have a program started, or raise: another process could be a different program."""
-        if _interrupted.is_set():
-            raise CannotJudgeError("the run was interrupted", reason="interrupted")
-        sys.audit("prjury.launch", request["argv"])
-        near, far = socket.socketpair()
-        with far, tempfile.TemporaryFile() as file:
-            file.write(json.dumps(request).encode())
-            file.seek(0)
-            try:
-                with self.lock:
-                    socket.send_fds(self.channel, [b"R"], [file.fileno(), far.fileno(), log])
-            except OSError as error:
-                near.close()
-                raise _make_error() from error
-        running = RunningLauncher(near)
-        _running.add(running)
-        word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
-        if word != "pid":
-            near.close()
-            raise _make_error()
-        return running
-
-    def close(self) -> None:
-        """End the process; what it has started ends by itself."""
-        self.channel.close()
-        self.process.kill()
-        self.process.wait()
 
 
 @dataclass(eq=False)
@@ -102,7 +64,7 @@ class RunningLauncher:
                 os.kill(self.pid, signal.SIGKILL)
 
 
-_starting = threading.Lock()
+_lock = threading.Lock()
 _running: weakref.WeakSet[RunningLauncher] = weakref.WeakSet()
 _interrupted = threading.Event()
 
@@ -119,14 +81,34 @@ def resume() -> None:
     _interrupted.clear()
 
 
-def launcher_server() -> LauncherServer:
-    """The process, which is started once."""
-    with _starting:
-        return _start_server()
+def launch(request: launcher.Request, log: int) -> RunningLauncher:
+    """Have a program started, or raise: another process could be a different program."""
+    if _interrupted.is_set():
+        raise CannotJudgeError("the run was interrupted", reason="interrupted")
+    sys.audit("prjury.launch", request["argv"])
+    near, far = socket.socketpair()
+    with far, tempfile.TemporaryFile() as file:
+        file.write(json.dumps(request).encode())
+        file.seek(0)
+        with suppress(OSError), _lock:
+            socket.send_fds(_start_server(), [b"R"], [file.fileno(), far.fileno(), log])
+    running = RunningLauncher(near)
+    _running.add(running)
+    word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
+    if word == "pid":
+        return running
+    near.close()
+    raise CannotJudgeError(
+        "the process that starts programs is gone",
+        why="a program of the change has ended it, or the machine had no memory left",
+        remedy="Run it again; with `sandbox: {level: L2}` no program can end it",
+        reason="interrupted",
+    )
 
 
 @cache
-def _start_server() -> LauncherServer:
+def _start_server() -> socket.socket:
+    """Start the process once; what it has started ends with it."""
     near, far = socket.socketpair()
     with far:
         process = subprocess.Popen(  # noqa: S603 - our own program, by absolute path
@@ -139,15 +121,6 @@ def _start_server() -> LauncherServer:
             cwd="/",
             start_new_session=True,
         )
-    server = LauncherServer(process, near)
-    atexit.register(server.close)
-    return server
-
-
-def _make_error() -> CannotJudgeError:
-    return CannotJudgeError(
-        "the process that starts programs is gone",
-        why="a program of the change has ended it, or the machine had no memory left",
-        remedy="Run it again; with `sandbox: {level: L2}` no program can end it",
-        reason="interrupted",
-    )
+    for end in (process.wait, process.kill, near.close):  # the last one first
+        atexit.register(end)
+    return near

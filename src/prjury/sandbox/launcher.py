@@ -31,7 +31,6 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Iterable
 from typing import TypedDict
 
 from prjury.sandbox.walls import (
@@ -56,18 +55,14 @@ _SIGNALS = [
     getattr(signal, f"SIG{name}") for name in ("PIPE", "XFSZ", "INT", "HUP", "TERM", "CHLD")
 ]
 
-#: How long processes are hunted that do not die, or that fork faster than they are killed.
+#: For processes that do not die, or that fork faster than they are killed.
 _HUNT_SECONDS = 5.0
 
 
 class Request(TypedDict):
-    """A program to start, found on the PATH of ``env``.
+    """A program to start, found on the PATH of ``env``; ``limit`` are bytes of output.
 
-    Attributes:
-        env: its whole environment.
-        limit: bytes of output beyond which it is stopped.
-        network: it may use the network.
-        walls: None where it may do what the operator may.
+    Without ``walls`` it may do what the operator may.
     """
 
     argv: list[str]
@@ -193,16 +188,14 @@ class Launch:
         except BlockingIOError:
             return False
         self.flooded = self.flooded or len(chunk) > self.left
-        self._log(chunk[: self.left])
-        return bool(chunk) and not self.flooded
-
-    def _log(self, chunk: bytes) -> None:
-        self.left -= len(chunk)
+        rest = chunk[: self.left]
+        self.left -= len(rest)
         try:
-            while chunk:
-                chunk = chunk[os.write(1, chunk) :]
+            while rest:
+                rest = rest[os.write(1, rest) :]
         except OSError:  # no space for the log is a limit too
             self.flooded = True
+        return bool(chunk) and not self.flooded
 
     def _reap(self) -> bool:
         """Take the dead children's statuses; return False if no child is left, dead or alive."""
@@ -224,16 +217,12 @@ class Launch:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.program, signal.SIGKILL)
         while self._reap() and time.monotonic() < until:
-            _kill(descendants(os.getpid()))
+            for pid in descendants(os.getpid()):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
             time.sleep(0.002)
         if ended is not None:
             self.status = ended
-
-
-def _kill(pids: Iterable[int]) -> None:
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def descendants(root: int) -> list[int]:

@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.sandbox.held import launcher_server
+from prjury.sandbox.held import launch
+from prjury.sandbox.launcher import Request
 from prjury.sandbox.walls import LEAST_VERSION, VERSION_WITH_SCOPES, Layer, Walls
 
 #: Nothing in them is for a build, unless a variable that builds get says otherwise.
@@ -65,10 +66,8 @@ class Reach:
     """What programs may reach.
 
     Attributes:
-        environ: the operator's environment.
-        variables: those that programs get.
+        variables: those that programs get; ``environ`` is the operator's.
         lent_places: directories of the operator in which programs expect to write.
-        hidden: further paths that are not to be read.
         lent: secrets that are to be read, for the base's policy says so.
     """
 
@@ -78,16 +77,39 @@ class Reach:
     hidden: Sequence[str] = ()
     lent: frozenset[str] = frozenset()
 
-    def walls(self, roots: Iterable[Path], *, mounts: bool) -> Walls:
-        """Return the walls of a program that may write into these directories."""
-        return {
+    def walls(
+        self,
+        roots: Iterable[Path],
+        readable: Iterable[Path] = (),
+        sides: Path | None = None,
+        *,
+        layered: bool = False,
+    ) -> Walls:
+        """Return the walls of a program that may write into the roots.
+
+        ``sides`` holds its private directories and layers of what is lent; None for no mounts.
+        """
+        hidden = sorted(self._hidden_paths)
+        walls: Walls = {
             "writable": sorted({str(root) for root in roots}),
-            "hidden": sorted(self._hidden_paths),
-            "readable": self._readable_paths,
-            "mounts": mounts,
+            "hidden": hidden,
+            "readable": [*self._readable_paths, *map(str, readable)],
+            "mounts": sides is not None,
             "private": {},
             "layers": [],
         }
+        if sides is None:
+            return walls
+        for place, name in (_TEMPORARY | dict.fromkeys(_find_homes(), "home")).items():
+            if Path(place).is_dir() and os.path.realpath(place) == place:
+                (sides / name).mkdir(exist_ok=True)
+                walls["private"][place] = str(sides / name)
+        if layered:
+            walls["readable"] = [path for path in walls["readable"] if path not in self.lent_places]
+            for number, place in enumerate(self.lent_places):
+                layer = _make_layer(place, sides / "layers" / str(number), hidden)
+                walls["layers"].append(layer)
+        return walls
 
     @cached_property
     def _readable_paths(self) -> list[str]:
@@ -98,31 +120,8 @@ class Reach:
             if _is_below(path, self._hidden_paths) and not _is_below(path, paths)
         )
 
-    def with_private(self, walls: Walls, sides: Path, *, layered: bool) -> Walls:
-        """Return the walls with private directories.
-
-        Args:
-            sides: where these are, out of reach but through them.
-            layered: whether what is lent can be written to, in layers that are kept there too.
-        """
-        names = _TEMPORARY | dict.fromkeys(_find_homes(), "home")
-        private = {}
-        for place, name in names.items():
-            if Path(place).is_dir() and os.path.realpath(place) == place:
-                (sides / name).mkdir(exist_ok=True)
-                private[place] = str(sides / name)
-        if not layered:
-            return {**walls, "private": private}
-        layers = [
-            _make_layer(place, sides / "layers" / str(number), walls["hidden"])
-            for number, place in enumerate(self.lent_places)
-        ]
-        readable = [path for path in walls["readable"] if path not in self.lent_places]
-        return {**walls, "readable": readable, "private": private, "layers": layers}
-
     @cached_property
     def _secrets(self) -> frozenset[str]:
-        """Paths that stay hidden in the directories of tools."""
         homes = {*_find_homes(), self.environ.get("HOME", "/")}
         paths = {f"{home}/{secret}" for home in homes for secret in _SECRETS}
         return frozenset(map(os.path.realpath, paths - self.lent))
@@ -194,31 +193,17 @@ def find_powers(around: Path) -> Powers:
         directory.mkdir()
     outside.touch()
     reach = Reach({}, {}, [str(lower)])
-    for mounts in (True, False):
-        walls = reach.walls([own], mounts=mounts)
-        if mounts:
-            walls = reach.with_private(walls, sides, layered=True)
-        if version := _try_walls(walls, outside):
-            return Powers(version, mounts)
+    for place in (sides, None):
+        if version := _try_walls(reach.walls([own], (), place, layered=True), outside):
+            return Powers(version, place is not None)
     return Powers()
 
 
 def _try_walls(walls: Walls, outside: Path) -> int:
-    with tempfile.TemporaryFile() as log:
-        try:
-            running = launcher_server().launch(
-                {
-                    "argv": [],
-                    "directory": str(outside),
-                    "env": {},
-                    "limit": 0,
-                    "network": True,
-                    "walls": walls,
-                },
-                log.fileno(),
-            )
-        except CannotJudgeError:
-            return 0
+    probe = Request(argv=[], directory=str(outside), env={}, limit=0, network=True, walls=walls)
+    with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
+        running = launch(probe, log.fileno())
         with running.channel:
             word, version = running.receive(10.0) or ("", 0)
-    return version if word == "walls" else 0
+        return version if word == "walls" else 0
+    return 0

@@ -24,7 +24,7 @@ from prjury.ports.types import Completed
 from prjury.processes import kill_processes
 from prjury.sandbox import launcher
 from prjury.sandbox.caches import walk
-from prjury.sandbox.held import RunningLauncher, launcher_server
+from prjury.sandbox.held import RunningLauncher, launch
 from prjury.sandbox.launcher import descendants
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
@@ -40,9 +40,7 @@ _KILLED = -int(signal.SIGKILL)
 class Limits:
     """What one program may take, with all its descendants, in seconds and bytes.
 
-    Attributes:
-        grace: between being asked to end and being killed.
-        disk: what its scratch directories may take.
+    ``grace`` lies between being asked to end and being killed.
     """
 
     grace: float = 10.0
@@ -127,9 +125,7 @@ class ProcessRun:
     """A program that is run once.
 
     Attributes:
-        make_log: returns where its output goes when it has ended.
         own_home: HOME was made for it alone.
-        scratches: the directories whose size is limited.
         outcome: the launcher's last word, and its number.
     """
 
@@ -149,7 +145,7 @@ class ProcessRun:
         """Run to the end or to a limit; call ``meanwhile`` when the program has begun."""
         started = time.monotonic()
         with tempfile.TemporaryFile() as output:  # without a name, so that no program replaces it
-            running = launcher_server().launch(self.request, output.fileno())
+            running = launch(self.request, output.fileno())
             interrupt = functools.partial(self._interrupt, running)
             atexit.register(interrupt)  # a daemon thread is not unwound when the interpreter ends
             try:

@@ -27,8 +27,7 @@ _PR_CAPBSET_DROP, _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_CLEAR_ALL = 24, 47, 4
 _CAPABILITY_VERSION, _LAST_CAPABILITY = 0x20080522, 63
 _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 
-#: Landlock's rights: to execute and read files, to list directories; those that a file can have;
-#: all that its third version knows.
+#: Landlock's rights: to list, to read and execute; those of files; all of its third version.
 _LIST = 1 << 3
 _READ = 1 << 0 | 1 << 2 | _LIST
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14
@@ -56,14 +55,9 @@ class Layer(TypedDict):
 
 
 class Walls(TypedDict):
-    """What one program may do.
+    """What one program may do; with ``mounts`` it sees private directories and layers instead.
 
-    Attributes:
-        hidden: what it cannot read, unless it is writable or readable.
-        readable: exceptions below what is hidden, but for what is hidden below them.
-        mounts: the rest is done, by mounting.
-        private: what the program sees at a place instead of what is there.
-        layers: what is lent.
+    ``readable`` are exceptions below what is hidden, but for what is hidden below them.
     """
 
     writable: list[str]
@@ -150,24 +144,18 @@ def _mount(walls: Walls, lent: Collection[str]) -> Iterator[int]:
         place: os.open(source, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY)
         for place, source in walls["private"].items()
     }
-    writable = [(path, os.open(path, os.O_PATH)) for path in walls["writable"]]
-    readable = []
+    shown = [(path, os.open(path, os.O_PATH), False) for path in walls["writable"]]
     for path in lent:
         with contextlib.suppress(OSError):  # it is gone
-            readable.append((path, os.open(path, os.O_PATH)))
+            shown.append((path, os.open(path, os.O_PATH), True))
     layers = [(layer["place"], _create_overlay(layer)) for layer in walls["layers"]]
     _cover_services()
     for place, source in private.items():
         _bind(source, place)
         yield source
-    for path, source in writable:
+    for path, source, read_only in shown:
         if _make_place(path, source, private):
-            _bind(source, path)
-        os.close(source)
-    for path, source in readable:
-        if _make_place(path, source, private):
-            _bind(source, path)
-            _make_read_only(path)
+            _bind(source, path, read_only=read_only)
         os.close(source)
     for path, (lower, overlay) in layers:
         if overlay >= 0 and (not _find_top(path, private) or _make_place(path, lower, private)):
@@ -210,15 +198,13 @@ def _find_top(path: str, private: Mapping[str, int]) -> str:
     return next((place for place in private if path.startswith(f"{place}/")), "")
 
 
-def _bind(source: int, place: str) -> None:
-    source_path = f"/proc/self/fd/{source}".encode()
-    _require(_libc.mount(source_path, os.fsencode(place), None, _MS_BIND | _MS_REC, None))
-
-
-def _make_read_only(place: str) -> None:
-    attributes = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
-    path, size = os.fsencode(place), ctypes.c_size_t(len(attributes))
-    _require(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
+def _bind(source: int, place: str, *, read_only: bool = False) -> None:
+    path, source_path = os.fsencode(place), f"/proc/self/fd/{source}".encode()
+    _require(_libc.mount(source_path, path, None, _MS_BIND | _MS_REC, None))
+    if read_only:
+        attributes = struct.pack("QQQQ", _MOUNT_ATTR_RDONLY, 0, 0, 0)
+        size = ctypes.c_size_t(len(attributes))
+        _require(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
 
 
 def _make_place(path: str, like: int, private: Mapping[str, int]) -> bool:
