@@ -79,6 +79,7 @@ def world(tmp_path: Path) -> Iterator[World]:
         file = tmp_path / "operator" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(CANARY if name in SECRETS else "cached")
+    (tmp_path / "operator" / STATE).parents[1].chmod(0o700)
     name = f"prjury-test-{uuid4().hex}"
     with (
         subprocess.Popen(["sleep", "600"], env={"SECRET": CANARY}) as victim,
