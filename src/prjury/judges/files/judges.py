@@ -19,6 +19,7 @@ from prjury.judges.files.meaning import (
     split_words,
 )
 from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
+from prjury.judges.workspace.reports import find_reports
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
@@ -27,9 +28,6 @@ from prjury.manifests.manifest import ManifestError
 from prjury.snapshot.model import visible
 
 _MOST_LINES, _WIDEST_LINE = 40, 160
-#: Files of an expectation; more is a mistake rather than an expectation.
-_MOST_FILES = 20_000
-_SKIPPED = frozenset({".git", ".hg", ".svn"})
 
 
 @dataclass(frozen=True)
@@ -171,18 +169,14 @@ def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return
-    names: list[str] = []
-    for directory, directories, files in os.walk(place):
-        directories[:] = sorted(set(directories) - _SKIPPED)
-        names += [Path(directory, name).relative_to(place).as_posix() for name in files]
-        if len(names) > _MOST_FILES:
-            break
-    if not 0 < len(names) <= _MOST_FILES:
+    files = find_reports(place, "**") if place.is_dir() else []
+    if not files:
         raise CannotJudgeError(
             f"there is nothing to compare with at {visible(str(place))}",
-            why="It is not there, or holds no file" if not names else "It holds too many files",
+            why="It is not there, or holds no file",
             remedy="Name the file or the directory that holds what is expected",
             reason="no_expectation",
         )
-    for name in sorted(names):
+    for file in files:
+        name = file.relative_to(place).as_posix()
         yield str(PurePosixPath(path, name)), Workspace(place).text(name)
