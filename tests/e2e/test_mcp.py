@@ -22,7 +22,6 @@ REFUSED: dict[str, tuple[str, dict[str, Any]]] = {
     "absolute": ("judge", {"name": "file-content", "workspace": "/etc", "options": _READ}),
     "above": ("judge", {"name": "file-exists", "workspace": "..", "options": {"path": "x"}}),
     "linked": ("judge", {"name": "file-content", "workspace": "link", "options": _READ}),
-    "difference": ("judge", {"name": "coverage", "options": {"diff": "/etc/shadow"}}),
     "other repository": ("review", {"repo": "/", "base": "main"}),
     "build": ("judge", {"name": "build"}),
     "command": ("judge", {"name": "command", "options": {"command": "touch ran"}}),
@@ -90,13 +89,12 @@ def test_a_client_lists_and_calls_every_tool(
     assert found["backport"].structured_content["backports"][0]["branch"] == "1.0.x"
     assert "tests-passed" in found["explain"].content[0].text
     for name, words in {
-        "program": "is for the operator to choose",
+        "program": "there is no judge called",
         "scripted": "is for the operator to choose",
         "misspelt": "work_tree",
         "absolute": "none of the directories",
         "above": "none of the directories",
         "linked": "none of the directories",
-        "difference": "none of the directories",
         "other repository": "none of the directories",
         "build": "--no-build",
         "command": "--no-build",
