@@ -20,7 +20,7 @@ from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_no_tree
 from prjury.judges.workspace.files import judge_or_error
-from prjury.judges.workspace.program_judges import CommandJudge
+from prjury.judges.workspace.program_judges import CommandJudge, missing_tool
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.policy.seats import CommandOptions
@@ -75,12 +75,7 @@ class MergedTreeCommand:
             self.keep(self.plan, error)
             if error.reason != "tool_missing":
                 raise
-            raise CannotJudgeError(
-                error.what,
-                why="The tool is not installed here, or its name is misspelt",
-                remedy="Install it, or correct `command: {run: …}` in .github/prjury.yml",
-                reason=error.reason,
-            ) from error
+            raise missing_tool(error.what) from error
         KeptReports.of(context).take(comparison.run, BuildOptions(keep=self.options.keep))
         self.keep(comparison.plan, comparison.run)
         judgment = self.decide(comparison)

@@ -89,18 +89,9 @@ class CoverageJudge:
         return judge_or_error(lambda: self._judge_report(Workspace.of(context), context))
 
     def _judge_report(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
-        path = os.fspath(self.report)
-        if workspace.kind(path) == "missing":
-            raise CannotJudgeError(
-                f"there is no coverage report {visible(path)}",
-                why="The tests have not run, or not with coverage",
-                remedy="Run them with coverage, or name the report's place",
-                reason="report_missing",
-            )
         baseline = _find_baseline(context) if self.compares and self.baseline is None else None
-        return self.decide(
-            parse_coverage(workspace.locate(path)).counters.get(self.metric), baseline
-        )
+        metrics = parse_coverage(workspace.locate(os.fspath(self.report)))
+        return self.decide(metrics.counters.get(self.metric), baseline)
 
     def decide(
         self, counter: CoverageCounter | None, baseline: float | Fraction | None = None

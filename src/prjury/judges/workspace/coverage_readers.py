@@ -19,7 +19,7 @@ from prjury.judges.workspace.reports import (
     iterate_events,
     large_report,
     missing_report,
-    read_bytes,
+    open_report,
     read_lines,
 )
 from prjury.jury.frozen import FrozenDict
@@ -392,7 +392,8 @@ def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
 
 def find_reader(path: Path) -> Reader:
     """Choose the reader of a report by its content."""
-    begin = read_bytes(path, _BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
+    with open_report(path) as file:
+        begin = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
     for start, reader in _TEXTS.items():
         if begin.startswith(start):
             return reader

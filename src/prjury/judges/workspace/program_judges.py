@@ -123,7 +123,7 @@ class CommandJudge:
             words = f"{subject} ended with exit code {self.exit_code}"
             words += ", as expected" if self.exit_code else ""
         elif done.exit_code == _NOT_FOUND and _ABSENT.search(tail):
-            absent = _tool_missing(f"{subject} could not be run: the command was not found")
+            absent = missing_tool(f"{subject} could not be run: the command was not found")
             return Judgment.errored(str(absent), metadata={"reason": absent.reason})
         else:
             reason = "exit_code"
@@ -149,7 +149,7 @@ def _run_command(
     except CannotJudgeError as error:
         if error.reason != "tool_missing":
             raise
-        raise _tool_missing(error.what) from error  # the shell's advice is about builds
+        raise missing_tool(error.what) from error  # the shell's advice is about builds
 
 
 def _check_timeout(timeout: float) -> None:
@@ -165,7 +165,8 @@ def _describe_end(exit_code: int) -> str:
     return f"was ended by signal {-exit_code}"
 
 
-def _tool_missing(what: str) -> CannotJudgeError:
+def missing_tool(what: str) -> CannotJudgeError:
+    """Return the error for a program that is not there."""
     why = "The tool is not installed here, or its name is misspelt"
     remedy = "Install it, or correct the command"
     return CannotJudgeError(what, why=why, remedy=remedy, reason="tool_missing")

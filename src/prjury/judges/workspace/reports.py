@@ -55,7 +55,7 @@ def iterate_events(path: Path) -> Iterator[tuple[str, Element]]:
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415 - the same
 
     depth = 0
-    with _open_report(path) as file:
+    with open_report(path) as file:
         try:
             for event, element in iterparse(file, ("start", "end"), forbid_dtd=False):
                 depth += 1 if event == "start" else -1
@@ -73,20 +73,15 @@ def iterate_events(path: Path) -> Iterator[tuple[str, Element]]:
 
 def read_lines(path: Path) -> Iterator[str]:
     """Yield the lines of a report, without their ends; broken characters as surrogates."""
-    with _open_report(path) as file:
+    with open_report(path) as file:
         while line := file.readline(_LONGEST_LINE):
             if len(line) == _LONGEST_LINE:
                 raise invalid_report(path, f"A line has {_LONGEST_LINE // 1024} KiB or more")
             yield line.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
-def read_bytes(path: Path, most: int) -> bytes:
-    """Read at most so many bytes of a report."""
-    with _open_report(path) as file:
-        return file.read(most)
-
-
-def _open_report(path: Path) -> BinaryIO:
+def open_report(path: Path) -> BinaryIO:
+    """Open a report, which is a regular file of a bounded size."""
     try:
         file = open_regular(path)
     except FileNotFoundError as error:
