@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec.structs import asdict
-
 from prjury.jury.judgment import Check, Location
 from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, printable, visible
 
-#: Places of one file that are shown to people, and that are listed for programs.
-_FEW_REGIONS, _LISTED_REGIONS = 4, 20
-#: Lines of each side of a place that are shown, and characters of each.
-_FEW_LINES, _LONGEST_LINE = 8, 160
+#: Places of one file that are shown, lines of each side, and characters of each.
+_FEW_REGIONS, _FEW_LINES, _LONGEST_LINE = 4, 8, 160
 
 
 def conflict_messages(conflicts: Sequence[Conflict]) -> str:
@@ -77,9 +73,4 @@ def _conflict_json(conflict: Conflict) -> dict[str, Any]:
         "type": conflict.type.value,
         "class": "mechanical" if conflict.mechanical else "human",
         "reason": conflict.reason,
-        "lines": list(conflict.lines) if conflict.lines else None,
-        "regions": [
-            {"head": asdict(region.head), "onto": asdict(region.onto)}
-            for region in conflict.regions[:_LISTED_REGIONS]
-        ],
     }
