@@ -1,7 +1,6 @@
 """Ways to tell each test runner to name its tests and to write a report; its command stays. Pure.
 
-A variable reaches a runner behind any script; else options are written behind its own words, or at
-the end of the package manager's command that starts it.
+A variable reaches a runner behind any script; options are written behind its own words.
 """
 
 from __future__ import annotations
@@ -33,12 +32,8 @@ _PRINTING = {"--reporter", "--reporters", "-R", "--json", "--silent", "--verbose
 class Adapter(Struct, frozen=True):
     """A way to tell one runner; `{step}` stands for the number of the step.
 
-    Attributes:
-        options: words behind its own.
-        env: its variables.
-        all_ran: the exit code that means that all tests ran and some failed; None if none does.
-        repeated: the words for later calls in one step, where a variable names the report.
-        after: the word of the command behind which the options stand, if not its first.
+    With the exit code `all_ran` all tests ran and some failed. Options are written behind the word
+    `after`; `repeated` are those of later calls in a step, where a variable names the report.
     """
 
     options: str = ""

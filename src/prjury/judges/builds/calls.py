@@ -1,8 +1,4 @@
-"""The programs that a script of a workflow calls, and what each call is for. Pure.
-
-A script is read as words, by the rules of a shell as far as they are plain; lists of words say what
-a program is for. A word alone is no test: a call is one if the program runs tests.
-"""
+"""The programs that a script of a workflow calls, and what each call is for. Pure."""
 
 from __future__ import annotations
 
@@ -42,13 +38,9 @@ _STOPPING: Mapping[str, tuple[str, ...]] = {
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A command of a script.
+    """A command of a script, without assignments and what only starts it, such as `uv` (`through`).
 
-    Attributes:
-        words: program and arguments, without assignments and what only starts the program.
-        family: the kind of code that it tests; empty if it runs no tests.
-        runner: the program that runs the tests; empty if it runs none.
-        through: the program that starts it, such as `uv`; empty if none does.
+    `family` is the kind of code that it tests, and `runner` the program that runs the tests.
     """
 
     words: tuple[str, ...]

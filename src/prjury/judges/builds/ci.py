@@ -1,8 +1,4 @@
-"""The base's own CI: the jobs of its workflows that a build here stands for.
-
-It is read from the base, so that the change cannot edit it. What wants more rights than a build
-has, or would change the machine itself, is left out and named. Pure.
-"""
+"""The base's own CI, which the change cannot edit: the jobs that a build here stands for. Pure."""
 
 from __future__ import annotations
 
@@ -44,14 +40,10 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     """A job that tests pull requests, in the row of its matrix that fits this machine.
 
     Attributes:
-        versions: what its actions set up, by tool.
-        version_files: the files from which its actions take versions, by tool.
-        steps: what it runs here, in order, up to the last test.
-        linters: what it checks besides the tests.
+        versions: what its actions set up, by tool; `version_files` are where they take it from.
         other_rows: the lines by which rows that are not run test something else.
         lacks: the programs that run its tests and are not here.
         actions: those that it uses up to the last test, with their inputs.
-        machine: the labels of the machine that it wants.
     """
 
     path: str
@@ -109,9 +101,7 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
 class BaseCi(msgspec.Struct, frozen=True):
     """The CI of the base: the jobs that a build here stands for, the main one first, and others.
 
-    Attributes:
-        external: the workflows of other repositories that it calls.
-        left_out: tests that cannot run here, of jobs in which nothing else tests.
+    It may call workflows of other repositories (`external`), and have tests that cannot run here.
     """
 
     jobs: tuple[CiJob, ...] = ()

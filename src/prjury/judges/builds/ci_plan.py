@@ -160,10 +160,9 @@ class Options(Struct, frozen=True):
     """The words of a tool that a recipe takes over from the CI.
 
     Attributes:
-        valued: words with a value, behind a blank or a sign of equality.
-        prefixes: starts of words that hold their value.
+        valued: words with a value, behind a blank or a sign of equality, or in them (`prefixes`).
         goals: words that name what is done; the CI's stand in the place of the recipe's.
-        at: where they are written: behind the first words of the tool; 0 for the end.
+        at: how many words of the tool come first; 0 for all.
         refused: starts of words that leave tests out, or name what this machine has otherwise.
     """
 

@@ -1,7 +1,4 @@
-"""The steps of a job as a build here runs them, with those of local actions in their place.
-
-What wants more rights than a build has, or would change the machine itself, is named. Pure.
-"""
+"""The steps of a job as a build here runs them; what wants more rights than it has is named. Pure."""
 
 from __future__ import annotations
 
@@ -40,13 +37,9 @@ _DEEPEST = 3
 
 
 class CiStep(Struct, frozen=True):
-    """Commands of one step.
+    """One line of a step, or a script for bash.
 
-    Attributes:
-        script: one line, or a script for bash.
-        directory: where it runs, from the root of the tree.
-        may_fail: the job goes on after a failure of it.
-        calls: the commands in it; those of scripts of the tree are known by what the scripts run.
+    Of its `calls`, scripts of the tree are known by what they run.
     """
 
     kind: StepName

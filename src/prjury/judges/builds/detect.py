@@ -1,8 +1,6 @@
 """Builds of a tree by its files, and those of them that a change can affect. Pure.
 
-Each build system finds its own builds (``systems/``). Here they are combined: different systems in
-one directory are all run, of alternatives for the same code one is chosen, and what is not run
-becomes a note.
+Different systems in one directory are all run; of alternatives for the same code one is chosen.
 """
 
 from __future__ import annotations
@@ -45,11 +43,9 @@ _OF_TESTS = frozenset(
 
 
 class DetectedBuilds(Struct, frozen=True):
-    """The builds of a tree: the root's first, then by directory.
+    """The builds of a tree by directory, what is not run, and why.
 
-    Attributes:
-        notes: what is not run, and why; one clause each.
-        skipped: the directories of projects around changed files that are left out for their names.
+    Around changed files projects are skipped in directories of certain names.
     """
 
     plans: tuple[BuildPlan, ...]
@@ -100,10 +96,8 @@ def detect_builds(
 ) -> DetectedBuilds:
     """The builds of the tree that the change can affect; all of them, each whole, for None.
 
-    Args:
-        systems: those that are looked for; None for all but those that have to be asked for.
-        own: those of the policy. Where one is found, nothing else is run.
-        called: the programs that the CI calls, which decide between builds of the same code.
+    Those of the policy's own systems replace all others; the programs that the CI calls decide
+    between builds of the same code.
     """
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     by_name |= {system.recipe.name: system for system in own if system.recipe}
@@ -146,8 +140,7 @@ def _is_replaced(
 ) -> bool:
     """Tell whether the policy's own recipe, or a better build of the same family, is run instead.
 
-    In a family the outermost is better, then the one that runs tests, then the only one that the CI
-    calls, then the only one with a wrapper script, then the first.
+    Better is what lies outermost, then what tests, what alone the CI calls, or has a wrapper.
     """
     where = build.plan.directory
     around = [other for other in every if is_within(where, other.plan.directory)]
@@ -168,12 +161,7 @@ def _is_replaced(
 
 
 def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]) -> bool:
-    """Tell whether there are better builds of the same code.
-
-    make, just and Task often call the others, and in a directory with sources of another kind a
-    few Python files are rarely a project. Of two such builds the one that runs tests is better,
-    then the first.
-    """
+    """Tell whether there are better builds of the same code than those that often call others."""
     if not build.is_weak:
         return False
     where = build.plan.directory

@@ -1,10 +1,7 @@
 """Tools of Python and Node that are lent to a build where the machine has none of its own.
 
-Each is a script at the end of PATH, so that a tool of the machine always comes first. uv is the one
-of this installation, named by ``PRJURY_UV``; other tools of Python are run by uv in environments of
-their own, package managers of Node by npx, or by Corepack, from npm's registry alone. pnpm finds
-the version that the project names only where it is that one itself; without one it is pnpm 10, for
-newer ones refuse Node 20. A modern Yarn has another name in the registry.
+Each is a script at the end of PATH, so that a tool of the machine comes first. uv is the one of
+this installation, named by ``PRJURY_UV``; it runs other tools of Python, and npx those of Node.
 """
 
 from __future__ import annotations
@@ -15,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python_environment import LENT
+from prjury.judges.builds.systems.python import LENT
 
 
 def words_of(plan: BuildPlan) -> frozenset[str]:
@@ -41,36 +38,25 @@ uv --version >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 12
 exec uv tool run {tool} "$@"
 """
 _MANAGER = """#!/bin/sh
-export COREPACK_ENABLE_DOWNLOAD_PROMPT=0
-export COREPACK_NPM_REGISTRY="${{COREPACK_NPM_REGISTRY:-${{npm_config_registry:-https://registry.npmjs.org}}}}"
-for lender in {lenders}; do
-  command -v $lender >/dev/null 2>&1 || continue
-  [ $lender = npx ] && exec npx --yes {package} "$@"
-  exec corepack {name} "$@"
-done
-echo "{name}: command not found" >&2
-exit 127
+command -v npx >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 127; }}
+exec npx --yes {package} "$@"
 """
-#: By what each is lent, what is tried first first, and the version without a named one.
-_LENDERS = {"pnpm": ("npx corepack", "@10"), "yarn": ("npx corepack", ""), "bun": ("npx", "")}
+#: The version of each that is lent without a named one; newer ones of pnpm refuse Node 20.
+_MANAGERS = {"pnpm": "@10", "yarn": "", "bun": ""}
 
 
 def lend_tools(
     words: frozenset[str], place: Path, env: Mapping[str, str], versions: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """The variables with the tools among the words of commands at the end of PATH.
-
-    Yarn comes first where the project names a modern one, which Yarn 1 refuses to be.
-    """
+    """The variables with the tools at the end of PATH, a modern Yarn before a Yarn 1."""
     scripts = dict[Path, str]()
     path = env.get("PATH", os.defpath)
-    for name in _LENDERS.keys() & words:
-        lenders, usual = _LENDERS[name]
+    for name in _MANAGERS.keys() & words:
         number = versions.get(name, "")
-        version = f"@{number}" if number.replace(".", "").isdigit() else usual
+        version = f"@{number}" if number.replace(".", "").isdigit() else _MANAGERS[name]
         modern = name == "yarn" and version.partition(".")[0] not in {"", "@1"}
         package = f"{'@yarnpkg/cli-dist' if modern else name}{version}"
-        script = _MANAGER.format(name=name, lenders=lenders, package=package)
+        script = _MANAGER.format(name=name, package=package)
         scripts[place / ("first" if modern else "") / name] = script
         path = f"{place / 'first'}{os.pathsep}{path}" if modern else path
     tools = LENT & words

@@ -26,13 +26,7 @@ def object_missing(what: str) -> CannotJudgeError:
 def refuse_needed(
     absent: Sequence[str], entries: Sequence[TreeEntry], others: Sequence[TreeEntry]
 ) -> None:
-    """Raise unless the build means the same without the absent files.
-
-    That is where the other side has them too, and they are binary data or documentation.
-
-    Raises:
-        CannotJudgeError: when one of the files may be needed.
-    """
+    """Raise CannotJudgeError unless absent files are data or documentation of both sides."""
     if not absent:
         return
     missing, others_entries = frozenset(absent), frozenset(others)

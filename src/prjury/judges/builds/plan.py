@@ -46,7 +46,6 @@ class BuildStep(Struct, frozen=True):
     """One command of a build: program and arguments, or one line for ``/bin/sh``.
 
     Attributes:
-        env: variables besides those of the plan, in which the same words in braces are filled in.
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: the steps after it run all the same if it fails.
         all_ran: the exit code that means that every test ran and some failed; None if it may stop.
@@ -84,15 +83,12 @@ class BuildPlan(Struct, frozen=True):
 
     Attributes:
         reasons: the files that led to this plan, and what they decided.
-        notes: what a reader should know, such as a second build system that is not run.
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
             test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root,
             ``{version}`` for the version in the nearest tag.
         has_report: the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
-        directory: where the steps run, below the root of the tree; empty for the root.
         modules: those of Maven that change, where no others but their dependents are built.
-        tools: the versions that the steps use, and what asks for them; one line each.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         older: why its tools here may be too old, and what to do; it is run all the same.

@@ -29,7 +29,7 @@ from prjury.judges.builds.plan import (
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.jvm import narrow_to_affected
-from prjury.judges.builds.systems.python_environment import with_environment
+from prjury.judges.builds.systems.python import with_environment
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree, path_in
 from prjury.judges.builds.toolchains import Toolchains, name_tool
 from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, list_wanted_versions

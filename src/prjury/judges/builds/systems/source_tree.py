@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.manifests.manifest import Manifest, ManifestError
+from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import check_size, text_of, toml_of
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import REGULAR_MODES, kind_of
 from prjury.snapshot.model import FileKind, visible
 
-_Read = TypeVar("_Read", bound=Manifest)
+_Read = TypeVar("_Read")
 
 EXECUTABLE = "100755"
 #: The number of files that are read at a time.
@@ -112,21 +112,15 @@ class SourceTree:
             texts = self.read(entries)
             yield from ((entry.path, texts[entry.blob]) for entry in entries)
 
-    def manifest(self, path: str, reader: Callable[[bytes], _Read]) -> _Read:
-        """A build file, by its reader in `prjury.manifests`; ManifestError if it cannot be read."""
-        return reader(check_size(self.text(path).encode(errors="surrogateescape")))
-
     def readable(self, path: str, reader: Callable[[bytes], _Read]) -> _Read | None:
-        """A build file; None for one that cannot be read."""
+        """A build file, by its reader in `prjury.manifests`; None for one that cannot be read."""
         with suppress(ManifestError):
-            return self.manifest(path, reader)
+            return reader(check_size(self.text(path).encode(errors="surrogateescape")))
         return None
 
     def settings(self, path: str) -> dict[str, Any]:
         """A file of settings in TOML; nothing for one that cannot be read."""
-        with suppress(ManifestError):
-            return toml_of(text_of(check_size(self.text(path).encode(errors="surrogateescape"))))
-        return {}
+        return self.readable(path, lambda content: toml_of(text_of(content))) or {}
 
     def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths relative to it."""

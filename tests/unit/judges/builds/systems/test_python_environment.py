@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from fakes.roots import plans_of, root_of
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python_environment import (
+from prjury.judges.builds.systems.python import (
     find_install_command,
     with_environment,
 )
