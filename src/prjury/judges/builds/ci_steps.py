@@ -1,4 +1,4 @@
-"""The steps of a job as a build here runs them; what wants more rights than it has is named. Pure."""
+"""The steps of a job as a build here runs them; what wants more rights is named. Pure."""
 
 from __future__ import annotations
 

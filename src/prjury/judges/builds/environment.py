@@ -215,7 +215,7 @@ def is_of_tree(name: str, tree: frozenset[str]) -> bool:
     """A file or directory of the tree has the name of a module, package or header."""
     if name.startswith("."):
         return True
-    below = f"/{name if '/' in name else name.replace('.', '/')}"
+    below = f"/{name if '/' in name else name.replace('::', '/').replace('.', '/')}"
     return any(f"{below}/" in f"/{path}" or f"{below}." in f"/{path}." for path in tree)
 
 

@@ -46,6 +46,7 @@ class BuildStep(Struct, frozen=True):
     """One command of a build: program and arguments, or one line for ``/bin/sh``.
 
     Attributes:
+        parts: the packages of a workspace in which the command runs its script.
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: the steps after it run all the same if it fails.
         all_ran: the exit code that means that every test ran and some failed; None if it may stop.
@@ -53,6 +54,7 @@ class BuildStep(Struct, frozen=True):
 
     name: StepName
     command: tuple[str, ...] | str
+    parts: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     origin: str = ""
     may_fail: bool = False
@@ -75,7 +77,8 @@ class BuildStep(Struct, frozen=True):
             return self.command == other.command
         words = {*other.command}
         more = {*self.command} - words
-        return words <= {*self.command} and not any(word.startswith("-") for word in more)
+        wider = words <= {*self.command} and {*other.parts} <= {*self.parts}
+        return wider and not any(word.startswith("-") for word in more)
 
 
 class BuildPlan(Struct, frozen=True):

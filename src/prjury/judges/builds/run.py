@@ -1,8 +1,4 @@
-"""Run plans on two trees, the base first, and the newly failing tests once more.
-
-The base comes first so that nothing which the change brings can touch it, and what is kept of
-earlier runs is recalled before anything is built.
-"""
+"""Run plans on two trees, the base first, so that nothing of the change can touch it."""
 
 from __future__ import annotations
 
@@ -47,13 +43,9 @@ class BuildSide(Struct, frozen=True):
 
 
 class BaseRun(Struct, frozen=True):
-    """The base, as far as it is known before the merged tree is built.
+    """The base, as far as it is known before the merged tree is built, or why it proves nothing.
 
-    Attributes:
-        run: None where it was not built, or proves nothing.
-        remembered: an earlier review has built it.
-        unknown: why it proves nothing.
-        reports: those that other judges compare with.
+    It is remembered where an earlier review has built it; other judges compare with its reports.
     """
 
     plan: BuildPlan
@@ -133,11 +125,7 @@ class BothSides(Struct, frozen=True, dict=True):
     def run_head(
         self, base: BaseRun, recollection: Recollection, deadline: Deadline
     ) -> tuple[BuildPlan, Run]:
-        """Run the plan on the merged tree beside what is known of the base.
-
-        Raises:
-            CannotJudgeError: when a tool, the sandbox or files that may be needed are missing.
-        """
+        """Run the plan on the merged tree beside what is known of the base; as `Workplace.run`."""
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
             refuse_needed(place.absent, self.merged.entries, self.base.entries)
             plan = note_files(base.plan, place.absent)

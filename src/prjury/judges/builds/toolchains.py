@@ -39,11 +39,7 @@ def name_tool(tool: str) -> str:
 
 
 class WantedVersion(Struct, frozen=True):
-    """A version that a file, or a job of the base's CI, asks for.
-
-    Attributes:
-        kind: a pin for version managers, what the CI sets up, or the range that a manifest needs.
-    """
+    """A version that a file pins, the CI sets up, or a manifest allows (its kind: range)."""
 
     tool: str
     version: str
@@ -63,11 +59,9 @@ class WantedVersion(Struct, frozen=True):
 
 
 class Toolchain(Struct, frozen=True):
-    """One version of a tool, and who brought it.
+    """One version of a tool, its directory with ``bin`` below it, and who brought it.
 
-    Attributes:
-        home: its directory, with ``bin`` below it.
-        current: it is the one that PATH finds anyway.
+    The current one is found on PATH anyway.
     """
 
     tool: str

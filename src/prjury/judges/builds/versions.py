@@ -68,10 +68,7 @@ def _read_wishes(root: SourceTree, path: str, kind_of: str = "") -> Iterator[Wan
 class ToolChoice(Struct, frozen=True):
     """The version of one tool for a build, and what asks for it, the strongest word first.
 
-    Attributes:
-        toolchain: what is used; None where its version is not known.
-        missing: why it cannot be built with what is here, and the remedy; empty if it can.
-        older: why what is here may be too old, and the remedy; it is tried all the same.
+    It says why what is here is missing for it, or older and tried all the same, and the remedy.
     """
 
     tool: str

@@ -1,7 +1,4 @@
-"""A tree in a scratch directory of its own, in which plans are run and their results read.
-
-The directory holds all that a run has: tree, home, temporary files, reports, lent tools.
-"""
+"""A scratch directory with all that a run has: tree, home, temporary files, reports, lent tools."""
 
 from __future__ import annotations
 
@@ -38,9 +35,7 @@ _NOT_FOUND = 127
 class Builder(Struct, frozen=True, dict=True):
     """Builds trees through the ports that a judge may use.
 
-    Attributes:
-        changed: the paths that the change touches.
-        base: the commit whose history says which version the project is at; empty for none.
+    The history of the commit `base` says which version the project is at.
     """
 
     ports: Ports
@@ -97,10 +92,7 @@ class Workplace(Struct, frozen=True):
     absent: tuple[str, ...] = ()
 
     def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
-        """Run the plan and read what came of it.
-
-        Where the machine or the network is to blame, and perhaps for a moment only, or where set-up
-        failed, the failed step and those after it are tried once more.
+        """Run the plan and read what came of it; steps that fail for the machine are tried again.
 
         Raises:
             CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
@@ -238,20 +230,10 @@ def _describe_step(step: BuildStep, end: Completed, tail: str) -> StepRun:
 
 def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
     """Raise CannotJudgeError for a tool that is not there: that says nothing about the code."""
-    if not completed.exit_code or completed.stopped:
+    if completed.exit_code != _NOT_FOUND or completed.stopped:
         return
-    words, tail = step.text.split(), completed.tail()
-    if "pytest" in words and ("No module named pytest" in tail or "spawn: `pytest`" in tail):
-        raise CannotJudgeError(
-            f"`{step.text}` needs pytest, which is not installed",
-            why="the tests' own environment was not set up before the build",
-            remedy="install pytest with the project's dependencies, add a `setup` step, "
-            "or name another `command` for the build judge in .github/prjury.yml",
-            reason="tool_missing",
-        )
-    if completed.exit_code != _NOT_FOUND:
-        return
-    missing = [name for line in tail.splitlines() if (name := _find_missing_program(line))]
+    words, lines = step.text.split(), completed.tail().splitlines()
+    missing = [name for line in lines if (name := _find_missing_program(line))]
     called = {word.strip("(){};&|") for word in words} | {*programs}
     missing.sort(key=lambda name: name not in programs)  # the plan's own before its helpers
     program = next((name for name in missing if name in called and "/" not in name), "")

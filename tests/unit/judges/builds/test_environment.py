@@ -352,6 +352,12 @@ def test_other_words_are_no_fault_of_the_machine(line: str) -> None:
         ("make: *** No rule to make target 'lib/sub/x.la', needed by 'y'.  Stop.", "submodules"),
         ("b.c:1:10: fatal error: nowhere/zip.h: No such file or directory", "nowhere/zip.h"),
         ("CMake Error: Could not find FOO (missing: FOO_LIBRARY)", "install `FOO`"),
+        ("/usr/bin/python3: No module named pytest", "install `pytest`"),
+        ("error: Failed to spawn: `pytest`", "install `pytest`"),
+        (
+            "Can't locate Try/Tiny.pm in @INC (you may need to install the Try::Tiny module) (@INC",
+            "install `Try::Tiny`",
+        ),
         ("No tests were found!!!", "turn its tests on"),
         ("odd", "correct the command"),
     ],

@@ -151,12 +151,6 @@ def test_a_missing_tool_is_an_error() -> None:
     assert "Install it" in judgment.reasoning
 
 
-def test_pytest_that_is_not_installed_says_nothing_about_the_code() -> None:
-    output = "/usr/bin/python3: No module named pytest\n"
-    judgment = judged([Scripted(1, output)], {"test_a.py": ""})
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
-
-
 def test_a_stand_in_of_a_version_manager_that_finds_no_tool() -> None:
     judgment = judged([Scripted(127, "pyenv: tox: command not found")], {"tox.ini": "[tox]"})
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")

@@ -1,14 +1,8 @@
 """The build systems that are known: most as data, those that need more as code, one file each.
 
-How to add one, for example ``just``: write ``recipes/just.yml``, which says what makes a directory
-a project and what is run there (the form is `Recipe` in ``judges/builds/recipe.py``, in which users
-write their own), and add its name to `System` in ``policy/tiers.py``. Detection, the policy's
-schema, the languages that count as built and the tables in ``.github/docs/judges/recipes.md``
-follow. ``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py`` writes
-the tables.
-
-A system that has to read more than names and lines is a module with a `BuildSystem`
-(build_system.py) and a row in `_CODE` below; ``go.py`` is the shortest example.
+To add one, write ``recipes/NAME.yml`` in the form of `Recipe` (``recipe.py``), or a module such as
+``go.py`` and its row in `_CODE`, and add the name to `System` in ``policy/tiers.py``.
+``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py`` writes the page.
 """
 
 from __future__ import annotations

@@ -25,14 +25,12 @@ When: TypeAlias = Literal["always", "last_resort", "last_resort_if_untested", "o
 
 
 class BuildSystem(Struct, frozen=True):
-    """A build system.
+    """A build system; the policy's own one, or one that travels with the program.
 
     Attributes:
         manifests: the names of the files that make a directory a project, globs among them.
         covers: the suffixes of the sources that are compiled or tested, by the names of its builds.
         docs: its rows in the page about recipes: what is found, and what is run for it.
-        recipe: the data that it is made of, if it is no code.
-        own: it is the policy's, not one of those that travel with the program.
     """
 
     manifests: tuple[str, ...]

@@ -57,11 +57,7 @@ def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
 
 
 def read_own_recipes(options: BuildOptions, repository: Repository) -> tuple[BuildSystem, ...]:
-    """The systems of the recipes that the policy names; from the base, where the policy is.
-
-    Raises:
-        ConfigError: for one that is not there or not valid, and for two of one name.
-    """
+    """The systems of the recipes that the base's policy names; ConfigError for invalid ones."""
     recipes: dict[str, Recipe] = {}
     for path in options.recipes:
         committed = _read_committed(repository, options.commit, path) if options.commit else None
@@ -72,11 +68,7 @@ def read_own_recipes(options: BuildOptions, repository: Repository) -> tuple[Bui
 
 
 def recipe_at(file: Path, shown: str) -> Recipe:
-    """The recipe in a file of this machine.
-
-    Raises:
-        ConfigError: if it cannot be read, or is not valid.
-    """
+    """The recipe in a file of this machine; ConfigError for an invalid one."""
     try:
         return read_recipe(file.read_text("utf-8"), shown)
     except (OSError, UnicodeDecodeError) as error:

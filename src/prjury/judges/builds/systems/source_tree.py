@@ -41,13 +41,9 @@ _MOST_OPEN = 4
 
 @dataclass(frozen=True)
 class SourceTree:
-    """A tree, or a part of it as if it were one: paths, modes, and the text of files.
+    """A tree, or a part of it (its place) as if it were one; texts are read by object names.
 
-    Attributes:
-        read: returns the texts of files by their object names.
-        place: the directory of the tree that this part is; empty for the whole tree.
-        changed: the changes of the pull request, also if everything is built.
-        allowed: directories that may hold a project in spite of their names.
+    Allowed directories may hold a project in spite of their names.
     """
 
     entries: Sequence[TreeEntry] = field(repr=False)

@@ -33,13 +33,9 @@ _NO_TESTS = frozenset(
 
 
 class ToxSettings(Struct, frozen=True):
-    """The file that configures tox.
+    """The file that configures tox: the section of all environments (base), and its commands.
 
-    Attributes:
-        base: the section that all environments have in common.
-        environments: those that name variables to pass on.
-        listed: those that are run without being named.
-        commands: what the environments run, as far as it is written there.
+    Some environments name variables to pass on; those listed are run without being named.
     """
 
     file: str

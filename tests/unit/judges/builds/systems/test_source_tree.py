@@ -16,7 +16,6 @@ from prjury.judges.builds.systems.source_tree import (
     nearest,
     parent_of,
 )
-from prjury.manifests.manifest import ManifestError
 from prjury.manifests.node import read_package_json
 from prjury.ports.types import TreeEntry
 
