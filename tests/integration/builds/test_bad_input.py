@@ -191,35 +191,14 @@ def _partial(court: Court, base: Tree, change: Tree) -> Path:
 LARGE = "x" * 5_000
 
 
-def test_a_clone_without_a_picture(court: Court) -> None:
-    court.needs(PYTEST)
-    clone = _partial(court, {**PYTEST.tree, "docs/logo.png": LARGE}, PYTEST.harmless)
-    judged = court.review(clone)
-
-    assert judged.build.status is Status.PASS, judged.build.reasoning
-    assert judged.build.reasoning.endswith(
-        "not checked, since a partial clone lacks their content: docs/logo.png)"
-    )
-
-
-def test_a_clone_without_a_picture_and_with_a_failing_test(court: Court) -> None:
-    court.needs(PYTEST)
-    clone = _partial(court, {**PYTEST.tree, "docs/logo.png": LARGE}, PYTEST.failing.files)
-    judged = court.review(clone)
-
-    assert judged.build.status is Status.FAIL
-    assert judged.places == [PYTEST.failing.place]
-    assert "docs/logo.png" in judged.build.reasoning
-
-
 @pytest.mark.parametrize(
     ("base", "change"),
     [
         pytest.param({"shop/data.py": f"X = '{LARGE}'\n"}, PYTEST.harmless, id="code"),
-        pytest.param({}, {"docs/logo.png": LARGE}, id="part-of-the-change"),
+        pytest.param({"docs/logo.png": LARGE}, PYTEST.harmless, id="a-picture"),
     ],
 )
-def test_a_clone_without_something_that_is_needed(court: Court, base: Tree, change: Tree) -> None:
+def test_a_clone_without_a_file_s_content(court: Court, base: Tree, change: Tree) -> None:
     court.needs(PYTEST)
     clone = _partial(court, {**PYTEST.tree, **base}, change)
     judged = court.review(clone)

@@ -25,7 +25,6 @@ from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
 from prjury.judges.builds.evidence import Run
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
-from prjury.judges.builds.missing_files import object_missing
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide
@@ -35,7 +34,7 @@ from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.judges.builds.test_settings import find_changed_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import find_source, find_unbuilt, usual_command
-from prjury.judges.builds.workplace import Builder, paths_of
+from prjury.judges.builds.workplace import Builder, object_missing, paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -217,8 +216,9 @@ class TreeBuildJudge:
         contents = self.ports.repository.read([entry.blob for entry in entries])
         for entry in entries:
             if contents.get(entry.blob) is None:
-                what = f"{visible(entry.path)} cannot be read, which says how to build"
-                raise object_missing(what)
+                raise object_missing(
+                    f"{visible(entry.path)} cannot be read, which says how to build"
+                )
         return {blob: (data or b"").decode("utf-8", "replace") for blob, data in contents.items()}
 
 

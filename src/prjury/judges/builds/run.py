@@ -15,7 +15,6 @@ from prjury.judges.builds.compare import find_fault, find_suspects, runs_every_t
 from prjury.judges.builds.evidence import Run, TreeRun
 from prjury.judges.builds.kept_base import KeptBase, Recollection
 from prjury.judges.builds.kept_reports import watch_reports
-from prjury.judges.builds.missing_files import note_files, refuse_needed
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.source_tree import is_within
 from prjury.judges.builds.workplace import Builder, Workplace, paths_of
@@ -100,7 +99,6 @@ class BothSides(Struct, frozen=True, dict=True):
         self.builder.ports.progress.say(wording.BUILDING_BASE)
         try:
             with self.builder.open_tree(self.base.tree, self.base.entries) as place:
-                refuse_needed(place.absent, self.base.entries, self.merged.entries)
                 collect_reports = watch_reports(place.places, self.options.keep_of_base)
                 run = place.run(plan, deadline)
                 other = plan.choose_other(run.last.tail)
@@ -127,8 +125,7 @@ class BothSides(Struct, frozen=True, dict=True):
     ) -> tuple[BuildPlan, Run]:
         """Run the plan on the merged tree beside what is known of the base; as `Workplace.run`."""
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
-            refuse_needed(place.absent, self.merged.entries, self.base.entries)
-            plan = note_files(base.plan, place.absent)
+            plan = base.plan
             run = place.run_with_reports(plan, self.options, deadline)
             other = plan.choose_other(run.head.last.tail)
             if other and not base.run and run.head.failed and not run.head.tested:

@@ -23,6 +23,7 @@ from prjury.judges.builds.results.report_files import Stamp, find_reports, stamp
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.runner_files import step_environment
 from prjury.judges.builds.systems.source_tree import path_in
+from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand, TreeEntry
@@ -30,6 +31,7 @@ from prjury.sandbox.run import advice
 from prjury.snapshot.model import visible
 
 _NOT_FOUND = 127
+_MOST_NAMED = 3
 
 
 class Builder(Struct, frozen=True, dict=True):
@@ -52,9 +54,11 @@ class Builder(Struct, frozen=True, dict=True):
     def open_tree(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
         """Export a tree into a scratch directory, of which only the logs are left afterwards."""
         with self._open_scratch("tree", "home", "tmp", "reports") as scratch:
-            absent = self.ports.repository.export(tree, scratch / "tree")
+            if absent := self.ports.repository.export(tree, scratch / "tree"):
+                names = join_names([visible(path) for path in absent], _MOST_NAMED)
+                raise object_missing(f"{names} cannot be written")
             places = TemporaryPaths(scratch / "tree", scratch)
-            yield Workplace(self, places, paths_of(entries), tuple(absent))
+            yield Workplace(self, places, paths_of(entries))
 
     @contextlib.contextmanager
     def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
@@ -78,18 +82,24 @@ class Builder(Struct, frozen=True, dict=True):
                     log.parent.rmdir()
 
 
+def object_missing(what: str) -> CannotJudgeError:
+    """The error of a build that cannot go on without what is missing."""
+    why = "This partial clone lacks their content"
+    remedy = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="object_missing")
+
+
 def paths_of(entries: Sequence[TreeEntry]) -> frozenset[str]:
     """The paths of a tree."""
     return frozenset(entry.path for entry in entries)
 
 
 class Workplace(Struct, frozen=True):
-    """A tree in which plans are run, with its paths, and those that a partial clone lacks."""
+    """A tree in which plans are run, with its paths."""
 
     builder: Builder
     places: TemporaryPaths
     paths: frozenset[str]
-    absent: tuple[str, ...] = ()
 
     def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
         """Run the plan and read what came of it; steps that fail for the machine are tried again.

@@ -14,7 +14,6 @@ from prjury.judges.builds.decide import check_causes, find_environment
 from prjury.judges.builds.from_evidence import EvidenceBuild
 from prjury.judges.builds.judge import within
 from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
-from prjury.judges.builds.missing_files import note_files, refuse_needed
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
@@ -85,15 +84,11 @@ class MergedTreeCommand:
     def _run_in_tree(
         self, tree: str, pull: PullRequest, deadline: Deadline
     ) -> tuple[Comparison, Builder]:
-        files = self.ports.repository.files
         builder = Builder(self.ports, frozenset(list_touched(pull)), base=pull.base.sha)
-        entries = files(tree)
-        with builder.open_tree(tree, entries) as place:
-            refuse_needed(place.absent, entries, files(pull.base.sha))
-            plan = note_files(self.plan, place.absent)
+        with builder.open_tree(tree, self.ports.repository.files(tree)) as place:
             options = BuildOptions(keep=self.options.keep)
-            run = place.run_with_reports(plan, options, within(deadline, self.options.timeout))
-            return compare(plan, run, place.paths, options, builder.changed), builder
+            run = place.run_with_reports(self.plan, options, within(deadline, self.options.timeout))
+            return compare(self.plan, run, place.paths, options, builder.changed), builder
 
     def _read_evidence(self, tree: str, context: PullRequestContext) -> Judgment:
         paths = frozenset(entry.path for entry in self.ports.repository.files(tree))

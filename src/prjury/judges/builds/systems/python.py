@@ -16,7 +16,6 @@ from prjury.judges.builds.systems.build_system import NATIVE, BuildSystem
 from prjury.judges.builds.systems.build_system import PYTHON as SUFFIXES
 from prjury.judges.builds.systems.source_tree import (
     SourceTree,
-    find_excluded,
     is_below,
     match_members,
     nearest,
@@ -91,7 +90,8 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     places = root.directories_with(*_MANIFESTS)
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
-    places |= {place for place in _find_django(root) if nearest(f"{place}/x", places) is None}
+    alone = root.directories_with(_MANAGE)
+    places |= {place for place in alone if nearest(f"{place}/x", places) is None}
     projects: dict[str, _PythonProject] = {}
     for place in outermost_first(places):
         above = (projects[other] for other in projects if is_below(place, other))
@@ -223,36 +223,12 @@ def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
 def _plan_unittests(
     root: SourceTree, others: frozenset[str], python: Sequence[str]
 ) -> BuildPlan | None:
-    """Django's runner where it lies in the top directory, else unittest; None without tests."""
+    """Django's runner, or unittest for each top directory of tests; None without tests."""
     tests = [path for path in root.files if _may_test(path) and nearest(path, others | {""}) == ""]
-    if "" in _find_django(root):
-        for path in tests:
-            if path.rpartition("/")[2].startswith("test") and not _find_top(path, root):
-                step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
-                reasons = f"{_MANAGE} is Django's", f"{printable(path)} may hold tests"
-                return BuildPlan("django", (step,), reasons)
-    return _plan_discovery(root, tests, python)
-
-
-def _may_test(path: str) -> bool:
-    *parts, name = path.split("/")
-    stem = name.removesuffix(".py")
-    is_test = stem.startswith("test") or stem.endswith(("_test", "_tests"))
-    aside = any(part in _ASIDE or part.startswith(".") for part in parts)
-    return name.endswith(".py") and stem.isidentifier() and is_test and not aside
-
-
-def _find_django(root: SourceTree) -> frozenset[str]:
-    """The directories with the script by which Django manages a project."""
-    places = (place for place in root.directories_with(_MANAGE) if find_excluded(place) is None)
-    return frozenset(
-        place for place in places if "django" in root.text(path_in(place, _MANAGE)).lower()
-    )
-
-
-def _plan_discovery(
-    root: SourceTree, tests: Sequence[str], python: Sequence[str]
-) -> BuildPlan | None:
+    if tests and "django" in root.text(_MANAGE).lower():
+        step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
+        reasons = f"{_MANAGE} is Django's", f"{printable(tests[0])} may hold tests"
+        return BuildPlan("django", (step,), reasons)
     files = [
         path
         for path, text in root.texts(tests[:_MOST_READ])
@@ -270,6 +246,14 @@ def _plan_discovery(
         tuple(steps),
         (f"{printable(files[0])} has tests for unittest", "nothing is there for pytest"),
     )
+
+
+def _may_test(path: str) -> bool:
+    *parts, name = path.split("/")
+    stem = name.removesuffix(".py")
+    is_test = stem.startswith("test") or stem.endswith(("_test", "_tests"))
+    aside = any(part in _ASIDE or part.startswith(".") for part in parts)
+    return name.endswith(".py") and stem.isidentifier() and is_test and not aside
 
 
 def _find_pattern(path: str) -> str:
@@ -409,7 +393,7 @@ PYTHON = BuildSystem(
         ),
         ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
         ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
-        ("`manage.py` of Django with `test*.py` in packages", "`python3 manage.py test`"),
+        ("`manage.py` of Django, and tests", "`python3 manage.py test`"),
         ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),
         ("Python without tests", "`python3 -m compileall -q .`"),
     ),

@@ -38,7 +38,6 @@ def test_django_below_the_root() -> None:
     ("changed", "system"),
     [
         ({"manage.py": "print()\n"}, "python"),
-        ({"app/__init__.py": None}, "python"),
         ({"app/tests.py": None}, "python"),
         ({"app/test_x.py": ""}, "pytest"),
         ({"pytest.ini": ""}, "pytest"),
