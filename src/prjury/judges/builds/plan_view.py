@@ -64,15 +64,18 @@ def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
             first, *rest = step.shown.splitlines()
             yield f"  {step.name:7} {first}{origin}"
             yield from (f"          {line}" for line in rest)
-        yield from _label_lines("why", filter(None, plan.reasons))
-        yield from _label_lines("only", [", ".join(plan.modules)] * bool(plan.modules))
-        yield from _label_lines("with", plan.tools)
-        yield from _label_lines("lacks", [plan.missing] * bool(plan.missing))
-        older = f"{plan.older}; it is tried all the same"
-        yield from _label_lines("older", [older] * bool(plan.older))
-        lines = (f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out)
-        yield from _label_lines("not run", lines)
-        yield from _label_lines("note", plan.notes)
+        left_out = [f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out]
+        rows = {
+            "why": plan.reasons,
+            "only": [", ".join(plan.modules)],
+            "with": plan.tools,
+            "lacks": [plan.missing],
+            "older": [f"{plan.older}; it is tried all the same"] if plan.older else [],
+            "not run": left_out,
+            "note": plan.notes,
+        }
+        for label, texts in rows.items():
+            yield from (f"  {label:7} {text}" for text in texts if text)
     if not builds.plans:
         yield _NONE
     yield from (f"note: {note}" for note in builds.notes)
@@ -88,7 +91,3 @@ def plan_summary(builds: DetectedBuilds) -> tuple[str, bool]:
     lacks = next((one.missing for one in builds.plans if one.missing), "")
     source = _SOURCES[builds.plans[0].source]
     return (f"{line}; {lacks}", False) if lacks else (f"{line} ({source})", True)
-
-
-def _label_lines(label: str, texts: Any) -> Iterator[str]:  # noqa: ANN401 - any texts
-    yield from (f"  {label:7} {text}" for text in texts)

@@ -63,11 +63,6 @@ class BothSides(Struct, frozen=True, dict=True):
     options: BuildOptions
     memory: KeptBase
 
-    def run(self, plan: BuildPlan, deadline: Deadline) -> tuple[BuildPlan, Run]:
-        """Run one plan; returns the plan that was run in the end, too."""
-        recollection = self.recall([plan])[0]
-        return self.run_head(self.find_base(plan, recollection, deadline), recollection, deadline)
-
     def recall(self, plans: Sequence[BuildPlan]) -> list[Recollection]:
         """Recall what is kept of each plan; to be asked for before anything is built."""
         return [

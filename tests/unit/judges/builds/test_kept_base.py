@@ -80,7 +80,9 @@ class Trees:
         merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", newest))
         memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
         sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
-        ran, result = sides.run(plan, Deadline.after(seconds))
+        (recollection,), deadline = sides.recall([plan]), Deadline.after(seconds)
+        known = sides.find_base(plan, recollection, deadline)
+        ran, result = sides.run_head(known, recollection, deadline)
         comparison = compare(ran, result, frozenset(self.merged), BuildOptions())
         return comparison, len(shell.commands)
 

@@ -57,7 +57,9 @@ def run(
     memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
     chosen = BuildOptions(**options)
     sides = BothSides(Builder(ports), merged, base, chosen, memory)
-    plan, result = sides.run(plan, Deadline.after(60))
+    (recollection,), deadline = sides.recall([plan]), Deadline.after(60)
+    known = sides.find_base(plan, recollection, deadline)
+    plan, result = sides.run_head(known, recollection, deadline)
     comparison = compare(plan, result, frozenset(MERGED), chosen)
     return comparison, [command.text for command in shell.commands]
 

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -50,17 +49,10 @@ _GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
 Reactor: TypeAlias = Mapping[str, Pom]
 
 
-class Wrapper(Struct, frozen=True):
-    """The way to call a tool that may come with a wrapper script."""
-
-    argv: tuple[str, ...]
-    reason: str
-
-
 def find_wrapper(
     tree: SourceTree, directory: str, name: str, tool: str, needed: Sequence[str]
-) -> Wrapper:
-    """The nearest script, in the directory of a build or above it, else the installed tool."""
+) -> tuple[tuple[str, ...], str]:
+    """Call the nearest script, in a build's directory or above it, else the tool; and say why."""
     installed = f"so the installed `{tool}` is used"
     for count, place in enumerate((directory, *parents_of(directory))):
         path, shown = path_in(place, name), f"{'../' * count}{name}"
@@ -68,13 +60,13 @@ def find_wrapper(
             continue
         missing = next((file for file in needed if path_in(place, file) not in tree.files), "")
         if missing:
-            return Wrapper((tool,), f"{shown} is there without {missing}, {installed}")
+            return (tool,), f"{shown} is there without {missing}, {installed}"
         if "\r\n" in tree.text(path):
-            return Wrapper((tool,), f"{shown} has Windows line ends, {installed}")
+            return (tool,), f"{shown} has Windows line ends, {installed}"
         if tree.files[path].mode != EXECUTABLE:
-            return Wrapper(("sh", shown), f"{shown} is there but not executable, so `sh` runs it")
-        return Wrapper((shown if count else f"./{shown}",), f"{shown} is there")
-    return Wrapper((tool,), f"no {name}, {installed}")
+            return ("sh", shown), f"{shown} is there but not executable, so `sh` runs it"
+        return (shown if count else f"./{shown}",), f"{shown} is there"
+    return (tool,), f"no {name}, {installed}"
 
 
 def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
@@ -91,14 +83,13 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
 
 
 def _plan_maven(root: SourceTree, directory: str, reactor: Reactor) -> BuildPlan:
-    wrapper = find_wrapper(
-        root, directory, "mvnw", "mvn", (".mvn/wrapper/maven-wrapper.properties",)
-    )
-    command = (*wrapper.argv, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
+    needed = (".mvn/wrapper/maven-wrapper.properties",)
+    maven, reason = find_wrapper(root, directory, "mvnw", "mvn", needed)
+    command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
     return BuildPlan(
         "maven",
         (BuildStep("test", command, all_ran=0),),
-        (f"{POM} is there", wrapper.reason),
+        (f"{POM} is there", reason),
         directory=directory,
         modules=tuple(_list_changed_modules(root, directory, reactor, root.changed)),
     )
@@ -221,12 +212,12 @@ def _owns(build: SourceTree, directory: str) -> bool:
 def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
     """The one build; nothing counts as up to date, as that would leave no new report."""
     files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
-    wrapper = find_wrapper(root, directory, "gradlew", "gradle", files)
-    command = (*wrapper.argv, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
+    gradle, reason = find_wrapper(root, directory, "gradlew", "gradle", files)
+    command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
     return BuildPlan(
         "gradle",
         (BuildStep("test", command),),
-        (f"{root.below(directory).has(*_GRADLE_FILES)} is there", wrapper.reason),
+        (f"{root.below(directory).has(*_GRADLE_FILES)} is there", reason),
         directory=directory,
     )
 

@@ -50,12 +50,10 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
         members[directory] = frozenset(path_in(directory, place) for place in packages)
         steps = _list_scripts(manifest, name, install, packages)
         if {"build", "test"} & {step.name for step in steps}:
-            locks = (lock for lock, manager in _LOCKS.items() if manager != name)
             plans[directory] = BuildPlan(
                 name,
                 tuple(steps),
                 (f"{_MANIFEST} is there", reason),
-                tuple(f"{lock} is not used" for lock in locks if part.has(lock)),
                 directory=directory,
             )
     return tuple(plans[directory] for directory in sorted(plans))

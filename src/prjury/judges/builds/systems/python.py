@@ -25,7 +25,6 @@ from prjury.judges.builds.systems.source_tree import (
 )
 from prjury.judges.builds.systems.tox import (
     VERSION_VARIABLES,
-    ToxSettings,
     plan_tox,
     tox_settings,
 )
@@ -141,12 +140,12 @@ class _PythonProject:
         tests = find_tests(root, self.below)
         locked = root.has("poetry.lock", "pdm.lock")
         if root.has(_LOCK) and (tests or self.members or not settings):
-            yield from (_note_tox(plan, settings) for plan in self._list_uv_plans(tests))
+            yield from self._list_uv_plans(tests)
         elif settings and settings.tests and not (locked and tests):
             yield plan_tox(settings)
         elif tests:
             step = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=_TESTS_FAILED)
-            yield _note_tox(_plan_pytest("pytest", step, (self._name_marker(), tests)), settings)
+            yield _plan_pytest("pytest", step, (self._name_marker(), tests))
         else:
             yield self._plan_without_pytest("python3")
 
@@ -178,15 +177,8 @@ class _PythonProject:
         return BuildPlan("python", (step,), reasons)
 
     def _name_marker(self) -> str:
-        if marker := self.root.has(*_MARKERS):
-            return f"{marker} is there"
-        in_root = _has_modules(self.root)
-        return "there are Python files in the root" if in_root else "there are tests in Python"
-
-
-def _note_tox(plan: BuildPlan, settings: ToxSettings | None) -> BuildPlan:
-    note = (f"{settings.file} configures tox, which is not run",) if settings else ()
-    return replace(plan, notes=(*plan.notes, *note))
+        marker = self.root.has(*_MARKERS)
+        return f"{marker} is there" if marker else "there are Python files"
 
 
 def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:

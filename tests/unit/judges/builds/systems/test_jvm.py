@@ -5,43 +5,43 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
-from prjury.judges.builds.systems.jvm import Wrapper, find_wrapper, with_goals
+from prjury.judges.builds.systems.jvm import find_wrapper, with_goals
 
 SCRIPT = ("toolw", "tool", ("wrap/settings", "wrap/tool.jar"))
 BESIDE = {"wrap/settings": "version=1\n", "wrap/tool.jar": ""}
 WITHOUT = "so the installed `tool` is used"
 BY_SH = "toolw is there but not executable, so `sh` runs it"
-LACKS = Wrapper(("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}")
+LACKS = (("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}")
 
 
 @pytest.mark.parametrize(
     ("text", "executable", "missing", "wrapper"),
     [
-        ("#!/bin/sh\n", "toolw", "", Wrapper(("./toolw",), "toolw is there")),
+        ("#!/bin/sh\n", "toolw", "", (("./toolw",), "toolw is there")),
         (
             "#!/bin/sh\n",
             "",
             "",
-            Wrapper(("sh", "toolw"), "toolw is there but not executable, so `sh` runs it"),
+            (("sh", "toolw"), "toolw is there but not executable, so `sh` runs it"),
         ),
-        ("x\r\n", "toolw", "", Wrapper(("tool",), f"toolw has Windows line ends, {WITHOUT}")),
-        ("", "", "toolw", Wrapper(("tool",), f"no toolw, {WITHOUT}")),
+        ("x\r\n", "toolw", "", (("tool",), f"toolw has Windows line ends, {WITHOUT}")),
+        ("", "", "toolw", (("tool",), f"no toolw, {WITHOUT}")),
         (
             "",
             "",
             "wrap/settings",
-            Wrapper(("tool",), f"toolw is there without wrap/settings, {WITHOUT}"),
+            (("tool",), f"toolw is there without wrap/settings, {WITHOUT}"),
         ),
         (
             "",
             "",
             "wrap/tool.jar",
-            Wrapper(("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}"),
+            (("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}"),
         ),
     ],
 )
 def test_the_script_or_the_installed_tool(
-    text: str, executable: str, missing: str, wrapper: Wrapper
+    text: str, executable: str, missing: str, wrapper: tuple[tuple[str, ...], str]
 ) -> None:
     files = {path: body for path, body in {"toolw": text, **BESIDE}.items() if path != missing}
     assert find_wrapper(root_of(files, executable), "", *SCRIPT) == wrapper
@@ -50,7 +50,7 @@ def test_the_script_or_the_installed_tool(
 def test_the_nearest_script_upwards() -> None:
     files = {"toolw": "", "a/toolw": "", **BESIDE, **{f"a/{path}": "" for path in BESIDE}}
     root = root_of(files, executable="toolw")
-    places = {place: find_wrapper(root, place, *SCRIPT).argv for place in ("b/c", "a/c", "a")}
+    places = {place: find_wrapper(root, place, *SCRIPT)[0] for place in ("b/c", "a/c", "a")}
     assert places == {"b/c": ("../../toolw",), "a/c": ("sh", "../toolw"), "a": ("sh", "toolw")}
 
 
