@@ -30,7 +30,7 @@ from fakes.github import (
 from fakes.history import History
 from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies, GitAccess, wire
-from prjury.app.inputs import INPUTS, Inputs
+from prjury.app.inputs import Inputs
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
@@ -200,31 +200,12 @@ def test_a_read_only_token_is_a_note_and_the_gate_decides(job: Job, gate: Gate) 
     assert "::error" not in job.log
 
 
-def test_a_lost_summary_does_not_lose_the_rest(job: Job) -> None:
-    job.environ["GITHUB_STEP_SUMMARY"] = str(job.directory / "nowhere" / "summary")
-    assert job.run() == ExitCode.NOT_PUBLISHED
-    assert len(job.fake.bodies) == 1
-    assert job.outputs["verdict"] == "pass"
-
-
-def test_without_a_token_there_is_no_comment(job: Job) -> None:
-    assert job.run(github_token="") == 0
-    assert job.fake.requests == []
-    assert job.outputs["comment-url"] == ""
-
-
 def test_the_policy_may_want_no_comment_and_no_summary(job: Job) -> None:
     publish = {"publish": {"comment": False, "summary": False}}
     job.judged = report(policy=PolicyOrigin("default", "0" * 64, publish))
     assert job.run() == 0
     assert job.fake.bodies == []
     assert not (job.directory / "summary").exists()
-
-
-def test_the_policy_may_want_a_sarif_file(job: Job) -> None:
-    job.judged = report(policy=PolicyOrigin("default", "0" * 64, {"publish": {"sarif": True}}))
-    assert job.run() == 0
-    assert [file.name for file in job.directory.rglob("report.sarif")] == ["report.sarif"]
 
 
 def test_text_of_others_commands_nothing(job: Job) -> None:
@@ -259,11 +240,6 @@ def test_a_bug_is_ours(job: Job) -> None:
     assert "ZeroDivisionError" in job.log
     assert (job.outputs["verdict"], job.outputs["gate"]) == ("error", "action_required")
     assert [line for line in job.log.splitlines() if line.startswith("::error::")] == []
-
-
-def test_a_bug_is_not_forgiven(job: Job) -> None:
-    job.judged = ZeroDivisionError()
-    assert job.run(fail_on="never") == ExitCode.BUG
 
 
 def test_an_interruption_has_its_own_code(job: Job) -> None:
@@ -305,11 +281,6 @@ def test_what_may_not_be_reached_by_a_pull_request_says_so(job: Job, name: str) 
     assert job.asked == []
 
 
-def test_a_decision_takes_evidence_that_the_workflow_names(job: Job) -> None:
-    assert job.run(mode="decide") == ExitCode.USAGE
-    assert "PRJURY_EVIDENCE_SHA256 is not set" in job.log
-
-
 @pytest.mark.parametrize(
     "inputs", [{"mode": "revue"}, {"build": "yes"}, {"fail_on": "always"}, {"fail_onn": "gate"}]
 )
@@ -317,11 +288,6 @@ def test_a_wrong_input_is_a_usage_error_in_one_line(job: Job, inputs: dict[str, 
     assert job.run(**inputs) == ExitCode.USAGE
     assert len(job.log.splitlines()) == 3
     assert job.asked == []
-
-
-def test_empty_inputs_are_the_defaults(job: Job) -> None:
-    assert job.run(**{one.removeprefix("PRJURY_INPUT_"): "" for one in INPUTS.values()}) == 0
-    assert job.asked[0][1] == Inputs()
 
 
 def test_nothing_to_review_opens_the_gate(job: Job) -> None:
@@ -346,12 +312,6 @@ def test_a_number_alone_is_completed_by_github(job: Job) -> None:
     pull = job.asked[0][0].pull
     assert (pull.title, pull.base, pull.head) == ("Move the cart", Tip("release"), Tip())
     assert len(job.fake.bodies) == 1
-
-
-def test_inputs_name_other_sides(job: Job) -> None:
-    job.run(base="release", head="topic")
-    pull = job.asked[0][0].pull
-    assert (pull.base, pull.head) == (Tip("release"), Tip("topic"))
 
 
 def test_a_forks_number_is_not_built_on_demand(job: Job) -> None:
@@ -398,13 +358,6 @@ def test_an_unreachable_github_is_a_failure_to_publish(job: Job) -> None:
     job.fake.faults = [Fault("GET", "comments", times=99)]
     assert job.run() == ExitCode.NOT_PUBLISHED
     assert job.outputs["verdict"] == "pass"
-
-
-def test_a_newer_comment_stays(job: Job) -> None:
-    newer = "<!-- prjury:v1 id=default run=13.1 -->\nnewer"
-    job.fake.add_comment(newer, ACTIONS)
-    assert job.run() == 0
-    assert job.fake.bodies == [newer]
 
 
 MERGE_ALONE = json.dumps(
@@ -555,16 +508,6 @@ def test_a_head_that_the_base_holds_is_nothing_to_review(server: Server) -> None
     assert server.outcome == ("abstain", "success")
 
 
-def test_level_sides_that_the_workflow_named_tell_nothing_of_the_event(server: Server) -> None:
-    assert server.run(PRJURY_INPUT_BASE="bad") == ExitCode.NOT_JUDGED
-    assert server.outcome == ("abstain", "action_required")
-
-
-def test_a_closed_pull_request_that_something_else_happens_to_is_judged(server: Server) -> None:
-    server.event(server.bad, "labeled", state="closed")
-    assert server.run() == ExitCode.REJECTED
-
-
 def test_nothing_in_the_workspace_passes_for_a_side(server: Server) -> None:
     workspace = server.shop.clone(server.job.directory / "workspace")
     lax = workspace.commit({".github/prjury.yml": "version: 1\ngate: {block_on: []}\n"})
@@ -575,15 +518,6 @@ def test_nothing_in_the_workspace_passes_for_a_side(server: Server) -> None:
     assert (told["pull"]["base"]["sha"], told["pull"]["head"]["sha"]) == (server.base, server.bad)
     assert told["pull"]["labels"] == ["bug"]
     assert told["policy"]["source"] == f"base:{server.base}:.github/prjury.yml"
-
-
-def test_a_shallow_checkout_is_neither_needed_nor_read(server: Server) -> None:
-    clone = server.shop.clone(server.job.directory / "shallow", "--depth=1")
-    clone.detach()
-    assert server.run(GITHUB_WORKSPACE=str(clone.path)) == ExitCode.REJECTED
-    pull = server.judged["pull"]
-    assert (pull["base"]["sha"], pull["head"]["sha"]) == (server.base, server.bad)
-    assert pull["merge_base"] not in {server.base, server.bad}
 
 
 def test_a_stacked_pull_request_is_judged_against_the_one_below(server: Server) -> None:
@@ -622,21 +556,6 @@ def test_a_dispatch_names_both_sides(server: Server, by: str) -> None:
     assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.OPEN, server.job.log
     pull = server.judged["pull"]
     assert (pull["base"]["sha"], pull["head"]["sha"]) == (server.base, server.good)
-
-
-@pytest.mark.parametrize("head", ["", "good"])
-def test_a_dispatch_of_a_number_may_name_another_head(server: Server, head: str) -> None:
-    server.job.event(inputs={"number": "7", "head": head})
-    server.run(GITHUB_EVENT_NAME="workflow_dispatch", PRJURY_INPUT_BUILD="false")
-    pull = server.judged["pull"]
-    assert (pull["number"], pull["base"]["ref"]) == (7, "main")
-    assert pull["head"]["sha"] == (server.good if head else server.bad)
-
-
-def test_a_dispatch_that_names_nothing_is_a_usage_error(server: Server) -> None:
-    server.job.event(inputs={})
-    assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.USAGE
-    assert "It is not clear what to review" in server.job.log
 
 
 @pytest.mark.parametrize(
@@ -717,16 +636,6 @@ class TestQueue:
             run["head_repository"] = {**run["head_repository"], "full_name": "stranger/shop"}
         assert self.judge_group(queued)["label"] == "not_configured"
         assert "was not kept" in queued.job.log
-
-    def test_a_github_that_does_not_answer_fails_nothing(self, queued: Server) -> None:
-        queued.job.fake.faults = [Fault("GET", "/artifacts", times=99)]
-        assert self.judge_group(queued)["label"] == "not_configured"
-
-    def test_a_report_of_another_form_is_none(self, queued: Server) -> None:
-        queued.job.fake.archives = dict.fromkeys(queued.job.fake.archives, b"PK nothing")
-        for artifact in queued.job.fake.artifacts.values():
-            artifact["digest"] = None
-        assert self.judge_group(queued)["label"] == "not_configured"
 
 
 class TestOverride:
@@ -825,11 +734,6 @@ class TestProcess:
         )
         assert done.returncode == ExitCode.USAGE
         assert "imported" not in done.stdout + done.stderr
-
-    def test_a_pipe_that_is_none_is_a_usage_error(self, job: Job) -> None:
-        done = self.start(job, PRJURY_SECRETS_PIPE="77")
-        assert done.returncode == ExitCode.USAGE
-        assert "Traceback" not in done.stderr
 
     @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone has this switch")
     def test_its_memory_is_closed_to_other_processes(self, job: Job) -> None:
@@ -961,23 +865,6 @@ class TestSteps:
         assert "UV_" not in steps[1]["run"]
         assert "GITHUB_ENV" not in steps[0]["run"]
 
-    def test_a_wanted_python_is_installed_first(
-        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
-    ) -> None:
-        stub("bin/python3")
-        stub("temp dir/prjury/uv/bin/uv")
-        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="3.13; exit") == 0
-        _, install, sync = self.calls(tmp_path)
-        assert install.startswith("uv python install --quiet -- 3.13; exit ")
-        assert sync.endswith("[3.13; exit]")
-
-    def test_a_failed_installation_stops(
-        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
-    ) -> None:
-        stub("bin/python3")
-        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", STUB_EXIT="7") == 7
-        assert len(self.calls(tmp_path)) == 1
-
     def test_windows_is_refused(self, steps: list[dict[str, Any]], tmp_path: Path) -> None:
         assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", RUNNER_OS="Windows") == 2
 
@@ -1047,10 +934,6 @@ class TestJunit:
         tested.run(PRJURY_INPUT_JUNIT=self.inputs.format("success"))
         assert tested.outcome == ("error", "action_required")
         assert "reports" in tested.judged["verdict"]["reasoning"]
-
-    def test_reports_of_the_base_alone_are_a_wrong_input(self, tested: Server) -> None:
-        assert tested.run(PRJURY_INPUT_JUNIT="base: before") == ExitCode.USAGE
-        assert "names no reports of the head" in tested.job.log
 
     def test_the_stage_that_builds_leaves_evidence_of_them(
         self, tested: Server, tmp_path: Path

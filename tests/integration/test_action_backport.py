@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from fakes.github import (
     OCTOCAT,
-    READ_ONLY_ACTIONS,
     FakeGitHub,
     pull_payload,
     running,
@@ -162,46 +161,12 @@ def test_without_a_merge_nothing_is_judged(
     assert job.asked == []
 
 
-def test_a_backport_is_not_brought_further(job: Job) -> None:
-    head = side_payload(job.fake.url, REPO, "backport/5-to-2.x", "b" * 40)
-    job.fake.add_pull(REPO, 7, state="closed", merged=True, head=head)
-    assert job.run() == ExitCode.OPEN
-    assert "#7 is a backport itself" in job.log
-    assert job.asked == []
-
-
 def test_a_strangers_branch_of_such_a_name_is_no_backport(job: Job) -> None:
     head = side_payload(job.fake.url, "mallory/shop", "backport/5-to-2.x", "b" * 40)
     job.fake.add_pull(REPO, 7, state="closed", merged=True, head=head)
     job.judged = [Picks(Opening())]
     assert job.run() == ExitCode.OPEN
     assert "nothing was opened" in job.log
-
-
-@pytest.mark.parametrize(
-    ("judged", "said"),
-    [
-        (Picks(None), "The policy opens no backports"),
-        (Picks(Opening(), reason="No release branch to judge for"), "No release branch"),
-    ],
-)
-def test_a_policy_that_opens_nothing_is_told(job: Job, judged: Picks, said: str) -> None:
-    job.judged = [judged]
-    assert job.run() == ExitCode.OPEN
-    assert said in job.log
-    assert job.fake.writes == []
-
-
-def test_a_branch_that_has_moved_is_judged_once_more(job: Job, lines: dict[str, Line]) -> None:
-    old = picks_of(lines, "1.x", "2.x")
-    lines["2.x"].release({"c.py": "z\n"})
-    job.fake.objects.load(lines["2.x"].history.path, "2.x")
-    job.fake.branches["2.x"] = lines["2.x"].history.sha("2.x")
-    new = picks_of(lines, "2.x")
-    job.judged = [Picks(Opening(), picks=old), Picks(Opening(), picks=new)]
-    assert job.run() == ExitCode.OPEN
-    assert [branches for _, branches in job.asked] == [(), ("2.x",)]
-    assert [base for base, _ in job.opened] == ["1.x", "2.x"]
 
 
 def test_a_branch_that_keeps_moving_fails_the_job_and_no_other(
@@ -216,15 +181,6 @@ def test_a_branch_that_keeps_moving_fails_the_job_and_no_other(
     assert "`2.x`" in job.summary
 
 
-def test_a_read_only_token_fails_the_job_and_says_what_it_lacks(
-    job: Job, lines: dict[str, Line]
-) -> None:
-    job.fake.accounts["ghs_actions"] = READ_ONLY_ACTIONS
-    job.judged = [Picks(Opening(), picks=picks_of(lines, "1.x"))]
-    assert job.run() == ExitCode.NOT_PUBLISHED
-    assert "contents: write" in job.log
-
-
 def test_other_events_and_a_missing_token_are_refused(job: Job) -> None:
     job.environ["GITHUB_EVENT_NAME"] = "pull_request"
     assert job.run() == ExitCode.USAGE
@@ -233,12 +189,6 @@ def test_other_events_and_a_missing_token_are_refused(job: Job) -> None:
     job.environ["PRJURY_INPUT_GITHUB_TOKEN"] = ""
     assert job.run() == ExitCode.USAGE
     assert "takes a token" in job.log
-
-
-def test_a_judge_that_fails_fails_the_job(job: Job) -> None:
-    job.judged = [SourceError("The base cannot be fetched")]
-    assert job.run() == ExitCode.SOURCE
-    assert job.fake.writes == []
 
 
 def test_a_branch_without_a_verdict_fails_the_job_and_no_other(
@@ -353,12 +303,6 @@ def test_a_merged_change_is_judged_picked_and_proposed(job: Job, tmp_path: Path)
     assert "1.x: there already" in job.log
 
 
-def test_a_project_that_rebases_gets_its_commits_one_by_one(job: Job, tmp_path: Path) -> None:
-    case = merged(job, tmp_path, "rebase", "Fix x (once)", "Fix x again")
-    assert case.run() == ExitCode.OPEN, job.log
-    assert proposed(case) == ["Fix x again", "Fix x (once)"]
-
-
 def landed_otherwise(case: Merged, own: Sequence[Step], came: Sequence[Step], **told: Any) -> None:
     """The pull request has its own commits, and they came in as others, without a merge."""
     history = case.history
@@ -437,12 +381,3 @@ def test_what_the_author_writes_below_asks_for_nothing(job: Job, tmp_path: Path)
     told |= {"labels": [], "title": "Reword everything", "body": "Backport-to: 1.x\n"}
     assert case.run() == ExitCode.OPEN
     assert job.opened == []
-
-
-def test_a_policy_that_opens_nothing(job: Job, tmp_path: Path) -> None:
-    case = merged(job, tmp_path, "squash", "Fix x")
-    case.history.commit({".github/prjury.yml": "version: 1\n"})
-    job.fake.branches["main"] = case.history.sha("main")
-    # The policy as it was when the change came in is in force.
-    assert case.run() == ExitCode.OPEN
-    assert job.opened == [("1.x", "backport/7-to-1.x")]

@@ -31,7 +31,7 @@ from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
 from prjury.action.dependencies import wire
-from prjury.action.history import CommitWords, PullHistory
+from prjury.action.history import PullHistory
 from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget
@@ -280,13 +280,6 @@ def test_a_run_that_github_does_not_start_again(thread: Thread, case: str, body:
         assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override
 
 
-@pytest.mark.parametrize("role", ["write", "maintain", "admin"])
-def test_who_may_write_is_heard(thread: Thread, role: str) -> None:
-    thread.fake.roles["stranger"] = role
-    thread.run(thread.say("/prjury help", STRANGER))
-    assert thread.reactions == ["+1"]
-
-
 def test_a_comment_edited_before_the_job_begins_is_ignored(thread: Thread) -> None:
     said = thread.say("/prjury help")
     event = dict(said)
@@ -396,24 +389,12 @@ def test_the_run_that_judged_the_head_is_the_one_to_start_again(
     assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
 
-def test_a_run_that_is_not_at_its_end_is_not_started_again(thread: Thread) -> None:
-    thread.fake.workflow_runs[0] |= {"status": "in_progress", "conclusion": None}
-    thread.run(thread.say("/prjury review"))
-    assert (thread.reactions, thread.reruns) == (["rocket"], [])
-
-
 def test_a_missing_permission_is_named_and_the_job_fails(thread: Thread) -> None:
     grants = {"pull_requests": "write", "actions": "read", "contents": "read"}
     thread.fake.accounts["ghs_actions"] = replace(ACTIONS, grants=grants)
     assert thread.run(thread.say("/prjury review")) == ExitCode.NOT_PUBLISHED
     assert thread.reactions == ["-1"]
     assert "actions: write" in thread.answers[0].replace("\\", "").replace("\u200b", "")
-
-
-def test_a_closed_pull_request_is_not_judged_again(thread: Thread) -> None:
-    thread.fake.pulls["octo/shop", 7]["state"] = "closed"
-    thread.run(thread.say("/prjury review"))
-    assert (thread.reactions, thread.reruns) == (["-1"], [])
 
 
 def test_nothing_is_told_as_done_where_the_command_could_not_be_carried_out(thread: Thread) -> None:
@@ -479,11 +460,3 @@ class TestDismissal:
             values = write_dismissal([finding], HEAD_SHA, author, "x")
             patterns.say(f"<!-- prjury:v1 id=answer.{said['id']} {values} -->\n", ACTIONS)
         assert self.told(patterns) == []
-
-
-def test_where_no_command_stands_the_statuses_are_not_asked_for(thread: Thread) -> None:
-    thread.say("Looks good")
-    before = len(thread.fake.requests)
-    assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA) == CommitWords()
-    (request,) = thread.fake.requests[before:]
-    assert request.path.startswith("/repos/octo/shop/issues/7/comments?")

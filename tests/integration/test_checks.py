@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from pathlib import Path
 
 import pytest
 
 from fakes.github import HEAD_SHA, FakeGitHub, Fault, running
-from fakes.history import History
-from prjury.action.dependencies import _with_secrets
-from prjury.app.inputs import Inputs
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.git.fetch import Remote, Transport, fetch_objects, refspec
 from prjury.github.check_results import OwnRun
 from prjury.github.checks import CommitChecks
 from prjury.github.client import Connection
@@ -82,11 +77,6 @@ def test_check_runs_statuses_and_workflows(fake: FakeGitHub) -> None:
     ]
 
 
-def test_those_of_another_commit_are_not_seen(fake: FakeGitHub) -> None:
-    fake.add_check_run("test", "success", head_sha="c" * 40)
-    assert told(fake) == []
-
-
 def test_every_page_is_read(fake: FakeGitHub) -> None:
     for number in range(250):
         fake.add_check_run(f"test {number}", "success" if number else "failure")
@@ -99,21 +89,6 @@ def test_every_page_is_read(fake: FakeGitHub) -> None:
         "page=2",
         "page=3",
     ]
-
-
-def test_a_full_page_has_another_one_behind_it_whatever_the_links_say(fake: FakeGitHub) -> None:
-    for number in range(100):
-        fake.add_check_run(f"test {number}", "success")
-    assert len(told(fake)) == 100
-    assert len(paths(fake, "/check-runs")) == 2
-
-
-def test_too_many_to_be_true(fake: FakeGitHub) -> None:
-    for number in range(10_000):
-        fake.add_status(f"ci/{number}", "success")
-    with pytest.raises(SourceError, match="more than 10,000 entries") as caught:
-        looks(fake)
-    assert caught.value.reason == "too_large"
 
 
 def paths(fake: FakeGitHub, part: str) -> list[str]:
@@ -137,29 +112,11 @@ def test_what_has_not_changed_is_not_sent_again(fake: FakeGitHub) -> None:
     assert conditional == [False] * 3 + [True] * 6
 
 
-def test_an_empty_answer_is_not_taken_for_an_unchanged_one(fake: FakeGitHub) -> None:
-    fake.add_check_run("test", "success")
-
-    def empty() -> None:
-        fake.faults = [Fault("GET", "/check-runs", 9, status=200, body=" ")]
-
-    with pytest.raises(SourceError) as caught:
-        looks(fake, 2, Clock([empty]))
-    assert caught.value.reason == "bad_response"
-
-
 def test_the_last_look_is_at_the_deadline(fake: FakeGitHub) -> None:
     fake.add_check_run("test")
     clock = Clock()
     assert len(looks(fake, 9, clock, seconds=0)) == 1
     assert clock.pauses == []
-
-
-def test_a_pause_does_not_last_beyond_the_deadline(fake: FakeGitHub) -> None:
-    clock = Clock()
-    looks(fake, 2, clock, seconds=5)
-    assert len(clock.pauses) == 1
-    assert 0 < clock.pauses[0] <= 5
 
 
 def test_a_server_that_is_away_for_a_while(fake: FakeGitHub) -> None:
@@ -170,20 +127,6 @@ def test_a_server_that_is_away_for_a_while(fake: FakeGitHub) -> None:
     assert [run.name for run in look] == ["test"]
     assert 15.0 in clock.pauses
     assert 22.5 in clock.pauses
-
-
-def test_a_server_that_stays_away(fake: FakeGitHub) -> None:
-    fake.faults = [Fault("GET", "/check-runs", times=99)]
-    with pytest.raises(SourceError) as caught:
-        looks(fake)
-    assert caught.value.reason == "server_error"
-    assert len(paths(fake, "/check-runs")) == 5 * 4
-
-
-def test_the_last_look_has_to_succeed(fake: FakeGitHub) -> None:
-    fake.faults = [Fault("GET", "/check-runs", times=99)]
-    with pytest.raises(SourceError, match="502"):
-        looks(fake, seconds=0)
 
 
 @pytest.mark.parametrize(
@@ -202,12 +145,6 @@ def test_a_permission_that_is_missing_is_named(
     with pytest.raises(SourceError, match=f"`{permission}`") as caught:
         looks(fake)
     assert caught.value.reason == "permission"
-
-
-def test_a_server_without_workflows(fake: FakeGitHub) -> None:
-    fake.add_check_run("test", "success")
-    fake.faults = [Fault("GET", "/actions/runs", status=404, body='{"message": "Not Found"}')]
-    assert told(fake) == [("github-actions", "test", "success")]
 
 
 def test_a_commit_that_was_not_pushed(fake: FakeGitHub) -> None:
@@ -247,22 +184,6 @@ def test_this_very_job_is_not_waited_for(fake: FakeGitHub) -> None:
     fake.add_check_run("jury", suite=3)
     assert told(fake, OwnRun(300, "jury")) == [("github-actions", "test", "success")]
     assert (None, "jury") in [(run[2], run[1]) for run in told(fake)]
-
-
-def test_a_fetched_repository_knows_where_its_checks_are(tmp_path: Path) -> None:
-    history = History(tmp_path / "there")
-    history.commit({"a": "1"})
-    history.branch("change")
-    remote = Remote(history.url, Transport(protocols="file"))
-    refs = [refspec("change"), refspec("main")]
-    with fetch_objects(remote, refs, None, "octo/shop") as repository:
-        assert repository.remote_url == history.url
-
-
-def test_a_job_asks_with_the_token_of_its_input() -> None:
-    environ = _with_secrets({"GITHUB_TOKEN": "old", "CI": "1"}, Inputs(github_token="new"))
-    assert (environ["GITHUB_TOKEN"], environ["CI"]) == ("new", "1")
-    assert _with_secrets({"GITHUB_TOKEN": "old"}, Inputs())["GITHUB_TOKEN"] == "old"
 
 
 def asked(fake: FakeGitHub) -> CommitChecks:

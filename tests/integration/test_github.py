@@ -84,20 +84,10 @@ class TestReading:
         facts = connect().pull("octo/shop", 8)
         assert (facts.closed, facts.draft, facts.is_fork) == (True,) * 3
 
-    def test_anonymously(self, fake: FakeGitHub, connect: Callable[..., GitHub]) -> None:
-        assert connect(None).pull("octo/shop", 7).number == 7
-        assert fake.requests[0].token is None
-
     def test_none_of_that_number(self, connect: Callable[..., GitHub]) -> None:
         with pytest.raises(SourceError, match=r"octo/shop#9.*404") as caught:
             connect().pull("octo/shop", 9)
         assert caught.value.reason == "not_found"
-
-    def test_a_wrong_token(self, connect: Callable[..., GitHub]) -> None:
-        with pytest.raises(SourceError) as caught:
-            connect("ghp_stolen").pull("octo/shop", 7)
-        assert caught.value.reason == "bad_credentials"
-        assert "ghp_stolen" not in str(caught.value)
 
     def test_bad_gateways_pass(self, fake: FakeGitHub, connect: Callable[..., GitHub]) -> None:
         fake.faults = [Fault("GET", "/pulls/7", times=2)]
@@ -105,12 +95,6 @@ class TestReading:
         patience = RetryBudget(sleep=waits.append, jitter=lambda: 0.0)
         assert connect(patience=patience).pull("octo/shop", 7).number == 7
         assert waits == [1.0, 2.0]
-
-    def test_a_cut_connection_passes(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.faults = [Fault("GET", "/pulls/7", status=None)]
-        assert connect().pull("octo/shop", 7).number == 7
 
     @pytest.mark.parametrize("text", ["<html>Sign in</html>", '{"number": 7', "[]", '"x"', "{}"])
     def test_what_is_not_githubs_answer(
@@ -165,20 +149,10 @@ class TestReading:
         assert len(fake.requests) == 4  # after waits of 1, 2 and 4 seconds, 8 are too many
         assert patience.budget == 3
 
-    def test_an_enterprise_path(self) -> None:
-        with running("/api/v3") as fake, hub_of(f"{fake.url}/") as hub:
-            fake.add_pull("octo/shop", 7)
-            assert hub.pull("octo/shop", 7).number == 7
-            assert hub.login() == "github-actions[bot]"
-            assert [one.path for one in fake.requests][-1] == "/api/graphql"
-
 
 class TestIdentity:
     def test_the_jobs_own_token(self, connect: Callable[..., GitHub]) -> None:
         assert connect().login() == "github-actions[bot]"
-
-    def test_a_persons_token(self, connect: Callable[..., GitHub]) -> None:
-        assert connect("ghp_octocat").login() == "octocat"
 
     @pytest.mark.parametrize("login", ["our-app[bot]", "our-app"])
     def test_another_app(
@@ -192,13 +166,6 @@ class TestIdentity:
     ) -> None:
         fake.faults = [Fault("POST", "/graphql", status=403, body='{"message": "No."}')]
         assert connect().login() == "github-actions[bot]"
-
-    def test_a_fault_is_not_taken_for_an_answer(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.faults = [Fault("POST", "/graphql", times=9)]
-        with pytest.raises(SourceError):
-            connect().login()
 
 
 class TestSticky:
@@ -240,19 +207,6 @@ class TestSticky:
         assert fake.bodies == [body("10.1", "b")]
         assert [method for method, _ in fake.writes] == ["PATCH", "DELETE", "DELETE"]
 
-    def test_the_same_text_is_not_written_again(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.add_comment(body().replace("\n", "\r\n"))
-        publish(connect(), body())
-        assert fake.writes == []
-
-    def test_it_gives_up_some_time(self, fake: FakeGitHub, connect: Callable[..., GitHub]) -> None:
-        fake.faults = [Fault("POST", COMMENTS, times=99)]
-        with pytest.raises(PublishError):
-            publish(connect(), body())
-        assert [method for method, _ in fake.writes] == ["POST"] * 4
-
     def test_the_rival_of_a_race_is_removed(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
     ) -> None:
@@ -280,39 +234,6 @@ class TestSticky:
         assert fake.bodies == [body()]
         assert [method for method, _ in fake.writes] == ["POST"]
 
-    def test_two_bad_gateways_before_the_write(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.faults = [Fault("POST", COMMENTS, times=2)]
-        publish(connect(), body())
-        assert fake.bodies == [body()]
-
-    def test_two_bad_gateways_before_an_edit(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.add_comment(body("4.1"))
-        fake.faults = [Fault("PATCH", ONE_COMMENT, times=2)]
-        publish(connect(), body("5.1"))
-        assert fake.bodies == [body("5.1")]
-
-    def test_a_page_of_html_after_the_write(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.faults = [Fault("POST", COMMENTS, moment="after", status=200)]
-        publish(connect(), body())
-        assert fake.bodies == [body()]
-
-    def test_a_secondary_limit_on_the_write_is_waited_for(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        limited = '{"message": "You have exceeded a secondary rate limit."}'
-        fake.faults = [
-            Fault("POST", COMMENTS, status=403, body=limited, headers={"Retry-After": "3"})
-        ]
-        waits: list[float] = []
-        publish(connect(patience=RetryBudget(sleep=waits.append)), body())
-        assert (waits, fake.bodies) == ([3.0], [body()])
-
     def test_a_comment_deleted_meanwhile_is_created_anew(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
     ) -> None:
@@ -329,20 +250,6 @@ class TestSticky:
             publish(connect(), body())
         assert caught.value.reason == "permission"
         assert [method for method, _ in fake.writes] == ["POST"]
-
-    def test_a_locked_conversation_says_so(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        fake.locked = True
-        with pytest.raises(PublishError, match="locked"):
-            publish(connect(), body())
-
-    def test_a_comment_beyond_githubs_limit_is_refused(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        with pytest.raises(PublishError, match="422") as caught:
-            publish(connect(), body() + "x" * 65_536)
-        assert (caught.value.reason, fake.bodies) == ("refused", [])
 
     def test_pages_that_lead_to_themselves_end(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
@@ -364,16 +271,6 @@ class TestSticky:
                 publish(connect(), body())
             assert other.requests == []
         assert caught.value.reason == "too_large"
-
-    def test_pages_of_another_port_are_not_followed(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        with running() as other:
-            fake.add_comment("hello", OCTOCAT)
-            fake.next_link = f"{other.url}/repos/octo/shop/issues/7/comments?page=2"
-            with pytest.raises(PublishError):
-                publish(connect(), body())
-            assert other.requests == []
 
     def test_a_persons_comment_is_found_by_that_person(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,11 @@ from msgspec.structs import replace
 from fakes.github import (
     NO_FAULT,
     OCTOCAT,
-    READ_ONLY_ACTIONS,
     FakeGitHub,
     Fault,
     Request,
     refused,
     running,
-    secondary_limit,
     side_payload,
 )
 from fakes.github.faults import Moment
@@ -30,7 +27,7 @@ from fakes.writing import connected
 from prjury.errors import PublishError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.repo_client import RepoClient
-from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal, marker_of
+from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.snapshot.model import Conflict, ConflictType
 from prjury.snapshot.picked import Pick
 
@@ -164,17 +161,6 @@ def test_a_path_that_json_cannot_carry_is_refused_before_anything_is_asked(
     assert fake.requests == []
 
 
-def test_a_mode_that_the_api_does_not_take_is_refused(fake: FakeGitHub, line: Line) -> None:
-    (sha,) = line.change(({"a.txt": "a\n"}, "Fix"))
-    pick = line.pick(sha)
-    (commit,) = pick.commits
-    odd = replace(commit, files=(replace(commit.files[0], mode="100664"),))
-    with pytest.raises(PublishError, match="100664") as caught:
-        propose(fake, replace(pick, commits=(odd,)))
-    assert caught.value.reason == "not_carried"
-    assert fake.requests == []
-
-
 SIGNED = "One\n\nWhy.\n\nSigned-off-by: Ada <ada@example.org>\n"
 
 
@@ -200,18 +186,6 @@ def test_three_commits_in_order_keep_author_date_and_message(fake: FakeGitHub, l
         assert headers["committer"][0].startswith(
             "github-actions[bot] <github-actions[bot]@users.noreply.github.com> "
         )
-
-
-def test_a_squash_is_one_commit_that_names_all_its_origins(fake: FakeGitHub, line: Line) -> None:
-    shas = line.change(({"one.txt": "1\n"}, "One"), ({"two.txt": "2\n"}, "Two"))
-    pick = line.pick(*shas, squash=True)
-    served(fake, line)
-    propose(fake, pick)
-    (commit,) = chain(fake, pick)
-    assert fake.objects.commit(commit)[1].splitlines()[1:] == [
-        "",
-        *(f"(cherry picked from commit {sha})" for sha in shas),
-    ]
 
 
 def test_three_hundred_files_take_a_handful_of_requests(fake: FakeGitHub, line: Line) -> None:
@@ -243,16 +217,6 @@ def test_a_text_that_the_server_changes_is_sent_as_bytes(fake: FakeGitHub, line:
         assert pulls.propose(pick).state == "opened"
     assert fake.objects.tree_of(fake.branches[HEAD]) == pick.commits[0].tree
     assert len([path for _, path in fake.writes if path.endswith("/blobs")]) == 2
-
-
-def test_what_the_server_has_is_named_and_not_sent(fake: FakeGitHub, line: Line) -> None:
-    (sha,) = line.change(({"image.png": b"\0" * 2_000_000}, "Image"))
-    pick = line.pick(sha)
-    (commit,) = pick.commits
-    light = replace(commit, files=tuple(replace(one, content=None) for one in commit.files))
-    served(fake, line)
-    assert propose(fake, replace(pick, commits=(light,))).state == "opened"
-    assert max(len(request.body) for request in fake.requests) < 2_000
 
 
 def test_what_was_written_is_sound_to_git(fake: FakeGitHub, line: Line, tmp_path: Path) -> None:
@@ -365,33 +329,6 @@ def test_whatever_breaks_there_is_one_branch_and_one_pull_request(
     assert_once(fake, pick)
 
 
-def test_two_runs_at_once_open_one(tmp_path: Path) -> None:
-    history = History(tmp_path / "repo")
-    start = history.commit(START, "start")
-    history.branch(BRANCH)
-    line = Line(history, BRANCH, start)
-    for delay in (0.0, 0.002, 0.005):
-        with running() as fake:
-            fake.workflow_permissions["can_approve_pull_request_reviews"] = True
-            fake.delay = delay
-            pick = a_pick(fake, line)
-            begin, told = threading.Barrier(2), list[Proposal]()
-
-            def run(fake: FakeGitHub = fake, pick: Pick = pick, begin: Any = begin) -> None:
-                begin.wait(10)
-                told.append(propose(fake, pick, labels=("backport",)))  # noqa: B023 - joined below
-
-            runs = [threading.Thread(target=run) for _ in range(2)]
-            for one in runs:
-                one.start()
-            for one in runs:
-                one.join(30)
-            assert len({one.url for one in told}) == 1
-            assert len(told) == 2
-            assert_once(fake, pick)
-            assert_only_new_branches(fake)
-
-
 def test_another_run_that_is_faster_between_look_and_write_is_joined(
     fake: FakeGitHub, line: Line
 ) -> None:
@@ -416,26 +353,6 @@ def test_a_branch_that_somebody_has_pushed_to_is_left_alone(fake: FakeGitHub, li
         assert (fake.branches[HEAD], proposed(fake), fake.writes) == (taken, [], [])
 
 
-def test_the_same_tree_on_another_history_is_not_ours(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    propose(fake, pick)
-    fake.pulls.clear()
-    by = "Octo <octo@example.com> 1767322800 +0000"
-    text = f"tree {pick.commits[-1].tree}\nauthor {by}\ncommitter {by}\n\nall at once\n"
-    fake.branches[HEAD] = fake.objects.add("commit", text.encode())
-    with pytest.raises(PublishError) as caught:
-        propose(fake, pick)
-    assert caught.value.reason == "ref_taken"
-
-
-def test_a_branch_below_whose_name_no_other_can_be_is_told(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    fake.branches["backport"] = pick.branch_sha
-    with pytest.raises(PublishError, match="Reference update failed") as caught:
-        propose(fake, pick)
-    assert caught.value.reason == "refused"
-
-
 @pytest.mark.parametrize("merged", [False, True])
 def test_what_a_maintainer_has_closed_stays_closed(
     fake: FakeGitHub, line: Line, merged: bool
@@ -449,17 +366,6 @@ def test_what_a_maintainer_has_closed_stays_closed(
     assert (again.state, again.url) == ("there", first.url)
     assert "not opened again" in again.note
     assert len(proposed(fake)) == 1
-
-
-def test_somebody_elses_pull_request_from_that_branch_is_enough(
-    fake: FakeGitHub, line: Line
-) -> None:
-    pick = a_pick(fake, line)
-    head = side_payload(fake.url, REPO, HEAD, "b" * 40)
-    fake.add_pull(REPO, 9, head=head, body=marker_of(pick) + "\nmine")
-    told = propose(fake, pick, labels=("backport",))
-    assert (told.state, told.note) == ("there", "Somebody else opened it")
-    assert fake.writes == []
 
 
 def test_a_forks_branch_of_the_same_name_is_another_one(fake: FakeGitHub, line: Line) -> None:
@@ -493,25 +399,6 @@ def test_a_tree_that_differs_is_never_proposed(fake: FakeGitHub, line: Line) -> 
     assert HEAD not in fake.branches
 
 
-def test_a_blob_that_differs_is_never_proposed(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    first, *others = pick.commits
-    files = tuple(replace(one, content=b"\0other") for one in first.files)
-    with pytest.raises(PublishError) as caught:
-        propose(fake, replace(pick, commits=(replace(first, files=files), *others)))
-    assert caught.value.reason == "tree_differs"
-
-
-def test_a_read_only_token_is_told_what_it_lacks(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    fake.accounts["ghs_actions"] = READ_ONLY_ACTIONS
-    with pytest.raises(PublishError) as caught:
-        propose(fake, pick)
-    assert caught.value.reason == "permission"
-    assert "`contents: write`" in caught.value.remedy
-    assert HEAD not in fake.branches
-
-
 def test_a_job_that_may_open_no_pull_requests_is_told_of_the_setting(
     fake: FakeGitHub, line: Line
 ) -> None:
@@ -524,15 +411,6 @@ def test_a_job_that_may_open_no_pull_requests_is_told_of_the_setting(
     assert HEAD in str(caught.value)
     fake.workflow_permissions["can_approve_pull_request_reviews"] = True
     assert propose(fake, pick).state == "opened"
-
-
-def test_a_ruleset_that_lets_nobody_create_the_branch_is_told(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    fake.restricted = ["backport/*"]
-    with pytest.raises(PublishError, match="rule violations") as caught:
-        propose(fake, pick)
-    assert caught.value.reason == "refused"
-    assert proposed(fake) == []
 
 
 def test_workflows_take_another_token(fake: FakeGitHub, line: Line) -> None:
@@ -567,20 +445,6 @@ def test_a_refusal_that_stays_is_an_error_of_that_kind(
         propose(fake, pick)
     assert caught.value.reason == reason
     assert proposed(fake) == []
-
-
-def test_limits_are_waited_out(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    fake.faults = [secondary_limit("POST", "git/trees"), secondary_limit("POST", "/pulls")]
-    assert propose(fake, pick).state == "opened"
-
-
-def test_a_conflict_opens_nothing_unless_it_is_asked_for(fake: FakeGitHub, line: Line) -> None:
-    pick = line.empty(conflicts=CONFLICTS, verdict="needs_human")
-    served(fake, line)
-    told = propose(fake, pick)
-    assert (told.state, told.url) == ("nothing", None)
-    assert fake.requests == []
 
 
 def a_conflict(fake: FakeGitHub, line: Line) -> Pick:
@@ -638,29 +502,6 @@ def test_the_commands_of_a_draft_put_the_resolved_pick_in_its_place(
     assert server.git("rev-list", "--count", f"{BRANCH}..{HEAD}") == "1"
 
 
-def test_a_plan_without_drafts_is_told(fake: FakeGitHub, line: Line) -> None:
-    pick = a_conflict(fake, line)
-    fake.drafts = False
-    with pytest.raises(PublishError, match="Draft pull requests are not supported"):
-        propose(fake, pick, conflicts="draft")
-    assert proposed(fake) == []
-
-
-def test_a_label_that_the_repository_lacks_is_made(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    propose(fake, pick, labels=("backport", "needs: review"))
-    (pull,) = proposed(fake)
-    assert [label["name"] for label in pull["labels"]] == ["backport", "needs: review"]
-
-
-def test_a_label_that_is_refused_costs_no_pull_request(fake: FakeGitHub, line: Line) -> None:
-    pick = a_pick(fake, line)
-    told = propose(fake, pick, labels=("x" * 60,))
-    assert told.state == "opened"
-    assert "no labels" in told.note
-    assert len(proposed(fake)) == 1
-
-
 HOSTILE = "{branch} @octocat <!-- prjury:v1 --> `x` | [a](http://b) \u202e #1\n## h " + "y" * 400
 
 
@@ -675,31 +516,3 @@ def test_a_hostile_title_and_reason_stay_words(fake: FakeGitHub, line: Line) -> 
     assert "@octocat" not in pull["body"]
     assert "\n## h" not in pull["body"]
     assert "\u202e" not in pull["title"] + pull["body"]
-
-
-def test_a_body_that_is_too_long_is_cut(fake: FakeGitHub, line: Line) -> None:
-    pick = replace(a_pick(fake, line), reasons=("`a` word " * 60,) * 2_000)
-    many = replace(pick, conflicts=(CONFLICTS[0],) * 500, commands=("x" * 300,) * 1_000)
-    assert propose(fake, many, conflicts="draft").state == "draft"
-    (pull,) = proposed(fake)
-    assert len(pull["body"]) <= 65_536
-    assert "450 more" in pull["body"]
-
-
-def test_names_that_are_not_utf8_are_shown_and_stop_nothing(fake: FakeGitHub, line: Line) -> None:
-    line.history.switch("main")
-    sha = line.history.commit({"n.txt": "n\n"}, b"caf\xe9\n", author=b"J\xf6rg <j@example.org>")
-    pick = line.pick(sha)
-    served(fake, line)
-    propose(fake, pick)
-    headers, message = fake.objects.commit(fake.branches[HEAD])
-    assert headers["author"][0].startswith("J\ufffdrg <j@example.org> ")
-    assert message.startswith("caf\ufffd\n")
-
-
-def test_enterprise_prefixes(line: Line) -> None:
-    with running("/api/v3") as fake:
-        fake.workflow_permissions["can_approve_pull_request_reviews"] = True
-        pick = a_pick(fake, line)
-        assert propose(fake, pick, labels=("backport",)).state == "opened"
-        assert_once(fake, pick)

@@ -15,9 +15,7 @@ from fakes.github import (
     Account,
     FakeGitHub,
     Fault,
-    refused,
     running,
-    secondary_limit,
 )
 from fakes.reports import broken_build, with_findings
 from fakes.writing import connected
@@ -166,15 +164,6 @@ def test_a_check_run_of_something_else_is_left_alone(fake: FakeGitHub, external_
     assert [run["conclusion"] for run in fake.checks()] == ["success", "failure"]
 
 
-def test_a_long_headline_fits(fake: FakeGitHub) -> None:
-    made = of_head(broken_build(), headline="❌ " + "x" * 90_000)
-    with connected(fake) as hub:
-        check_run(hub).publish(made)
-        status(hub).publish(made)
-    assert len(fake.checks()[0]["output"]["title"]) <= 255
-    assert len(fake.statuses[0]["description"]) <= 140
-
-
 @pytest.mark.parametrize(
     "there",
     [
@@ -190,15 +179,6 @@ def test_another_status_is_no_reason_to_say_nothing(
     with connected(fake) as hub:
         status(hub).publish(of_head(broken_build()))
     assert [one["state"] for one in fake.statuses] == [there["state"], "failure"]
-
-
-def test_a_run_that_broke_leaves_action_required(fake: FakeGitHub) -> None:
-    with connected(fake) as hub:
-        check_run(hub).start(HEAD_SHA)
-        check_run(hub).abandon("The base cannot be fetched", HEAD_SHA)
-    (run,) = fake.checks()
-    assert (run["status"], run["conclusion"]) == ("completed", "action_required")
-    assert "The base cannot be fetched" in run["output"]["summary"]
 
 
 def test_a_users_token_is_told_that_it_takes_an_app(fake: FakeGitHub) -> None:
@@ -218,16 +198,6 @@ def test_a_read_only_token_is_told_what_it_lacks(fake: FakeGitHub) -> None:
             assert "write" in caught.value.remedy
 
 
-def test_enterprise_prefixes() -> None:
-    with running("/api/v3") as server:
-        server.add_pull("octo/shop", 7)
-        with connected(server) as hub:
-            check_run(hub).publish(of_head(broken_build()))
-            status(hub).publish(of_head(broken_build()))
-        assert [run["conclusion"] for run in server.checks()] == ["failure"]
-        assert server.latest_status(HEAD_SHA, "prjury") == "failure"
-
-
 def test_the_status_is_set_once_and_by_the_newest_run(fake: FakeGitHub) -> None:
     made = of_head(broken_build())
     with connected(fake) as hub:
@@ -242,12 +212,6 @@ def test_the_status_is_set_once_and_by_the_newest_run(fake: FakeGitHub) -> None:
     assert fake.statuses[-1]["target_url"] == PAGE.format(50, 2)
 
 
-def test_a_description_that_github_refuses_is_not_sent(fake: FakeGitHub) -> None:
-    with connected(fake) as hub:
-        status(hub).fail("No answer from the judge \N{PARTY POPPER}", HEAD_SHA)
-    assert fake.latest_status(HEAD_SHA, "prjury") == "error"
-
-
 def test_an_address_that_github_chose_says_nothing_of_the_run(fake: FakeGitHub) -> None:
     """It leads to the run of the suite that the check was put into, which may be a newer one."""
     with connected(fake) as hub:
@@ -256,32 +220,3 @@ def test_an_address_that_github_chose_says_nothing_of_the_run(fake: FakeGitHub) 
         check_run(hub).publish(of_head(broken_build()))
         check_run(hub, PAGE.format(49, 1)).publish(of_head(broken_build(), gate=Gate.SUCCESS))
     assert [run["conclusion"] for run in fake.checks()] == ["failure"]
-
-
-def test_a_status_among_many_is_found(fake: FakeGitHub) -> None:
-    with connected(fake) as hub:
-        status(hub).publish(of_head(broken_build()))
-        for number in range(230):
-            fake.add_status(f"ci/{number}", "success")
-        status(hub).publish(of_head(broken_build()))
-    assert len([one for one in fake.statuses if one["context"] == "prjury"]) == 1
-
-
-def shown(fake: FakeGitHub) -> tuple[str, list[str]]:
-    """The conclusion of the later one of two check runs, and how its lines begin."""
-    _, later = fake.checks()
-    lines = [one["message"][:5] for one in fake.annotations[later["id"]]]
-    return later["conclusion"], lines
-
-
-def test_limits_are_waited_out(fake: FakeGitHub) -> None:
-    fake.faults = [
-        secondary_limit("POST", "check-runs"),
-        secondary_limit("PATCH", "check-runs", status=429),
-        refused("POST", "statuses", 503, "Unicorn!", moment="after"),
-    ]
-    with connected(fake) as hub:
-        check_run(hub).publish(of_head(broken_build()))
-        status(hub).publish(of_head(broken_build()))
-    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
-    assert [one["state"] for one in fake.statuses] == ["failure"]

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs
 
-from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, Account, FakeGitHub, running
+from fakes.github import ACTIONS, HEAD_SHA, READ_ONLY_ACTIONS, FakeGitHub, running
 from fakes.reports import ballot, pull, report, tier
 from fakes.writing import connected
 from prjury.errors import PublishError
@@ -188,26 +188,3 @@ def test_which_labels_are_there_afterwards(
         labels(hub, mapping).publish(judged(3))
     assert fake.labels(7) == ["bug", *left]
     assert "POST" not in {method for method, _ in fake.writes}
-
-
-def test_a_label_that_is_too_long_is_told(fake: FakeGitHub) -> None:
-    branch = Backport("x" * 60, "suitable", applies=True)
-    with connected(fake) as hub:
-        publisher = labels(hub)
-        publisher.publish(replace(judged(3), backports=(branch,)))
-    assert publisher.notes == ("Not set: 1 label that GitHub does not accept.",)
-
-
-def test_nothing_to_say_is_no_review(fake: FakeGitHub) -> None:
-    made = report(tier("t", ballot("merge", Judgment.passed("fine"))))
-    with connected(fake) as hub:
-        assert review(hub).publish(made) is None
-    assert fake.reviews(7) == []
-
-
-def test_nobody_elses_review_counts(fake: FakeGitHub) -> None:
-    fake.accounts["mallory"] = Account("mallory[bot]", "Bot", id=666, app=666)
-    for token in ("mallory", "ghs_actions"):
-        with connected(fake, token) as hub:
-            review(hub).publish(judged(3))
-    assert len(fake.reviews(7)) == 2

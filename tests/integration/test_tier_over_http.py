@@ -151,17 +151,6 @@ def test_a_founded_failure(
     assert places == [{"path": PATH, "line": LINE, "end_line": LINE}] * 2
 
 
-def test_a_server_without_schemas_is_asked_for_json(
-    server: Aimock, shop: Shop, provider: Provider
-) -> None:
-    mode = {"match": {"responseFormat": "json_schema"}} if provider == "openai" else {}
-    server.script({**fails(400, SERVER_SECRET), **mode}, GOOD)
-    said = shop.review(policy(advisory=False), "--model", MODELS[provider])
-    assert (said.code, statuses(server)) == (0, [400, 200])
-    assert "additionalProperties" in json.dumps(server.requests[1].body["messages"])
-    assert said.cost["input_tokens"] == 100
-
-
 def test_a_reply_that_cannot_be_used_is_repaired_once(
     server: Aimock, shop: Shop, provider: Provider
 ) -> None:
@@ -250,16 +239,6 @@ def test_a_change_that_only_the_silent_model_reads_is_not_judged(
     unread = {entry["path"]: entry["reason"] for entry in said.report["coverage"]["not_checked"]}
     assert unread == dict.fromkeys((PATH, "tests/test_app.py"), "no answer: unauthorized")
     assert "unauthorized" in said.files["markdown"]
-
-
-def test_a_server_that_fails_for_ever_is_given_up(
-    server: Aimock, shop: Shop, provider: Provider
-) -> None:
-    server.script(fails(500, SERVER_SECRET))
-    said = shop.review(policy(advisory=False), "--model", MODELS[provider])
-    no_answer(said, "provider_error", advisory=False)
-    assert said.cost == {**NOTHING, "llm_calls": 3, "usd": 0.0}
-    assert statuses(server) == [500] * 3
 
 
 @pytest.mark.parametrize("advisory", [False, True], ids=["blocking", "advisory"])
@@ -389,33 +368,11 @@ def test_models_of_a_tier_vote_by_median(tmp_path: Path) -> None:
     assert "fails and was outvoted" in said.first_line
 
 
-def test_two_models_side_by_side(server: Aimock, shop: Shop) -> None:
-    server.script(GOOD)
-    said = shop.review(policy(advisory=False), "--model", f"openai:a,{CLAUDE}")
-    metadata = said.judgment["metadata"]
-    assert (said.code, metadata["agreement"]["seats"]) == (0, 2)
-    assert [(seat["seat"], seat["status"]) for seat in metadata["panel"]] == [
-        ("openai:a", "pass"),
-        (CLAUDE, "pass"),
-    ]
-    assert said.cost["llm_calls"] == len(server.requests) == 2
-    assert "| openai:a |" in said.files["markdown"]
-
-
 def chain(**sections: Any) -> Policy:
     default = {"provider": "openai", "name": "first"}
     fallback = [{"provider": "anthropic", "name": CLAUDE.partition(":")[2]}]
     models = {"default": default, "fallback": fallback}
     return policy(advisory=False, models=models, **sections)
-
-
-def test_where_there_is_no_way_to_a_model_the_next_one_is_asked(server: Aimock, shop: Shop) -> None:
-    for _ in range(2):  # what a stand-in says is not kept
-        server.script(fails(401, SERVER_SECRET), says(reply(), model="the-second", usage=USAGE))
-        said = shop.review(chain())
-        assert (said.code, statuses(server)) == (0, [401, 200])
-        assert said.judgment["metadata"]["answered_by"] == "the-second"
-        assert said.cost["llm_calls"] == 2
 
 
 def panel_with_chair() -> Policy:
@@ -506,35 +463,8 @@ def cascade(*, continue_on_reject: bool) -> Policy:
     }
 
 
-def with_javax(shop: Shop) -> Shop:
-    """The change uses what the base's framework no longer has."""
-    shop.history.switch("main")
-    shop.history.commit({"pom.xml": POM})
-    shop.history.switch("change")
-    shop.history.merge("main")
-    shop.history.commit({"src/main/java/shop/Item.java": ENTITY}, "Add Item")
-    return shop
-
-
 def nobody_was_asked(said: Said, server: Aimock) -> None:
     assert (server.requests, said.cost) == ([], {**NOTHING, "usd": 0.0})
-
-
-def test_a_conflict_costs_nothing(server: Aimock, shop: Shop) -> None:
-    server.script(GOOD)
-    shop.history.switch("main")
-    shop.history.commit({PATH: "everything = 'else'\n"})
-    said = shop.review(cascade(continue_on_reject=True), "--model", CLAUDE)
-    assert (said.code, said.report["verdict"]["decided_by"]) == (1, "build")
-    nobody_was_asked(said, server)
-
-
-def test_feedback_is_given_where_the_policy_wants_it(server: Aimock, shop: Shop) -> None:
-    server.script(GOOD)
-    said = with_javax(shop).review(cascade(continue_on_reject=True), "--model", CLAUDE)
-    assert (said.code, said.report["verdict"]["decided_by"]) == (1, "version-patterns")
-    assert (said.judgment["status"], len(server.requests)) == ("pass", 1)
-    assert said.first_line.startswith("## ❌ Do not merge: patterns")
 
 
 @pytest.mark.parametrize("flag", ["--no-llm", "--offline", "no key"])

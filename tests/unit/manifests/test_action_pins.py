@@ -60,27 +60,6 @@ def test_what_is_not(line: str) -> None:
     assert told(f"jobs:\n{line}\n") == []
 
 
-def test_an_action_may_stand_below_its_key() -> None:
-    text = """\
-steps:
-  - uses:
-      actions/checkout@v4  # v9
-  - uses: # the cache
-      # as it was
-
-      "Actions/Cache@v2"
-  - uses:
-    with: {}
-  - uses:
-  - uses: a/b@v1
-"""
-    assert told(text) == [
-        ("actions/checkout", "v4", (3,)),
-        ("actions/cache", "v2", (7,)),
-        ("a/b", "v1", (11,)),
-    ]
-
-
 def test_a_script_is_no_workflow() -> None:
     text = """\
 steps:
@@ -99,8 +78,3 @@ steps:
       other: a
 """
     assert told(text) == [("a/b", "v4", (10,))]
-
-
-def test_line_ends_and_byte_order_marks() -> None:
-    text = "\ufeffsteps:\r\n- uses: a/b@v1\r\n- uses: c/d@v2 # x\r\n"
-    assert told(text) == [("a/b", "v1", (2,)), ("c/d", "v2", (3,))]

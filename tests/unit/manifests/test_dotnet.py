@@ -44,11 +44,6 @@ def test_a_project() -> None:
     assert [c.lines for c in manifest.coordinates] == [(3,), (7,), (8,), (9,), (10,), (11,)]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
-def test_byte_order_marks(encoding: str) -> None:
-    assert read_msbuild(PROJECT.decode().encode(encoding)) == read_msbuild(PROJECT)
-
-
 def test_central_versions() -> None:
     content = b"""\
 <Project>

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.manifests.formats import RANKS, directory_of, format_of, reader_of
+from prjury.manifests.formats import directory_of, format_of, reader_of
 from prjury.manifests.manifest import ECOSYSTEMS, FAMILIES, Manifest, ManifestError
 from prjury.manifests.spans import SPANS
 
@@ -123,11 +123,6 @@ def test_every_language_that_declares_has_a_reader() -> None:
         if language.declares:
             assert callable(reader_of(language.sample, language.name))
             assert callable(reader_of("other.name", language.name))
-
-
-def test_ranks_are_below_their_number() -> None:
-    kinds = [kind for name in NAMES if (kind := format_of(name))]
-    assert max(kind.rank for kind in kinds) < RANKS
 
 
 def test_an_ecosystem_is_complete() -> None:

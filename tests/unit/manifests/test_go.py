@@ -53,7 +53,3 @@ def test_a_go_mod() -> None:
 def test_a_workspace() -> None:
     manifest = read_go_mod(b"go 1.22\r\n\r\nuse (\r\n\t.\r\n\t./tools\r\n)\r\n")
     assert told(manifest, Role.MANAGED) == [("go", "1.22")]
-
-
-def test_broken_statements_say_nothing() -> None:
-    assert told(read_go_mod(b"require (\nrequire\n)\nreplace a =>\ngo\nmodule\n)\n")) == []

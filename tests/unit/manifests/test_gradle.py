@@ -55,10 +55,6 @@ def test_what_declares_nothing(line: str) -> None:
     assert told(line) == []
 
 
-def test_a_string_with_slashes_is_no_comment() -> None:
-    assert told("url 'https://x'; implementation 'g:a:1'") == [(Role.DEPENDENCY, "g:a", "1")]
-
-
 def test_lines_are_those_of_git() -> None:
     [coordinate] = read_script("x\ny\rimplementation 'g:a:1'\n", {}).coordinates
     assert coordinate.lines == (2,)

@@ -61,14 +61,6 @@ def test_what_it_declares() -> None:
     assert (setting.key, setting.value) == ("deep.key", "v")
 
 
-def test_lines_are_those_of_git() -> None:
-    [d] = [c for c in read_pom(POM).coordinates if str(c) == "d:d"]
-    assert d.lines == (18, 17)
-    with_returns = POM.replace(b"<parent>\n", b"<parent>\r<!-- x -->\r\n")
-    [again] = [c for c in read_pom(with_returns).coordinates if str(c) == "d:d"]
-    assert again.lines == (18, 17)
-
-
 def test_an_empty_relative_path_is_nowhere() -> None:
     text = b"<project><parent><groupId>g</groupId><relativePath/></parent></project>"
     assert read_pom(text).parent_path is None

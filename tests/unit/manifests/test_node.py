@@ -64,11 +64,6 @@ def test_a_package_json() -> None:
     ]
 
 
-def test_tabs_and_line_ends_of_windows() -> None:
-    content = PACKAGE.replace(b"  ", b"\t").replace(b"\n", b"\r\n")
-    assert read_package_json(content) == read_package_json(PACKAGE)
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -18,11 +18,6 @@ def read(content: str) -> Pom:
     return read_pom(project(OWN + content))
 
 
-def test_a_build_file_by_itself() -> None:
-    pom_ = read("")
-    assert (pom_.group, pom_.name, pom_.packaging, pom_.profile_modules) == ("shop", "a", "jar", ())
-
-
 def test_a_project_without_a_namespace() -> None:
     text = f"<project>{OWN}{modules('x')}</project>"
     assert read_pom(text).members == ("x",)

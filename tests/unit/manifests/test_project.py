@@ -120,16 +120,6 @@ def test_a_build_file_that_goes_away_counts_no_more() -> None:
     assert (module.path, module.truth(FOUR), module.at) == ("pom.xml", Truth.YES, "base")
 
 
-def test_build_files_are_read_generation_by_generation() -> None:
-    base = {"pom.xml": root()}
-    base |= {f"m{number}/pom.xml": child(f"m{number}") for number in range(20)}
-    head = {**base, **{f"m{number}/A.java": "x" for number in range(20)}}
-    repository = FakeRepository({BASE: base})
-    paths = [path for path in head if path.endswith(".java")]
-    Project.read(pull_between(base, head), repository, paths)
-    assert [len(blobs) for blobs in repository.reads] == [20, 1]
-
-
 NAMES = st.sampled_from(["a", "b", "c"])
 
 

@@ -43,14 +43,6 @@ def test_a_version_stands_for_its_minor_line_or_the_last_before(
     assert bool(managed) is (boot is not None)
 
 
-def test_a_published_parent_is_as_good_as_one_in_the_tree() -> None:
-    chain = maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", "").encode())})
-    (boot,) = [one for one in chain.list_declared() if str(one) == BOOT]
-    assert boot.version is not None
-    assert boot.version.startswith("3.0.")
-    assert (boot.path, chain.notes) == ("pom.xml", ())
-
-
 def test_a_bom_by_a_property_counts_too() -> None:
     chain = maven_chain("pom.xml", {"pom.xml": read_pom(IMPORT.encode())})
     names = {str(one): one.version or "" for one in chain.list_declared()}

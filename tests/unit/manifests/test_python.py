@@ -149,11 +149,6 @@ def test_what_is_no_pyproject(content: bytes, reason: str) -> None:
         read_pyproject(content)
 
 
-def test_odd_types_are_passed_over() -> None:
-    odd = b"project = 1\ndependency-groups = []\n[tool]\npoetry = 'x'\nuv = {a = 1}\n"
-    assert read_pyproject(odd).coordinates == ()
-
-
 REQUIREMENTS = b"""\
 # comment
 -r base.txt

@@ -9,13 +9,6 @@ from hypothesis import strategies as st
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.settings import plain_name, read_properties, read_yaml
 
-PROPERTIES = """# a.b=1
-a.b = 2
-!c=3
-long=one, \\
-   x.y=two
-e\\:f:g
-"""
 YAML = """
 a:
   b: 1   # c: 2
@@ -25,12 +18,6 @@ a:
 ---
 &anchor g: {h: *anchor}
 """
-
-
-def test_properties_are_found_where_they_stand() -> None:
-    settings = list(read_properties(PROPERTIES))
-    assert [setting.name for setting in settings] == ["a.b", "long", "e\\:f"]
-    assert [PROPERTIES[one.start : one.end] for one in settings] == ["a.b", "long", "e\\:f"]
 
 
 def test_names_of_yaml_are_joined() -> None:

@@ -87,6 +87,11 @@ def test_nothing_from_outside_controls_the_terminal_or_the_runner(words: str) ->
         assert not line.lstrip().startswith("::")
 
 
+def test_markup_is_printed_as_it_is() -> None:
+    text = printed(report_holding("[bold red]x[/] [link=https://e]y[/link] :smile:"), color=True)
+    assert "[bold red]x[/] [link=https://e]y[/link] :smile:" in text.replace("\n", " ")
+
+
 def test_secrets_are_not_printed() -> None:
     stream = io.StringIO()
     redact = Redactor(("hunter2-hunter2",))

@@ -55,6 +55,14 @@ def test_a_wrapped_token_is_found_as_a_whole() -> None:
     assert told == "x" * 60 + " [redacted: GitHub token]\nnext line"
 
 
+def test_credentials_go_and_their_surroundings_stay() -> None:
+    assert REDACT("https://me:pw@host/x") == "https://[redacted: credentials]@host/x"
+    assert REDACT("ssh://git@host/x") == "ssh://git@host/x"
+    assert REDACT("Authorization: Bearer abc") == "Authorization: Bearer [redacted: authorization]"
+    assert REDACT('{"authorization": "Basic dTpw"}').startswith('{"authorization": "Basic [red')
+    assert "hunter" not in REDACT("aws_secret_access_key = hunter2hunter2hunter2hunter2hunter2")
+
+
 @pytest.mark.parametrize(
     "text",
     [

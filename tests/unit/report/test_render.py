@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jinja2 import UndefinedError
+from jinja2.exceptions import SecurityError
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
@@ -142,6 +143,15 @@ def test_hostile_words_change_no_tag_of_the_page(words: str) -> None:
     assert not HIDDEN.search(text)
 
 
+def test_the_page_loads_and_runs_nothing() -> None:
+    text = to_html(fake.needs_a_human())
+    assert "default-src 'none'; style-src 'sha256-" in text
+    assert "<script" not in text
+    assert " style=" not in text
+    assert not re.search(r"url\(|@import|<link|<img|<iframe|src=", text)
+    assert "no test covers a negative total" in Tags(text).visible
+
+
 def bare_strings(raw: Any, view: Any, where: str) -> Iterator[str]:
     """The places where a view gives out another string than one of our own or a `Text`."""
     if isinstance(raw, tuple):
@@ -183,6 +193,12 @@ def test_whatever_a_template_does_with_a_text_it_comes_out_sanitised() -> None:
 def test_a_bare_string_in_a_template_is_escaped() -> None:
     text = rendered("{{ page.rows | length | string ~ '<b>@octocat' }}", fake.passed())
     assert text == "4\\<b\\>\\@\u200boctocat"
+
+
+@pytest.mark.parametrize("hidden", ["change._value", "change.title._raw", "__class__"])
+def test_a_template_sees_the_parts_of_a_report_only(hidden: str) -> None:
+    with pytest.raises(SecurityError):
+        rendered(f"{{{{ page.{hidden} }}}}", fake.passed())
 
 
 def test_a_name_that_does_not_exist_is_an_error() -> None:

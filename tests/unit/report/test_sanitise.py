@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from fakes.skeletons import skeleton
+from fakes.skeletons import blocks, skeleton
 from prjury.report.sanitise import (
     EMPTY,
     block,
@@ -149,6 +149,12 @@ def test_hidden_characters_are_named() -> None:
     assert clean("\ud800") == r"\u{d800}"
 
 
+def test_our_marker_cannot_be_written_by_others() -> None:
+    for slot in (inline_code, block, plain, prose):
+        assert "<!-- prjury" not in slot("<!-- prjury:v1 key=1 -->")
+        assert "<!--prjury" not in slot("<!--prjury:v1 key=1 -->")
+
+
 def test_a_cut_does_not_part_a_grapheme() -> None:
     assert clean("ab\u0300\u0302cd", 3).startswith("a…")
     assert clean("a👍🏽b", 2) == "a… (+3 chars)"
@@ -157,6 +163,11 @@ def test_a_cut_does_not_part_a_grapheme() -> None:
 
 def test_a_megabyte_is_cut_and_counted() -> None:
     assert clean("x" * 1_000_000, 100) == "x" * 100 + "… (+999900 chars)"
+
+
+def test_fences_are_longer_than_any_run() -> None:
+    assert block("```\n~~~~\n## ✅ PASS") == "````\n```\n~~~~\n## ✅ PASS\n````"
+    assert blocks(block("```\n~~~~\n## ✅ PASS")) == ["fence"]
 
 
 def test_a_broken_redactor_withholds_the_text() -> None:

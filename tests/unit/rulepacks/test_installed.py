@@ -56,12 +56,6 @@ def test_a_path_or_what_returns_one_is_taken(site: Path, value: str) -> None:
     assert [pack.id for pack in list_provided("auto", points)] == ["mine"]
 
 
-def test_only_packs_that_are_asked_for_are_taken(site: Path) -> None:
-    points = installed(site, "acme_rules:FILE")
-    assert list_provided(["jakarta"], points) == []
-    assert [pack.id for pack in list_provided(["mine"], points)] == ["mine"]
-
-
 @pytest.mark.parametrize(
     ("value", "words"),
     [
@@ -92,7 +86,3 @@ def test_two_distributions_with_one_pack(site: Path) -> None:
     points = installed(site, "acme_rules:DIRECTORY", name="copy-rules")
     with pytest.raises(ConfigError, match=r"-rules .* and .*-rules .* both bring a pack mine"):
         list_provided("auto", points)
-
-
-def test_nothing_is_installed_here() -> None:
-    assert list_provided("auto") == []

@@ -18,7 +18,6 @@ from prjury.rulepacks.load import (
     load_own_packs,
     load_packs,
     load_shipped,
-    read_pack,
 )
 from prjury.rulepacks.rule import Pack
 
@@ -57,11 +56,6 @@ def load(tmp_path: Path, text: str, cases: str | None = None) -> str:
         load_pack(tmp_path / "mine.yml")
     assert error.value.exit_code == 2
     return str(error.value)
-
-
-def test_a_sound_pack_loads(tmp_path: Path) -> None:
-    (tmp_path / "mine.yml").write_text(PACK)
-    assert load_pack(tmp_path / "mine.yml").rules[0].languages == {"java"}
 
 
 @pytest.mark.parametrize(
@@ -113,13 +107,6 @@ def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
     assert "line 5 (rules.0.references): rule one: has no `references`; " in str(error.value)
     assert "rule one: does not say its `confidence`; " in str(error.value)
     assert "rule one: has no failing and passing case for java" in str(error.value)
-
-
-def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
-    wrong = PACK.replace("title: Mine\n", "").replace("    why: Because.\n", "")
-    told = load(tmp_path, wrong)
-    assert "mine.yml line 1 (title): this key is needed; " in told
-    assert "(rules.0.why): this key is needed" in told
 
 
 @pytest.mark.parametrize(
@@ -177,18 +164,6 @@ def test_a_shipped_pack_by_name() -> None:
     assert load_shipped("jakarta").id == "jakarta"
     with pytest.raises(ConfigError, match=f"Known packs are: {', '.join(sorted(list_heads()))}"):
         load_shipped("../secrets")
-
-
-def test_a_structure_is_read_without_tests() -> None:
-    at = PACK.index("    tests:")
-    assert read_pack(PACK[:at], "x").pack.id == "mine"
-
-
-def test_a_pack_that_is_named_twice_is_one_pack(tmp_path: Path) -> None:
-    (tmp_path / "mine.yml").write_text(PACK)
-    (tmp_path / "again").symlink_to(tmp_path)
-    places = [tmp_path, tmp_path / "mine.yml", tmp_path, tmp_path / "again"]
-    assert [pack.id for pack in load_own_packs(map(str, places))] == ["mine"]
 
 
 def test_links_that_lead_to_themselves(tmp_path: Path) -> None:

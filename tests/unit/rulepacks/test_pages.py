@@ -60,34 +60,6 @@ def test_a_page_has_a_section_for_every_rule(name: str) -> None:
     assert all(f"* `{entry.id}`: " in page for entry in shown.not_rules)
 
 
-def test_a_pack_says_whom_it_is_for() -> None:
-    assert "Pack `docker` for every project: " in pack_page(pack("docker"))
-    assert "Pack `numpy-2` for projects that declare numpy: " in pack_page(pack("numpy-2"))
-
-
-def test_a_rule_says_what_a_finding_is_with_which_versions() -> None:
-    names = ("numpy-2", "docker", "go", "pytest")
-    outcomes = {each.rule.id: each.outcomes for name in names for each in rules(name)}
-    assert outcomes["find-common-type"] == "numpy: error 2.0+; warning 1.25+"
-    # Its replacement came when it was deprecated: there is no time before that.
-    assert outcomes["skip-msg"] == "pytest: error 8.0+; warning 7.0+"
-    assert outcomes["maintainer"] == "warning: always"
-    assert outcomes["golint"] == "warning: any version of Go"
-
-
-def test_a_correction_is_shown_as_a_diff() -> None:
-    assert "```diff\n- x = np.float_\n+ x = np.float64\n```\n" in pack_page(pack("numpy-2"))
-
-
-def test_a_page_says_which_modules_keep_the_old_way() -> None:
-    page = pack_page(pack("jackson-3"))
-    assert "or whose name fits `(?i)jackson-?2($|[^0-9])`, is left alone." in page
-    assert "`org.opensearch.client:*`), findings are warnings at most." in page
-    servlet = next(rule for rule in rules("jakarta") if rule.rule.id == "servlet")
-    assert servlet.kept_by
-    assert f"{servlet.kept_by}\n" in pack_page(pack("jakarta"))
-
-
 def test_what_would_be_markup_is_only_text() -> None:
     sound = pack("jackson-3")
     rule = sound.rules[0].model_copy(update={"title": "a | <b> *c* `List<T>`", "why": "x\n\n# y"})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from prjury.judges.backport.requests.branches import (
     Chosen,
     RequestLine,
-    is_locked,
     line_of,
     match_branches,
     release_branches,
@@ -137,27 +134,11 @@ def test_auto_takes_the_newest_lines(
     assert chosen(tips(*names, default), default) == Chosen(taken)
 
 
-def test_the_branch_that_the_change_goes_to_is_not_judged_for() -> None:
-    found = tips("1.0.x", "1.1.x", "main")
-    assert release_branches(found, "main", BackportConfig(), base="1.1.x").names == ("1.0.x",)
-
-
 def test_a_lock_and_age_leave_branches_out() -> None:
     found = [*tips("3.x", "2.x", "1.9.x", "main"), *tips("1.8.x", age=900)]
     assert chosen(found).names == ("3.x", "2.x", "1.9.x")
     assert chosen(found, locked=["2.*"]).names == ("3.x", "1.9.x")
     assert chosen(found, branches=["1.8.x"]).names == ("1.8.x",)
-
-
-def test_where_nothing_is_left_it_is_told_why() -> None:
-    found = [*tips("2.x", "main"), *tips("1.x", age=900)]
-    year = datetime.fromtimestamp(found[-1].date, UTC).year
-    told = chosen(found, locked=["2.x"])
-    assert told.notes == ()  # what every report would say for ever
-    assert told.skipped == (
-        "2.x not tried: locked by the policy",
-        f"1.x not tried: last commit {year}; name it in `backport.branches` to include it",
-    )
 
 
 def test_globs_become_the_branches_that_they_match_and_names_stay() -> None:
@@ -169,18 +150,6 @@ def test_globs_become_the_branches_that_they_match_and_names_stay() -> None:
     assert chosen(found, branches=["v*"]) == Chosen(
         (), ("backport.branches: v* matches no branch",)
     )
-
-
-def test_unknown_dates_are_not_old() -> None:
-    found = [BranchTip("1.x", "a" * 40), *tips("main")]
-    assert chosen(found).names == ("1.x",)
-
-
-@pytest.mark.parametrize(
-    ("name", "entry"), [("1.0.x", "1.0.*"), ("origin/1.0.x", "1.0.*"), ("1.1.x", None)]
-)
-def test_what_locks_a_branch_is_named(name: str, entry: str | None) -> None:
-    assert is_locked(name, ["0.*", "1.0.*"]) == entry
 
 
 MANY = (

@@ -42,33 +42,6 @@ def past(title: str, reached: bool) -> EarlierChange:
     return EarlierChange(words_of(title), reached)
 
 
-FIXES_ONLY = [past("fix reader", True), past("add writer", False), past("tidy up", False)] * 10
-
-
-def test_words_whose_changes_reached_the_branch_speak_for_a_backport() -> None:
-    fix, feature = (habits_of(words_of(title), FIXES_ONLY).lift for title in ("fix x", "add y"))
-    assert fix > 1
-    assert feature < 0
-
-
-def test_a_word_that_nobody_used_before_says_nothing() -> None:
-    assert habits_of(words_of("quux"), FIXES_ONLY).lift == 0.0
-
-
-def test_other_branches_count_less_and_against_what_they_get_themselves() -> None:
-    alone = habits_of(words_of("fix x"), [], [FIXES_ONLY]).lift
-    assert 0 < alone < habits_of(words_of("fix x"), FIXES_ONLY).lift
-    takes_all = [past("fix reader", True)] * 30
-    assert habits_of(words_of("fix x"), [], [takes_all]).lift == 0.0
-
-
-def test_only_the_newest_changes_tell_what_a_branch_gets_lately() -> None:
-    new, old = [past("a b", True)] * 50, [past("a b", False)] * 500
-    found = habits_of(frozenset(), [*new, *old])
-    assert found.lately == pytest.approx(52 / 60)
-    assert habits_of(frozenset(), []).lately == pytest.approx(0.2)
-
-
 TITLES = st.sampled_from(["fix reader", "add writer", "doc: fix it", "", "tidy"])
 PASTS = st.lists(st.builds(past, TITLES, st.booleans()), max_size=30)
 

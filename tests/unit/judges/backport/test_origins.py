@@ -106,11 +106,6 @@ def test_what_states_no_origin(message: str) -> None:
     assert origins(message) == Origins()
 
 
-def test_a_revert_that_was_picked_brings_the_revert() -> None:
-    reverts = 'Revert "Fix (#1)" (#2)\n\nThis reverts commit abcdef1.\n\n'
-    assert origins(f"{reverts}(cherry picked from commit {FULL})") == Origins((FULL,))
-
-
 WORDS = ["backport", "cherry picked", "from", "of", "commit", "PR", "#1", "(#2)", "abcdef1", "\n"]
 
 

@@ -175,12 +175,6 @@ def test_what_weighs_more(name: str) -> None:
     assert backport.reasons or not backport.score
 
 
-def test_no_verdict_but_on_what_is_there_is_without_commands() -> None:
-    for found, verdict in RULINGS.values():
-        there = verdict in {"already_present", "not_applicable", "error"}
-        assert bool(decide(case(**found)).commands) is not there
-
-
 def test_what_decides_comes_first() -> None:
     picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
     backport = decide(case(checks=(picks, *API), answer="yes", score=score(0.7)))
@@ -190,17 +184,6 @@ def test_what_decides_comes_first() -> None:
         "70 % of such changes were backported: likely; for: fix in the title",
     )
     assert (backport.score, backport.band) == (0.7, "likely")
-
-
-def test_the_predicted_tree_holds_what_has_to_come_first() -> None:
-    backport = decide(case(trial=CONFLICT, first=FIRST, answer="yes"))
-    assert (backport.applies, backport.tree) == (False, "8" * 40)
-    assert backport.prerequisites == ("1" * 40 + " Before",)
-    assert backport.commands == (
-        f"git switch -c backport-7-to-1.x {TIP.sha}",
-        f"git cherry-pick -x {'1' * 40}",
-        f"git cherry-pick -x {PULL.head.sha}",
-    )
 
 
 def test_several_commits_are_picked_as_one() -> None:

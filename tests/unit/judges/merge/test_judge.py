@@ -13,7 +13,7 @@ from fakes.shell import ScriptedShell
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merge.judge import NAME, decide, make
+from prjury.judges.merge.judge import decide, make
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.policy.load import read_options
 from prjury.policy.tiers import MergeOptions
@@ -108,29 +108,6 @@ def test_both_texts_of_a_place_are_shown() -> None:
         "… (2 more lines)",
         ">>>>>>> the head, lines 3 to 12",
     ]
-
-
-def test_no_trial_is_an_error_and_not_a_failure() -> None:
-    pull = replace(PULL, merge=MergeTrial(None, impossible="git is too old"))
-    judgment = decide(pull, MERGING)
-
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning == "git is too old"
-    assert judgment.metadata["reason"] == "merge_impossible"
-
-
-def test_a_head_that_the_base_holds_already() -> None:
-    judgment = decide(replace(PULL, merge_base=PULL.head.sha, behind=7), MERGING)
-
-    assert judgment.status is Status.PASS
-    assert judgment.reasoning == "nothing to merge: the base holds the head already"
-    assert judgment.metadata["subject"] == "merge onto `main` @`bbbbbbb`"
-
-
-def test_a_base_that_is_a_commit_is_named_once() -> None:
-    pull = replace(PULL, base=Side("b" * 12, "b" * 40))
-
-    assert decide(pull, MERGING).metadata["subject"] == "merge onto `bbbbbbb`"
 
 
 # Rebasing
@@ -276,12 +253,6 @@ def judged(
     judgment = make(options, ports).judge(context)
     assert isinstance(judgment, Judgment)
     return judgment
-
-
-def test_the_judge_is_called_merge() -> None:
-    judge = make(MergeOptions(), Ports(Landing({}), ScriptedShell(), SilentProgress()))
-
-    assert judge.name == NAME == "merge"
 
 
 def test_a_short_history_tells_nothing() -> None:

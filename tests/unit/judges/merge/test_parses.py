@@ -154,13 +154,6 @@ def test_test_data_may_be_broken_on_purpose() -> None:
     assert not doubts
 
 
-def test_what_the_base_exempts_is_a_hint() -> None:
-    checks, doubts = look({}, {"a.py": "def f(:\n"}, exempt="by the policy")
-
-    assert [check.severity for check in checks] == ["hint"]
-    assert not doubts
-
-
 @pytest.mark.parametrize(
     ("declared", "path", "text", "severity"),
     [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.repository import Files, pull_between
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Judgment
 from unit.judges.patterns.bench import (
     BOOT_2,
     BOOT_3,
@@ -301,10 +301,3 @@ def test_extras_and_groups_are_not_sure(told: str, expected: set[str]) -> None:
 )
 def test_an_extra_of_any_format_makes_a_warning(name: str, content: str) -> None:
     assert numpy({name: content}, {}) == {"warning"}
-
-
-def test_a_passing_judgment_still_names_what_a_new_module_hides() -> None:
-    base = {"pom.xml": ROOT}
-    judgment = judged(base, {**base, "gen/pom.xml": pom(None), "gen/A.java": ENTITY})
-    assert judgment.status is Status.PASS
-    assert found(judgment) == WARNING

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.repository import BASE, HEAD, FakeRepository, Files
-from prjury.jury.judgment import Status
+from fakes.repository import Files
 from unit.judges.patterns.bench import BOOT_4, dependency, found, judged, pom
 
 IMPORT = "import com.fasterxml.jackson.databind.ObjectMapper;\n"
@@ -24,24 +23,10 @@ def test_the_first_use_is_an_error() -> None:
     assert found(judgment) == ERROR
 
 
-def test_one_use_more_is_a_warning_that_says_why() -> None:
-    base = {**BASE_TREE, "src/test/B.java": USES}
-    judgment = judged(base, {**base, "src/A.java": IMPORT})
-    assert judgment.status is Status.PASS
-    assert found(judgment) == WARNING
-    assert "this module uses it already" in judgment.failed_checks[0].message
-
-
 def test_a_line_that_is_only_rewritten_is_a_warning() -> None:
     base = {**BASE_TREE, "src/B.java": USES}
     judgment = judged(base, {**base, "src/B.java": IMPORT + "class B {}\n"})
     assert found(judgment) == WARNING
-
-
-def test_another_module_does_not_count() -> None:
-    base = {**BASE_TREE, "other/src/B.java": USES}
-    judgment = judged(base, {**base, "src/A.java": IMPORT})
-    assert found(judgment) == ERROR
 
 
 def test_annotations_and_documents_do_not_count() -> None:
@@ -63,14 +48,6 @@ def test_moved_packages_stay_errors_whoever_uses_them() -> None:
     base = {**BASE_TREE, "src/B.java": "import javax.persistence.Id;\n"}
     judgment = judged(base, {**base, "src/A.java": "import javax.persistence.Entity;\n"})
     assert found(judgment) == [("jakarta/persistence", "error", 1)]
-
-
-def test_code_is_read_only_where_a_finding_asks_for_it() -> None:
-    base = {**BASE_TREE, "src/B.java": USES, "src/C.java": "class C {}"}
-    after = {**base, "src/A.java": "import javax.persistence.Entity;\n"}
-    repository = FakeRepository({BASE: base, HEAD: after})
-    judged(base, after, repository=repository)
-    assert [len(blobs) for blobs in repository.reads] == [1, 1]
 
 
 def test_a_module_that_declares_it_is_left_alone_altogether() -> None:

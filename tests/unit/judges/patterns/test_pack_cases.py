@@ -88,24 +88,6 @@ def test_what_fails_or_is_missing_is_told_with_its_line(
     assert [f for f in failures if f.startswith(f"{tmp_path / file}:{line} ") and words in f]
 
 
-def test_cases_beside_the_rule_have_its_lines(tmp_path: Path) -> None:
-    tests = "\n".join(f"    {line}" for line in CASES.splitlines()[3:])
-    (tmp_path / "mine.yml").write_text(PACK + "    tests:\n" + tests.replace("oldName()", "x()"))
-    found = [place for place, _ in run_pack_tests(load(tmp_path / "mine.yml")).problems]
-    line = 1 + next(
-        i
-        for i, text in enumerate((tmp_path / "mine.yml").read_text().splitlines())
-        if "x()" in text
-    )
-    assert f"{tmp_path}/mine.yml:{line}" in map(str, found)
-
-
-def test_a_fix_that_another_one_makes_needless_is_told(tmp_path: Path) -> None:
-    fix = "      - {find: oldName, replace: newName, applicability: machine-applicable}\n"
-    failures = trial(tmp_path, pack=PACK.replace("    severity", fix + "    severity")).failures
-    assert sum("needs this fix" in failure for failure in failures) == 2
-
-
 def test_a_rule_without_a_case_for_a_language_is_an_error_of_the_pack(tmp_path: Path) -> None:
     pack = PACK.replace("[javascript]", "[javascript, typescript]")
     trial(tmp_path, pack=pack)

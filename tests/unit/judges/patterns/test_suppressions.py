@@ -64,10 +64,6 @@ def test_one_that_silences_nothing_is_a_hint(name: str) -> None:
     assert found(judgment) == [(UNUSED, "hint", 2)]
 
 
-def test_one_for_a_pack_that_does_not_look_is_left_alone() -> None:
-    assert found(adding("int a; // prjury-ignore[react-19/x]\n")) == []
-
-
 def test_one_for_a_line_that_was_there_before_is_used() -> None:
     base = {"pom.xml": pom(), JAVA: f"package x;\n{IMPORT}\nclass A {{}}\n"}
     after: Files = {

@@ -52,13 +52,6 @@ def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[Judgmen
     assert made(name, **options) == judge
 
 
-def test_what_runs_is_run_in_the_shell_that_is_handed_in() -> None:
-    judge = made("command", command="make")
-    assert isinstance(judge, CommandJudge)
-    assert judge.shell is PORTS.shell
-    assert judge.progress is PORTS.progress
-
-
 @pytest.mark.parametrize(
     ("name", "options", "told"),
     [

@@ -15,7 +15,6 @@ from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
-from prjury.jury.score import BooleanScore
 from prjury.jury.voting import MajorityVoting
 from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
@@ -31,26 +30,6 @@ def shell_judge(
 ) -> CommandJudge:
     shell = ScriptedShell((script or Scripted(),))
     return CommandJudge(command, shell=shell, progress=SilentProgress(), **options)
-
-
-def test_the_expected_exit_code_passes(context: JudgmentContext) -> None:
-    shell, progress = ScriptedShell((Scripted(output="built\n"),)), SilentProgress()
-    judgment = CommandJudge("make all", shell=shell, progress=progress).judge(context)
-    (check,) = judgment.checks
-    assert (judgment.status, judgment.reasoning) == (
-        Status.PASS,
-        "`make all` ended with exit code 0",
-    )
-    assert judgment.score == BooleanScore.PASS
-    assert (check.name, check.passed, check.evidence) == ("exit-code", True, "built")
-    assert judgment.metadata == {
-        "command": "make all",
-        "exit_code": 0,
-        "expected_exit_code": 0,
-        "seconds": 0.5,
-        "log": None,
-    }
-    assert progress.said == ["$ make all"]
 
 
 def test_logs_are_kept_for_failures_only(context: JudgmentContext) -> None:
@@ -124,26 +103,6 @@ def test_within_a_longer_vote_its_own_time_counts(context: JudgmentContext) -> N
     (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=60).individual
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == "`x` took longer than 0.1 s and was stopped"
-
-
-@pytest.mark.parametrize(
-    "output",
-    [
-        "/bin/sh: 1: x: not found\n",
-        "/bin/sh: line 1: x: command not found\n",
-        "begun\nsh: ./x: No such file or directory\n\n",
-    ],
-)
-def test_a_tool_that_the_shell_does_not_find_is_an_error(
-    context: JudgmentContext, output: str
-) -> None:
-    judgment = shell_judge("x --all", Scripted(127, output)).judge(context)
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning == (
-        "`x --all` could not be run: the command was not found. The tool is not installed here, "
-        "or its name is misspelt. Install it, or correct the command."
-    )
-    assert judgment.metadata == {"reason": "tool_missing"}
 
 
 def test_a_program_that_is_not_there_is_an_error(context: JudgmentContext) -> None:

@@ -61,10 +61,6 @@ class TestExact:
 
 
 class TestContains:
-    def test_a_line_end_belongs_to_its_line(self) -> None:
-        assert look("a\nb\nc\n", contains="b\n").location == Location("f", 2)
-        assert look("a\nb\n", contains="\n").location == Location("f", 1)
-
     def test_nothing_is_in_every_file(self) -> None:
         with pytest.raises(ValueError, match="an empty text is in every file"):
             look("a", contains="")
@@ -76,12 +72,6 @@ class TestContains:
 
 
 class TestRegex:
-    def test_anchors_are_those_of_lines(self) -> None:
-        check = look("ab\nbc\ncd\n", regex="^b.$")
-        assert check.passed
-        assert check.message == "f matches '^b.$'"
-        assert check.location == Location("f", 2)
-
     @pytest.mark.parametrize(
         ("pattern", "text", "matches"),
         [

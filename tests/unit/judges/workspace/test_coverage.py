@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from prjury.judges.workspace.coverage import CoverageImprovementJudge, CoverageJudge, Metric
 from prjury.judges.workspace.coverage_readers import CoverageCounter
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judgment import Judgment, Location, Status
+from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
-from vectors import Case, cases
 
 
 def count(covered: int, total: int) -> CoverageCounter:
@@ -26,16 +25,6 @@ def percent(number: float) -> CoverageCounter:
 
 def decide(counter: CoverageCounter | None, metric: Metric = "line", **demand: Any) -> Judgment:
     return CoverageJudge("r.xml", metric=metric, **demand).decide(counter)
-
-
-@pytest.mark.parametrize("case", cases("judges", "coverage"), ids=lambda case: case["id"])
-def test_replay(case: Case) -> None:
-    words = case["input"]
-    assert words["judge"] == "preservation"
-    found = decide(
-        percent(words["current"]), baseline=words["baseline"], max_drop=words["threshold"]
-    )
-    assert found.status.name == case["expect"]["status"]
 
 
 PASS, FAIL, ABSTAIN = Status.PASS, Status.FAIL, Status.ABSTAIN
@@ -65,34 +54,6 @@ def test_what_is_asked(current: float, demand: dict[str, Any], status: Status, w
     judgment = decide(count(int(Decimal(str(current)) * 1000), 100_000), **demand)
     assert judgment.status is status
     assert words in judgment.reasoning
-
-
-def test_the_evidence() -> None:
-    judgment = decide(count(3, 4), "branch", minimum=80, baseline=76, max_drop=1)
-    first, second = judgment.checks
-    assert (first.name, first.passed) == ("coverage-minimum", False)
-    assert first.message == "branch coverage is 75 %, at least 80 % is asked for"
-    assert (second.name, second.passed) == ("coverage-drop", True)
-    assert first.location == second.location == Location("r.xml")
-    assert judgment.score == NumericalScore(75.0, 0.0, 100.0)
-    assert judgment.metadata == {
-        "report": "r.xml",
-        "metric": "branch",
-        "percent": 75.0,
-        "covered": 3,
-        "missed": 1,
-        "minimum": 80,
-        "baseline": 76,
-        "max_drop": 1,
-    }
-
-
-def test_an_abstention_says_why_and_carries_no_score() -> None:
-    judgment = decide(count(3, 4), max_drop=5)
-    assert (judgment.label, judgment.metadata["reason"]) == ("no_baseline", "no_baseline")
-    assert judgment.metadata["percent"] == 75.0
-    assert judgment.score is None
-    assert judgment.checks == ()
 
 
 @given(st.integers(0, 10_000), st.integers(0, 1000), st.integers(0, 1000))

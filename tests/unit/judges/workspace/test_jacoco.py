@@ -122,17 +122,6 @@ def test_the_modules_of_a_project_are_added_up(tmp_path: Path) -> None:
     assert parse_jacoco(tmp_path).line == 75.0
 
 
-def test_an_aggregated_report_counts_alone(tmp_path: Path) -> None:
-    written(
-        tmp_path,
-        {
-            "a/target/site/jacoco/jacoco.xml": lines(0, 10),
-            "all/target/site/jacoco-aggregate/jacoco.xml": lines(9, 1),
-        },
-    )
-    assert parse_jacoco(tmp_path).line == 90.0
-
-
 def test_several_aggregated_reports_are_not_guessed_at(tmp_path: Path) -> None:
     names = [f"{module}/target/site/jacoco-aggregate/jacoco.xml" for module in "abcd"]
     error = refusal(written(tmp_path, dict.fromkeys(names, lines(9, 1))))

@@ -40,22 +40,6 @@ def red(files: Mapping[str, str]) -> Scripted:
     return Scripted(1, "BUILD FAILURE\n", files=files)
 
 
-def test_a_green_run(project: Path) -> None:
-    shell = ScriptedShell((Scripted(files={SUREFIRE: GREEN}),))
-    found = run(project, shell=shell)
-    (command,) = shell.commands
-    assert command.argv == ("mvn", "-q", "-B", "-ntp", "--fail-at-end", "test")
-    assert (command.directory, command.env) == (project, {"PATH": "/usr/bin:/bin"})
-    assert found == MavenTests(
-        command=("mvn", "-q", "-B", "-ntp", "--fail-at-end", "test"),
-        exit_code=0,
-        seconds=0.5,
-        log=shell.directory / "01.log",
-        tests=1,
-    )
-    assert found.passed
-
-
 def test_tests_are_counted_one_by_one(project: Path) -> None:
     found = run(project, red({SUREFIRE: REPORT}))
     assert not found.passed
@@ -74,12 +58,6 @@ def test_reports_of_earlier_runs_do_not_count(project: Path) -> None:
     assert found.passed
 
 
-def test_failing_tests_that_maven_ignores_are_failing_tests(project: Path) -> None:
-    for kind in ("failure", "error"):
-        report = f"<testsuite><testcase name='a'><{kind}/></testcase></testsuite>"
-        assert not run(project, Scripted(0, files={SUREFIRE: report})).passed
-
-
 def test_half_a_report_of_a_failed_run_is_left_out(project: Path) -> None:
     found = run(project, red({SUREFIRE: GREEN[:30], f"a/{SUREFIRE}": GREEN}))
     assert found.tests == 1
@@ -89,14 +67,6 @@ def test_half_a_report_of_a_green_run_is_an_error(project: Path) -> None:
     with pytest.raises(CannotJudgeError) as refused:
         run(project, Scripted(files={SUREFIRE: GREEN[:30]}))
     assert refused.value.reason == "report_invalid"
-
-
-@pytest.mark.parametrize(("mode", "program"), [(0o755, "./mvnw"), (0o644, "mvn")])
-def test_the_wrapper_is_used_where_it_can_be_executed(
-    project: Path, mode: int, program: str
-) -> None:
-    (project / "mvnw").touch(mode)
-    assert run(project).command[0] == program
 
 
 def test_no_project(tmp_path: Path) -> None:

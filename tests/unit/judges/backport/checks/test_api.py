@@ -17,7 +17,7 @@ from prjury.git.store import open_store
 from prjury.judges.backport.checks.api import Interface, interface_of, names_check
 from prjury.judges.backport.checks.migrations import migration_tool, migrations_check
 from prjury.jury.judgment import Check
-from prjury.snapshot.model import BEYOND_LIMIT, FileStatus, PullRequest
+from prjury.snapshot.model import BEYOND_LIMIT, PullRequest
 
 SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run before
 
@@ -280,24 +280,6 @@ def test_migrations_have_a_check_of_their_own() -> None:
     assert (check.message, check.severity) == ("adds 1 migration (Django)", "warning")
     assert check.evidence == path
     assert checks({path: "a = 1\n"}, {path: "a = 2\n"})["migrations"].severity == "error"
-
-
-def test_a_migration_is_no_public_name() -> None:
-    interface = judged({"a": "a\n"}, {"a": "a\n", "shop/migrations/0001_a.py": "class A: pass\n"})
-
-    assert interface.names == ()
-    assert [each.verb for each in interface.migrations] == ["adds"]
-
-
-def test_a_copy_takes_nothing_away() -> None:
-    pull, repository = both({"a.py": "x = 1\n"}, {"a.py": "x = 1\n", "b.py": "x = 1\n"})
-    (added,) = pull.files
-    copied = replace(
-        added, status=FileStatus.COPIED, old_path="a.py", old_blob=added.new_blob, hunks=()
-    )
-    interface = interface_of(replace(pull, files=(copied,)), repository, Parser(), SOON)
-
-    assert [each.symbol.name for each in interface.names] == ["x"]
 
 
 def test_a_real_history_is_judged_from_its_objects(tmp_path: Path) -> None:

@@ -205,10 +205,6 @@ def test_from_a_version_on() -> None:
     assert "3.12" not in found
 
 
-def test_the_subject_of_a_commit_is_no_trailer() -> None:
-    assert answers(read(messages=["Backport: 1.0.x"])) == {}
-
-
 @pytest.mark.parametrize(
     ("title", "said"),
     [
@@ -269,21 +265,9 @@ def test_who_said_it_and_the_words_are_evidence() -> None:
     assert check.message.endswith("@ada: /backport 1.0.x; 2 more)")
 
 
-def test_nobody_has_asked() -> None:
-    check = check_for(read(), "1.0.x")
-    assert (check.passed, check.severity) == (True, "hint")
-    assert (check.message, check.evidence) == ("nobody has asked for it", None)
-
-
 def test_a_request_for_another_branch_is_none_for_this_one() -> None:
     check = check_for(read(labels=("backport 3.1",)), "3.12")
     assert check.message == "nobody has asked for it"
-
-
-def test_a_release_means_its_line_only_where_no_branch_is_named_for_it() -> None:
-    found = read(labels=("backport 1.0.3",))
-    assert requests_for(found, "1.0.x").answer == "yes"
-    assert requests_for(found, "1.0.x", ["1.0.x", "release/1.0.3"]).answer is None
 
 
 def test_nothing_hides_in_a_quote() -> None:
@@ -354,8 +338,3 @@ def test_requests_name_branches_or_are_told() -> None:
     names, notes = find_requested(sources, BRANCHES)
     assert names == ("1.0.x",)
     assert notes == ("no branch is meant by the label: backport 9.x",)
-
-
-@pytest.mark.parametrize("line", ['Fixes: 12345678 ("Count")', "This reverts commit 12345678."])
-def test_a_commit_says_what_it_mends(line: str) -> None:
-    assert read([f"Fix it\n\n{line}", "See abcdef12, Fixes: nothing"]).mended == ("12345678",)

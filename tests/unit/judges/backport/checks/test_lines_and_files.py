@@ -29,14 +29,6 @@ def changed(**files: str) -> dict[str, str | bytes]:
     return {**BASE, **{path.replace("_", "."): content for path, content in files.items()}}
 
 
-def test_everything_stands_on_a_branch_that_has_the_same_files() -> None:
-    repository = FakeRepository({"tip": BASE})
-    pull = pull_between(BASE, changed(a_py="one\n2\nthree\n"))
-    found = compare_lines(pull, repository, "tip", lambda _: {})
-    assert found == LineOverlap(has=("a.py",), removed=1)
-    assert repository.reads == []  # the same blob needs no look
-
-
 def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     before = {f"{n}.py": f"{n}\nold\n" for n in range(40)}
     after = {path: content.replace("old", "new") for path, content in before.items()}
@@ -80,12 +72,6 @@ def test_a_file_that_the_change_adds_need_not_be_there() -> None:
 def test_a_deleted_file_has_to_be_there() -> None:
     after = {path: content for path, content in BASE.items() if path != "c.py"}
     assert found_on({"a.py": ""}, after).lacks == ("c.py",)
-
-
-def test_a_renamed_file_is_sought_by_its_old_name() -> None:
-    after = {"a.py": BASE["a.py"], "docs/b.md": BASE["docs/b.md"], "d.py": "x\n"}
-    found = found_on({"d.py": "x\n"}, after, renamed={"d.py": "c.py"})
-    assert found.lacks == ("c.py",)
 
 
 def test_what_a_partial_clone_lacks_is_said() -> None:

@@ -221,13 +221,6 @@ def test_a_module_of_the_project_that_the_branch_has_not_got_yet_is_lacking(
     assert not names(before, after, before)
 
 
-def test_a_module_that_stands_elsewhere_on_the_branch_is_there() -> None:
-    before: Files = {"a.py": "\n", "src/pkg/tools.py": "\n"}
-    after = {**before, "a.py": "from pkg.tools import x\n"}
-
-    assert not names(before, after, {"a.py": "\n", "lib/pkg/tools/__init__.py": "\n"})
-
-
 def test_an_import_within_a_text_is_none() -> None:
     before: Files = {"a.py": "\n", "src/pkg/tools.py": "\n"}
     after = {**before, "a.py": '"""\nfrom pkg.tools import x\n"""\n'}
@@ -253,36 +246,6 @@ def test_what_the_change_itself_brings_is_not_lacking() -> None:
     }
 
     assert not names(before, after, before)
-
-
-def test_two_branches_are_told_apart_though_one_look_serves_both() -> None:
-    before: Files = {
-        "app.py": "y = 1\n",
-        "helper.py": "def newer():\n    pass\ndef newest():\n    pass\n",
-    }
-    after = {**before, "app.py": "newer()\nnewest()\n"}
-    newer: Files = {"app.py": "y = 1\n", "helper.py": "def newer():\n    pass\n"}
-    older: Files = {"app.py": "y = 1\n"}
-    commits = {BASE: before, HEAD: after, TIP: newer, OLDER: older}
-    repository, search = FakeRepository(commits), FakeSearch(commits)
-    needs = needs_of(pull_between(before, after), repository)
-
-    found = [
-        [each.name for each in missing_on(needs, tip, search).symbols] for tip in (TIP, OLDER, TIP)
-    ]
-
-    assert found == [["newest"], ["newer", "newest"], ["newest"]]
-
-
-def test_a_branch_that_has_everything_is_not_searched() -> None:
-    before: Files = {"app.py": "y = 1\n", **HELPER}
-    after = {**before, "app.py": "newer_way(1)\n"}
-    commits = {BASE: before, HEAD: after, TIP: before}
-    repository, search = FakeRepository(commits), FakeSearch(commits)
-
-    found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
-
-    assert (found, search.asked) == (MissingOnBranch(), [])
 
 
 def test_a_change_without_code_reads_nothing() -> None:
