@@ -14,7 +14,7 @@ from prjury.jury.score import NumericalScore
 from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import AverageVoting, Ballot, ConsensusVoting, ErrorPolicy, VotingStrategy
 from prjury.report.assemble import assemble
-from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts
+from prjury.report.judge_facts import BuildFacts, TestFacts
 from prjury.report.model import Backport, Cost, PolicyOrigin, Report, Sandbox, SkippedJudge
 from prjury.snapshot.merge_style import Habit, Way
 from prjury.snapshot.model import (
@@ -151,8 +151,8 @@ COMMAND = {"subject": "`./mvnw -q verify`", "command": "./mvnw -q verify"}
 
 def built(tests: TestFacts | None = None, **more: Any) -> dict[str, Any]:
     """The metadata of a build that was compared with its base."""
-    ran = BuildRunFacts(compared=True, tests=tests, failures=more.pop("failures", {}))
-    return {**BuildFacts(ran=ran).to_metadata(), **COMMAND, "exit_code": 0, **more}
+    facts = BuildFacts(compared=True, tests=tests, failures=more.pop("failures", {}))
+    return {**facts.to_metadata(), **COMMAND, "exit_code": 0, **more}
 
 
 BUILT = Judgment.passed(

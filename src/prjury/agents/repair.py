@@ -98,7 +98,7 @@ class TestsRepair(Struct, frozen=True):
         if not any(map(_is_repairable, self.builds)):
             for _, judgment in self.builds:
                 facts = BuildFacts.of(judgment)
-                names_one = facts and facts.ran and facts.ran.failures
+                names_one = facts and facts.failures
                 if judgment.status is Status.FAIL and not names_one:
                     return Recovery("not_tried", "the build names no failure to go by")
             return None
@@ -263,7 +263,7 @@ class TestsRepair(Struct, frozen=True):
 def _is_repairable(build: tuple[TreeBuildJudge, Judgment]) -> bool:
     judge, judgment = build
     facts = BuildFacts.of(judgment)
-    new = facts.ran.failures.get("new", {}) if facts and facts.ran else {}
+    new = facts.failures.get("new") if facts and facts.failures else None
     return judge.options.from_ == "run" and judgment.status is Status.FAIL and bool(new)
 
 
@@ -281,7 +281,7 @@ def _judge_again(judge: TreeBuildJudge, context: PullRequestContext, first: Judg
 def _count_tests(judgment: Judgment) -> int:
     """Count the tests that ran and were not skipped."""
     facts = BuildFacts.of(judgment)
-    tests = facts.ran.tests if facts and facts.ran else None
+    tests = facts.tests if facts else None
     return max(0, tests.run - tests.skipped) if tests else 0
 
 

@@ -15,7 +15,6 @@ from prjury.report.judge_facts import (
     NO_COMPARISON,
     TESTS_VANISHED,
     BuildFacts,
-    BuildRunFacts,
     MergeFacts,
     RunFacts,
 )
@@ -124,10 +123,7 @@ def _list_passed_builds(verdict: Verdict) -> list[BuildFacts]:
 
 
 def _has_tested(build: BuildFacts) -> bool:
-    ran = build.ran
-    if ran is None:
-        return True
-    return ran.tests.run > 0 if ran.tests else not ran.test_files
+    return build.tests.run > 0 if build.tests else not build.test_files
 
 
 def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
@@ -160,8 +156,7 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
         builds = _list_passed_builds(verdict)
         for build in builds:
             yield _describe_other_base(pull, build)
-            tests = build.ran.tests if build.ran else None
-            is_compared = tests is not None and tests.base is not None
+            is_compared = build.tests is not None and build.tests.base is not None
             yield "tests not compared" if build.origin == "checks" and not is_compared else ""
         unbuilt = sum(len(build.unbuilt or ()) for build in builds)
         yield f"{pluralize(unbuilt, 'file')} not built" if unbuilt else ""
@@ -221,25 +216,25 @@ def _list_reserves(judgment: Judgment) -> Iterator[str]:
 
 
 def _describe_results(judgment: Judgment, build: BuildFacts) -> str:
-    ran = build.ran
+    tests = build.tests
     if build.note == "flaky":
         return "has flaky tests"
     if build.note == NO_COMPARISON:
         return "ran tests that cannot be compared with the base's"
     if build.note == "pre_existing" or RunFacts.of(judgment).exit_code:
         return "fails as on the base"
-    if ran and not ran.tests:
-        files = f", though the tree has {pluralize(ran.test_files, 'test file')}"
-        return f"shows no test results{files if ran.test_files else ''}"
-    if ran and ran.tests and not ran.tests.run:
-        return f"ran no test{', all were skipped' if ran.tests.skipped else ''}"
+    if build.failures is not None and not tests:
+        files = f", though the tree has {pluralize(build.test_files, 'test file')}"
+        return f"shows no test results{files if build.test_files else ''}"
+    if tests and not tests.run:
+        return f"ran no test{', all were skipped' if tests.skipped else ''}"
     lost = _count_vanished(build)
     return f"lost {lost} that ran on the base" if lost else ""
 
 
 def _count_vanished(build: BuildFacts | None) -> str:
     """``2 tests``: those of the base that did not run; empty for none."""
-    tests = build.ran.tests if build and build.ran else None
+    tests = build.tests if build else None
     return pluralize(tests.vanished, "test") if tests and tests.vanished else ""
 
 
@@ -308,22 +303,23 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
         return f"merge conflicts in {files}{', all easy to resolve' if easy else ''}"
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
-    counts = _count_failures(build.ran) if build and build.ran else ""
+    counts = _count_failures(build) if build else ""
     if merge is None and (counts := counts or _count_blockers(judgment)):
         return f"{name} fails, {counts}"
     line = first_line(judgment.reasoning)
     return f"{name}: {_shorten_reason(line)}" if line else f"{name} fails"
 
 
-def _count_failures(ran: BuildRunFacts) -> str:
+def _count_failures(build: BuildFacts) -> str:
     """``3 new compile errors``, ``2 flaky tests``."""
-    new, flaky = ran.failures.get("new", {}), sum(ran.failures.get("flaky", {}).values())
+    failures = build.failures or {}
+    new, flaky = failures.get("new", {}), sum(failures.get("flaky", {}).values())
     if not new:
         return pluralize(flaky, "flaky test") if flaky else ""
     # A broken goal or a last word is only the consequence of what has a kind of its own.
     new = {kind: count for kind, count in new.items() if kind in _KINDS} or new
     noun = _KINDS.get(next(iter(new)), "failure") if len(new) == 1 else "failure"
-    return pluralize(sum(new.values()), f"{'new ' if ran.compared else ''}{noun}")
+    return pluralize(sum(new.values()), f"{'new ' if build.compared else ''}{noun}")
 
 
 def _count_blockers(judgment: Judgment) -> str:

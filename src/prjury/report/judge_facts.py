@@ -173,18 +173,10 @@ class ScopeFacts(Facts, frozen=True):
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON."""
-        scope = super().to_metadata().items()
-        return {"scope": {name: files for name, files in scope if files is not None}}
-
-
-class _Run(Facts, frozen=True, rename={"origin": "from"}):
-    """A command, or one of several, as it stands in metadata."""
-
-    command: str | None = None
-    exit_code: int | None = None
-    log: str | None = None
-    origin: str = "run"
-    builds: tuple[_Run, ...] = ()
+        scope = super().to_metadata()
+        if self.outside is None:
+            del scope["outside"]
+        return {"scope": scope}
 
 
 class RunFacts(JudgmentFacts, frozen=True):
@@ -198,12 +190,16 @@ class RunFacts(JudgmentFacts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment, those of all its builds included."""
-        run = _Run.from_metadata(judgment.metadata)
+        """Read the facts of a judgment, with the logs of all its builds."""
+        data = judgment.metadata
+        origin, builds = data.get("from"), data.get("builds")
+        entries = [data, *(builds if isinstance(builds, list | tuple) else ())]
+        logs = [entry.get("log") for entry in entries if isinstance(entry, Mapping)]
         # Logs of a recorded build are on the machine that built it.
-        logs = () if run.origin == "evidence" else (run.log, *(one.log for one in run.builds))
-        elsewhere = run.origin in {"checks", "evidence"}
-        return cls(run.command, run.exit_code, tuple(dict.fromkeys(filter(None, logs))), elsewhere)
+        own = () if origin == "evidence" else [log for log in logs if log and isinstance(log, str)]
+        facts = cls.from_metadata(data)
+        elsewhere = origin in ("checks", "evidence")
+        return structs.replace(facts, logs=tuple(dict.fromkeys(own)), elsewhere=elsewhere)
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts of one command as JSON."""
@@ -235,7 +231,7 @@ class BuildFacts(
     Facts,
     frozen=True,
     omit_defaults=True,
-    rename={"origin": "from", "settings": "test_settings"},
+    rename={"origin": "from", "settings": "test_settings", "failures": "failure_counts"},
 ):
     """What came of a build."""
 
@@ -245,7 +241,11 @@ class BuildFacts(
     origin: str = "run"
     #: ``flaky`` or ``pre_existing`` for a pass despite failures.
     note: str = ""
-    ran: BuildRunFacts | None = None
+    compared: bool = False
+    tests: TestFacts | None = None
+    test_files: int = 0
+    #: How many, by state and kind; None where no command ran to its end.
+    failures: Mapping[str, Mapping[str, int]] | None = None
     #: Changed files that no build looks at; None where that is not known.
     unbuilt: tuple[LeftOut, ...] | None = None
     #: Changed files that say which tests run, or how their results come about.
@@ -258,30 +258,15 @@ class BuildFacts(
     def of(cls, judgment: Judgment) -> Self | None:
         """Read the facts of a judgment; None where it is not about a build."""
         data = judgment.metadata
-        if data.get(_KIND) != cls.KIND:
-            return None
-        ran = BuildRunFacts.from_metadata(data) if "failure_counts" in data else None
-        return structs.replace(cls.from_metadata(data), ran=ran)
+        return cls.from_metadata(data) if data.get(_KIND) == cls.KIND else None
 
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON; what is not known has no key."""
-        own = msgspec.to_builtins(structs.replace(self, ran=None))
-        return {_KIND: self.KIND, **(self.ran.to_metadata() if self.ran else {}), **own}
-
-
-class BuildRunFacts(Facts, frozen=True, rename={"failures": "failure_counts"}):
-    """What came of the commands of a build."""
-
-    compared: bool = False
-    tests: TestFacts | None = None
-    test_files: int = 0
-    #: How many, by state and kind.
-    failures: Mapping[str, Mapping[str, int]] = {}
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
-        tests = self.tests.to_metadata() if self.tests else None
-        return {**msgspec.to_builtins(self), "tests": tests}
+        values = {_KIND: self.KIND, **msgspec.to_builtins(self)}
+        if self.failures is not None:
+            values |= {"compared": self.compared, "test_files": self.test_files}
+            values["tests"] = self.tests.to_metadata() if self.tests else None
+        return values
 
 
 class MergeFacts(Facts, frozen=True, omit_defaults=True):

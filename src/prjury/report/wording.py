@@ -210,7 +210,7 @@ def list_facts(ballot: Ballot) -> Iterator[str]:
 def find_tests(judgment: Judgment) -> TestFacts | None:
     """Return the test counts of a build; None where none are known."""
     build = BuildFacts.of(judgment)
-    return build.ran.tests if build and build.ran else None
+    return build.tests if build else None
 
 
 def tests_words(tests: TestFacts) -> str:

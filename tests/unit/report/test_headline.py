@@ -12,7 +12,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.verdicts import TierAttempt, TierPolicy
 from prjury.report.headline import why
-from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts
+from prjury.report.judge_facts import BuildFacts, TestFacts
 from prjury.snapshot.model import FileKind, FileStatus, MergeTrial
 
 GREEN = fake.tier("build", fake.ballot("merge", fake.MERGED), fake.ballot("build", fake.BUILT))
@@ -30,7 +30,7 @@ def failed(metadata: Mapping[str, Any] | None = None, *checks: Check) -> TierAtt
 
 def counting(failures: Mapping[str, Mapping[str, int]], *, compared: bool = True) -> dict[str, Any]:
     """The metadata of a build with so many failures."""
-    return BuildFacts(ran=BuildRunFacts(compared, failures=failures)).to_metadata()
+    return BuildFacts(compared=compared, failures=failures).to_metadata()
 
 
 def error(name: str, line: int = 1) -> Check:
@@ -172,8 +172,10 @@ def test_build_failures_are_counted() -> None:
 
 
 def test_tests_that_no_longer_run_are_counted() -> None:
-    ran = BuildRunFacts(tests=TestFacts(3, vanished=2))
-    metadata = {"reason": "tests_vanished", **BuildFacts(ran=ran).to_metadata()}
+    metadata = {
+        "reason": "tests_vanished",
+        **BuildFacts(tests=TestFacts(3, vanished=2), failures={}).to_metadata(),
+    }
     lost = Judgment.abstained("2 tests", "tests_vanished", metadata=metadata)
     line = headline(fake.tier("t", fake.ballot("build", lost)))
     assert line == "⚠️ Needs a human: build lost 2 tests that ran on the base"
@@ -181,7 +183,7 @@ def test_tests_that_no_longer_run_are_counted() -> None:
 
 def test_a_change_whose_tests_left_no_results_is_not_called_ready() -> None:
     untested = Judgment.passed(
-        "passed", metadata=BuildFacts(ran=BuildRunFacts(test_files=12)).to_metadata()
+        "passed", metadata=BuildFacts(test_files=12, failures={}).to_metadata()
     )
     line = headline(fake.tier("t", fake.ballot("build", untested)))
     assert line == (

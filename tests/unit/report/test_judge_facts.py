@@ -10,7 +10,6 @@ from prjury.jury.codec import judgment_from_json, judgment_to_json
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.judge_facts import (
     BuildFacts,
-    BuildRunFacts,
     GeneralFacts,
     LeftOut,
     MergeFacts,
@@ -21,12 +20,6 @@ from prjury.report.judge_facts import (
     ScopeFacts,
     SeatFacts,
     TestFacts,
-)
-
-RAN = BuildRunFacts(
-    compared=True,
-    tests=TestFacts(9, 3, 1, vanished=2, base=TestFacts(11)),
-    failures={"new": {"test": 3}},
 )
 
 
@@ -40,8 +33,14 @@ def judgment(metadata: dict[str, Any]) -> Judgment:
     [
         BuildFacts(),
         BuildFacts(origin="checks"),
-        BuildFacts(note="flaky", ran=RAN, unbuilt=()),
-        BuildFacts(ran=BuildRunFacts(test_files=4), unbuilt=(LeftOut("a.rb", "no", counts=False),)),
+        BuildFacts(
+            note="flaky",
+            compared=True,
+            tests=TestFacts(9, 3, 1, vanished=2, base=TestFacts(11)),
+            failures={"new": {"test": 3}},
+            unbuilt=(),
+        ),
+        BuildFacts(test_files=4, failures={}, unbuilt=(LeftOut("a.rb", "no", counts=False),)),
     ],
 )
 def test_facts_of_a_build_survive_json(facts: BuildFacts) -> None:
@@ -85,8 +84,8 @@ def test_what_has_another_form_takes_nothing_else_with_it() -> None:
     scope = {"read": ["a.py", 3], "unread": [{"path": "b.py"}, {"path": "c.py", "reason": "r"}]}
     facts = ScopeFacts.of(judgment({"scope": scope}))
     assert facts == ScopeFacts(("a.py",), (LeftOut("b.py"), LeftOut("c.py", "r")))
-    build = {**BuildFacts(ran=RAN).to_metadata(), "note": 7, "test_files": "many"}
-    assert BuildFacts.of(judgment(build)) == BuildFacts(ran=RAN)
+    build = {**BuildFacts(failures={}).to_metadata(), "note": 7, "test_files": "many"}
+    assert BuildFacts.of(judgment(build)) == BuildFacts(failures={})
 
 
 def test_a_judge_is_what_its_facts_say() -> None:

@@ -12,7 +12,7 @@ from fakes import reports as fake
 from fakes.render import to_comment, to_feedback, to_html
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.report.judge_facts import BuildFacts, BuildRunFacts, RuleFacts, TestFacts
+from prjury.report.judge_facts import BuildFacts, RuleFacts, TestFacts
 from prjury.report.model import Backport, ChangedNames, PolicyOrigin, Report, SkippedJudge
 from prjury.report.next_steps import next_steps
 from prjury.report.view import page
@@ -213,14 +213,14 @@ def test_files_that_nobody_read_are_told_by_reason() -> None:
 
 
 def test_tests_come_with_their_difference() -> None:
-    facts = BuildFacts(ran=BuildRunFacts(True, TestFacts(884, base=TestFacts(882))))
+    facts = BuildFacts(compared=True, tests=TestFacts(884, base=TestFacts(882)))
     built = Judgment.passed("884 tests pass", metadata=facts.to_metadata())
     report = closed(built)
     assert [row.words for row in page(report).rows] == ["884 tests, 2 more than on the base"]
 
 
 def test_failed_tests_are_not_compared_with_the_base() -> None:
-    facts = BuildFacts(ran=BuildRunFacts(True, TestFacts(884, failed=2, base=TestFacts(884))))
+    facts = BuildFacts(compared=True, tests=TestFacts(884, failed=2, base=TestFacts(884)))
     failed = Judgment.failed("exit 1", metadata=facts.to_metadata())
     assert page(closed(failed)).rows[0].words == "884 tests, 2 failed, as many tests as on the base"
 

@@ -28,7 +28,6 @@ from prjury.report.judge_facts import (
     NO_COMPARISON,
     TESTS_VANISHED,
     BuildFacts,
-    BuildRunFacts,
     RunFacts,
     TestFacts,
 )
@@ -294,7 +293,8 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
     plan, outcome, run = comparison.plan, comparison.outcome, comparison.run
     last = outcome.last
     logs = (last.log,) if last.log else ()
-    ran = BuildRunFacts(
+    facts = BuildFacts(
+        note=note,
         compared=comparison.base is not None,
         tests=_count_tests(comparison),
         test_files=0 if _has_results(outcome.results) else comparison.test_files,
@@ -303,7 +303,7 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
     return {
         "subject": f"`{plan.without_setup}`",
         **RunFacts(plan.text, last.exit_code, logs).to_metadata(),
-        **BuildFacts(note=note, ran=ran).to_metadata(),
+        **facts.to_metadata(),
         "system": plan.system,
         "stopped": last.stopped,
         "seconds": round(outcome.seconds, 1),

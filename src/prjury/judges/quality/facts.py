@@ -69,7 +69,7 @@ def _describe_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
         if ballot.type is not JudgeType.DETERMINISTIC or judgment.label == NOT_APPLICABLE:
             continue
         build = BuildFacts.of(judgment)
-        tests = build.ran.tests if build and build.ran else None
+        tests = build.tests if build else None
         words = _describe_tests(tests) if tests else judgment.reasoning
         yield f"{ballot.judge}: {judgment.status.value}, {words}"
         yield from _describe_findings(judgment)

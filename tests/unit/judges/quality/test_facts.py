@@ -30,7 +30,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.voting import Ballot
 from prjury.ports.types import WordPlaces
-from prjury.report.judge_facts import BuildFacts, BuildRunFacts, TestFacts
+from prjury.report.judge_facts import BuildFacts, TestFacts
 from prjury.report.redact import Redactor
 from prjury.snapshot.model import FileChange, MergeTrial
 
@@ -109,11 +109,9 @@ def ballot(name: str, judgment: Judgment, kind: JudgeType = JudgeType.DETERMINIS
 
 
 def test_programs_are_quoted_in_a_few_lines_and_models_not_at_all() -> None:
-    ran = BuildRunFacts(tests=TestFacts(120, failed=1, vanished=2))
+    result = BuildFacts(tests=TestFacts(120, failed=1, vanished=2), failures={})
     broken = Check.bad("build", "test_sum: 3 != 4", Location("tests/test_a.py", 7))
-    build = Judgment(
-        Status.FAIL, "It fails", checks=(broken,), metadata=BuildFacts(ran=ran).to_metadata()
-    )
+    build = Judgment(Status.FAIL, "It fails", checks=(broken,), metadata=result.to_metadata())
     opinion = ballot("other", Judgment(Status.FAIL, "I do not like it"), JudgeType.LLM_POWERED)
     coverage = ballot("coverage", Judgment.passed("9 of 12 added lines are covered"))
     aside = ballot("patterns", Judgment.abstained("no pack fits", "not_applicable"))
