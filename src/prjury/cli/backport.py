@@ -91,7 +91,7 @@ def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
 
 
 def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
-    from prjury.publishers.progress import line_for
+    from prjury.publishers.terminal import printable_line
 
     if found.unjudged:
         names = ", ".join(one.branch for one in found.unjudged)
@@ -105,5 +105,7 @@ def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
         code = ExitCode.REJECTED
     else:
         return ExitCode.OPEN
-    print(line_for(sys.stderr, f"prjury: {words}", terminal.redact, _LONGEST), file=sys.stderr)
+    print(
+        printable_line(f"prjury: {words}", sys.stderr, terminal.redact, _LONGEST), file=sys.stderr
+    )
     return code

@@ -106,9 +106,9 @@ def _print_forecast(
 
 
 def _closing_line(terminal: Terminal, report: Report) -> str:
-    from prjury.publishers.progress import line_for
+    from prjury.publishers.terminal import printable_line
 
     failed = report.gate.exit_code == ExitCode.REJECTED
     remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
     words = f"prjury: {report.headline}. {remedy} and run it again."
-    return line_for(sys.stderr, words, terminal.redact, _LONGEST_LINE)
+    return printable_line(words, sys.stderr, terminal.redact, _LONGEST_LINE)

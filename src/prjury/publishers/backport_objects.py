@@ -35,11 +35,10 @@ def with_origins(message: str, origins: Sequence[str]) -> str:
     return text + "\n"
 
 
-#: Limits of one request: paths, and characters of text.
+#: Paths of one request.
 _MOST_ENTRIES = 100
-_MOST_TEXT = 1_000_000
 #: Bytes of a text in the tree's request; longer ones get requests of their own.
-_LONGEST_TEXT = 100_000
+_LONGEST_TEXT = 10_000
 _MODES = frozenset({"100644", "100755", "120000", "160000"})
 _TYPES = {"160000": "commit", "040000": "tree"}
 _WORKFLOWS = ".github/workflows/"
@@ -131,43 +130,23 @@ def explain_workflows(pick: Pick) -> Iterator[None]:
 
 def _store_tree(base: str, commit: PickedCommit, room: RepoClient) -> None:
     tree = _add_trees(base, commit.files, room, _LONGEST_TEXT)
-    if tree != commit.tree and any(map(_is_short_text, commit.files)):
+    if tree != commit.tree:
         # The server may have changed a text on its way; it cannot change bytes.
         tree = _add_trees(base, commit.files, room, 0)
     if tree != commit.tree:
         raise _differs("tree", tree, commit.tree)
 
 
-def _add_trees(base: str, files: Sequence[PickedFile], room: RepoClient, longest: int) -> str:
-    tree = base
-    for entries in _split_into_requests(files, room, longest):
+def _add_trees(tree: str, files: Sequence[PickedFile], room: RepoClient, longest: int) -> str:
+    """Store the trees of all files; paths that are in the way of others go first."""
+    obstacles = _find_obstacles(files)
+    others = [file for file in files if file not in obstacles]
+    parts = [others[at : at + _MOST_ENTRIES] for at in range(0, len(others), _MOST_ENTRIES)]
+    for part in filter(None, (obstacles, *parts)):
+        entries = [_make_entry(file, room, longest) for file in part]
         content = {"base_tree": object_name(tree, "the tree"), "tree": entries}
         tree = _store(room, "a tree", "/git/trees", content)
     return tree
-
-
-def _split_into_requests(
-    files: Sequence[PickedFile], room: RepoClient, longest: int
-) -> Iterator[list[dict[str, Any]]]:
-    """Yield the entries of each request; paths that are in the way of others go first."""
-    first = _find_obstacles(files)
-    if first:
-        yield [_make_entry(PickedFile(file.path, None), room, longest) for file in first]
-    gone = {file.path for file in first}
-    entries: list[dict[str, Any]] = []
-    space = _MOST_TEXT
-    for file in files:
-        if file.path in gone:
-            continue
-        entry = _make_entry(file, room, longest)
-        size = len(entry.get("content", ""))
-        if entries and (len(entries) == _MOST_ENTRIES or size > space):
-            yield entries
-            entries, space = [], _MOST_TEXT
-        entries.append(entry)
-        space -= size
-    if entries:
-        yield entries
 
 
 def _find_obstacles(files: Sequence[PickedFile]) -> list[PickedFile]:
@@ -207,10 +186,6 @@ def _make_entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, A
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
     return {**entry, "sha": blob}
-
-
-def _is_short_text(file: PickedFile) -> bool:
-    return file.content is not None and _as_text(file.content, _LONGEST_TEXT) is not None
 
 
 def _as_text(content: bytes, longest: int) -> str | None:

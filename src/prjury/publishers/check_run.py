@@ -9,7 +9,6 @@ hold, a new check run takes the place of the old one, which GitHub hides behind 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -251,16 +250,10 @@ class CheckRunReport:
         """Return the annotations that a run lacks; None where it has some that no longer hold."""
         doing = f"list the annotations of a check run of {self.room.repo}"
         path = f"/check-runs/{run.id}/annotations"
-        counts = Counter(self.room.every(doing, path, identify, needs=_READS))
-        if counts - Counter(map(identify, wanted)):
+        posted = frozenset(self.room.every(doing, path, identify, needs=_READS))
+        if posted - set(map(identify, wanted)):
             return None
-        missing = []
-        for annotation in wanted:
-            if counts[identify(annotation)] > 0:
-                counts[identify(annotation)] -= 1
-            else:
-                missing.append(annotation)
-        return missing
+        return [annotation for annotation in wanted if identify(annotation) not in posted]
 
     def _end_run(
         self,
@@ -269,8 +262,7 @@ class CheckRunReport:
         annotations: Annotations,
         missing: Sequence[Annotation] | None,
     ) -> str:
-        notes = (annotations.note,) if annotations.note else ()
-        self.notes = notes
+        self.notes = (annotations.note,) if annotations.note else ()
         missing = annotations.entries if missing is None else missing
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
@@ -281,7 +273,7 @@ class CheckRunReport:
             if error.reason != "refused" or not batches:
                 raise
             refused = f"GitHub refused annotations ({error.why}); the text below has all findings."
-        self.notes = (refused, *notes)
+        self.notes = (refused, *self.notes)
         return self._conclude(run, words)
 
     def _conclude(

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from prjury.jury.voting import Ballot
+from prjury.publishers.terminal import printable_line
 from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, log_line
+from prjury.report.sanitise import BY_SHAPE
 from prjury.report.wording import describe_outcome, duration, first_line
 
 if TYPE_CHECKING:
@@ -26,13 +27,7 @@ _FOR_PROGRAMS = "{"
 #: How often it is looked, within the time after which there has to be a sign of life.
 _BEATS = 6
 #: Characters of a line about a judge.
-LONGEST = 160
-
-
-def line_for(stream: TextIO, words: str, redact: Redact, longest: int = LONGEST) -> str:
-    """Return one harmless line that the stream can hold, whatever its encoding."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    return log_line(words, longest, redact).encode(encoding, "backslashreplace").decode(encoding)
+_LONGEST = 160
 
 
 def _describe_answer(jury: str, ballot: Ballot) -> str:
@@ -122,8 +117,8 @@ class PlainProgress:
         self._print_line(": ".join([" / ".join(seat), ", ".join(filter(None, [time, work.words]))]))
 
     def _print_line(self, words: str) -> None:
-        line = line_for(self._stream, words, self._redact)
         if not self._closed.is_set():
+            line = printable_line(words, self._stream, self._redact, _LONGEST)
             self._stream.write(f"{line}\n")
             self._stream.flush()
 
@@ -210,4 +205,4 @@ class LiveProgress:
         return live
 
     def _clean_line(self, words: str) -> str:
-        return line_for(self._stream, words, self._redact)
+        return printable_line(words, self._stream, self._redact, _LONGEST)

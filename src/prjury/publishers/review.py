@@ -32,13 +32,11 @@ if TYPE_CHECKING:
 _READS, _WRITES = "pull-requests: read", "pull-requests: write"
 #: A thread is resolved by who may write contents, whatever else the token may do.
 _RESOLVES = "contents: write"
-_MOST_PAGES = 10
 _LIST_THREADS = """\
-query($owner: String!, $name: String!, $number: Int!, $after: String) {
+query($owner: String!, $name: String!, $number: Int!) {
   repository(owner: $owner, name: $name) { pullRequest(number: $number) {
-    reviewThreads(first: 100, after: $after) {
+    reviewThreads(last: 100) {
       nodes { id isResolved comments(first: 1) { nodes { body author { __typename login } } } }
-      pageInfo { hasNextPage endCursor }
     }
   } }
 }
@@ -146,18 +144,14 @@ class LineReview:
             )
 
     def _list_threads(self) -> Iterator[object]:
-        """Yield the threads that nobody has resolved, of the first thousand."""
+        """Yield those of the last hundred threads that nobody has resolved."""
         owner, _, name = self.room.repo.partition("/")
-        pull, after = {"owner": owner, "name": name, "number": self.number}, None
-        for _ in range(_MOST_PAGES):
-            data = self._query("list the review threads", _LIST_THREADS, {**pull, "after": after})
-            threads = at(data, "repository", "pullRequest", "reviewThreads")
-            nodes = at(threads, "nodes")
-            every = nodes if isinstance(nodes, list) else ()
-            yield from (node for node in every if at(node, "isResolved") is False)
-            if at(threads, "pageInfo", "hasNextPage") is not True:
-                return
-            after = text(at(threads, "pageInfo", "endCursor"))
+        pull = {"owner": owner, "name": name, "number": self.number}
+        data = self._query("list the review threads", _LIST_THREADS, pull)
+        nodes = at(data, "repository", "pullRequest", "reviewThreads", "nodes")
+        for node in nodes if isinstance(nodes, list) else ():
+            if at(node, "isResolved") is False:
+                yield node
 
     def _query(self, doing: str, query: str, values: Mapping[str, Any]) -> object:
         client = self.room.client

@@ -68,9 +68,11 @@ def takes_symbols(stream: TextIO) -> bool:
     return True
 
 
-def printable_line(text: str, stream: TextIO, redact: Redact = BY_SHAPE) -> str:
+def printable_line(
+    text: str, stream: TextIO, redact: Redact = BY_SHAPE, longest: int = _LONGEST_LINE
+) -> str:
     """A text as one line that the stream can show and that controls nothing."""
-    return _encodable(log_line(text, _LONGEST_LINE, redact), stream)
+    return _encodable(log_line(text, longest, redact), stream)
 
 
 class TerminalPublisher(Struct, frozen=True):

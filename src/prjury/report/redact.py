@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 from urllib.parse import quote, quote_plus
 
 from prjury.report.invisible_chars import Pieces, bare, normalise_line_ends
@@ -111,6 +111,12 @@ _PHRASES = {
 }
 
 
+class _Find(NamedTuple):
+    start: int
+    end: int
+    kind: str
+
+
 class _Shapes:
     """Shapes with the words at which they are looked for."""
 
@@ -145,13 +151,6 @@ class Redact(Protocol):
 
     def __call__(self, text: str, /) -> str:
         """The text without secrets."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Find:
-    start: int
-    end: int
-    kind: str
 
 
 @dataclass(frozen=True)

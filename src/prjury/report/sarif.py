@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
@@ -39,16 +40,23 @@ def to_sarif(
     most_results: int = MOST_RESULTS,
 ) -> dict[str, Any]:
     """Return the report's findings as one run of a SARIF log, heaviest first."""
-    view = page(report, redact)
-    writer = _Writer(redact)
-    placed = [finding for finding in view.findings if finding.place]
+    view, writer = page(report, redact), _Writer(redact)
+    every = [finding for finding in view.findings if finding.place]
     homeless = [finding for finding in view.findings if finding.place is None]
-    results = [writer.result(finding) for finding in placed[:most_results]]
-    left_out = len(placed) - len(results)
+    placed = every[:most_results]
+    rules = {writer.name(finding): finding for finding in reversed(placed)}
+    indexes = {name: index for index, name in enumerate(reversed(rules))}
+    seen: Counter[str] = Counter()
+    results = []
+    for finding in placed:
+        seen[finding.check.fingerprint] += 1
+        index = indexes[writer.name(finding)]
+        results.append(writer.result(finding, index, seen[finding.check.fingerprint]))
+    driver = {"name": "PR Jury", "version": view.version}
     run: dict[str, Any] = {
-        "tool": {"driver": {"name": "PR Jury", "version": view.version, "rules": writer.rules}},
+        "tool": {"driver": {**driver, "rules": [writer.rule(rules[name]) for name in indexes]}},
         "automationDetails": {"id": "prjury/"},
-        "invocations": [_invocation(view, writer, homeless, left_out)],
+        "invocations": [_invocation(view, writer, homeless, len(every) - len(placed))],
         "results": results,
         "properties": {"verdict": view.status, "gate": view.gate},
     }
@@ -58,20 +66,10 @@ def to_sarif(
     return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
 
 
-@dataclass
-class _Writer:
-    """Writes results, and notes the rules that they refer to."""
+class _Writer(Struct, frozen=True):
+    """Writes findings without secrets."""
 
     redact: Redact
-    rules: list[dict[str, Any]] = field(default_factory=list)
-    _indexes: dict[str, int] = field(default_factory=dict)
-    _seen: Counter[str] = field(default_factory=Counter)
-
-    def message(self, finding: FindingView) -> str:
-        """Return what is wrong, and what would put it right."""
-        check = finding.check
-        fix = f"\nTo fix: {check.fix}" if check.fix else ""
-        return self.text((check.message.strip() or check.name) + fix)
 
     def text(self, raw: str, limit: int = _LONGEST_MESSAGE) -> str:
         """Return words of a message, in which no embedded link is live."""
@@ -81,44 +79,54 @@ class _Writer:
         """Return the rule's id."""
         return join_lines(finding.check.name, _LONGEST_NAME, self.redact)
 
-    def result(self, finding: FindingView) -> dict[str, Any]:
-        """Return a result, and note its rule."""
-        name, fingerprint = self.name(finding), finding.check.fingerprint
-        if name not in self._indexes:
-            self._indexes[name] = len(self.rules)
-            self.rules.append(self._rule(finding))
-        self._seen[fingerprint] += 1
-        suppressions = []
-        if by := finding.suppressed_by:
-            accepted = {"kind": "inSource", "status": "accepted", "justification": self.text(by)}
-            suppressions.append(accepted)
+    def message(self, finding: FindingView) -> str:
+        """Return what is wrong, and what would put it right."""
+        check = finding.check
+        fix = f"\nTo fix: {check.fix}" if check.fix else ""
+        return self.text((check.message.strip() or check.name) + fix)
+
+    def result(self, finding: FindingView, index: int, number: int) -> dict[str, Any]:
+        """Return a result of a rule; the number tells it from others of the same fingerprint."""
+        place = finding.place or Location("")
+        uri = quote(place.path.encode("utf-8", "surrogateescape"), safe="/")
+        start, fingerprint = place.line or 1, finding.check.fingerprint
+        suppression = {"kind": "inSource", "status": "accepted"}
+        by = finding.suppressed_by
         return {
-            "ruleId": name,
-            "ruleIndex": self._indexes[name],
+            "ruleId": self.name(finding),
+            "ruleIndex": index,
             "level": _LEVELS[finding.weight],
             "message": {"text": self.message(finding)},
-            "locations": [{"physicalLocation": _physical(finding.place or Location(""))}],
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
+                        "region": {"startLine": start, "endLine": place.end_line or start},
+                    }
+                }
+            ],
             "partialFingerprints": {
-                # The name under which GitHub looks for it; the number tells equal ones apart.
-                "primaryLocationLineHash": f"{fingerprint}:{self._seen[fingerprint]}",
+                # The name under which GitHub looks for it.
+                "primaryLocationLineHash": f"{fingerprint}:{number}",
                 "prjury/v1": fingerprint,
             },
-            "suppressions": suppressions,
+            "suppressions": [{**suppression, "justification": self.text(by)}] if by else [],
             "properties": {
                 "tier": self.text(finding.tier, _LONGEST_NAME),
                 "judge": self.text(finding.judge, _LONGEST_NAME),
             },
         }
 
-    def _rule(self, finding: FindingView) -> dict[str, Any]:
+    def rule(self, finding: FindingView) -> dict[str, Any]:
+        """Return the rule of a finding."""
         rule, name = finding.rule, self.name(finding)
         judge = self.text(finding.judge, _LONGEST_NAME)
         why = self.text((rule and rule.why) or f"Reported by the judge {judge}.")
         more = [*rule.references, how_to([rule])] if rule else []
-        page_url = rule_url(rule.rule) if rule else None
+        url = rule_url(rule.rule) if rule else None
         return {
             "id": name,
-            **({"helpUri": str(page_url)} if page_url else {}),
+            **({"helpUri": str(url)} if url else {}),
             "shortDescription": {"text": break_links(name)},
             "fullDescription": {"text": why},
             "help": {"text": "\n".join([why, *map(self.text, more)])},
@@ -135,34 +143,19 @@ def break_links(text: str) -> str:
 def _invocation(
     view: View, writer: _Writer, homeless: Sequence[FindingView], left_out: int
 ) -> dict[str, Any]:
-    notifications = [
-        {
-            "level": _LEVELS[finding.weight],
-            "message": {"text": f"{break_links(writer.name(finding))}: {writer.message(finding)}"},
-        }
+    texts = [
+        (_LEVELS[finding.weight], f"{break_links(writer.name(finding))}: {writer.message(finding)}")
         for finding in homeless[:_MOST_NOTIFICATIONS]
     ]
     left_out += max(0, len(homeless) - _MOST_NOTIFICATIONS)
     if left_out:
-        notifications.append(
-            {
-                "level": "warning",
-                "message": {"text": f"In the report only: {pluralize(left_out, 'more finding')}."},
-            }
-        )
+        texts.append(("warning", f"In the report only: {pluralize(left_out, 'more finding')}."))
     gate = Gate(view.gate)
     return {
         "executionSuccessful": gate is not Gate.ACTION_REQUIRED,
         "exitCode": int(gate.exit_code),
         "exitCodeDescription": writer.text(view.headline),
-        "toolExecutionNotifications": notifications,
-    }
-
-
-def _physical(place: Location) -> dict[str, Any]:
-    uri = quote(place.path.encode("utf-8", "surrogateescape"), safe="/")
-    start = place.line or 1
-    return {
-        "artifactLocation": {"uri": uri, "uriBaseId": "%SRCROOT%"},
-        "region": {"startLine": start, "endLine": place.end_line or start},
+        "toolExecutionNotifications": [
+            {"level": level, "message": {"text": text}} for level, text in texts
+        ],
     }
