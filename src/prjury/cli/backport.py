@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 #: Characters of the line that says why the exit code is not 0.
-_LONGEST = 300
 
 
 Onto = Annotated[
@@ -105,7 +104,5 @@ def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
         code = ExitCode.REJECTED
     else:
         return ExitCode.OPEN
-    print(
-        printable_line(f"prjury: {words}", sys.stderr, terminal.redact, _LONGEST), file=sys.stderr
-    )
+    print(printable_line(f"prjury: {words}", sys.stderr, terminal.redact), file=sys.stderr)
     return code

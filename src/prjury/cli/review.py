@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from prjury.report.model import Report
 
 
-_LONGEST_LINE = 300
-
-
 @options.expand
 def review(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
@@ -111,4 +108,4 @@ def _closing_line(terminal: Terminal, report: Report) -> str:
     failed = report.gate.exit_code == ExitCode.REJECTED
     remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
     words = f"prjury: {report.headline}. {remedy} and run it again."
-    return printable_line(words, sys.stderr, terminal.redact, _LONGEST_LINE)
+    return printable_line(words, sys.stderr, terminal.redact)
