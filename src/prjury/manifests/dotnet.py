@@ -10,7 +10,7 @@ from prjury.manifests.syntax import json_of, table, text_of, word
 from prjury.manifests.xml import Node, read_xml
 
 _PROPERTY = re.compile(r"\$\(([\w.-]+)\)")
-_FRAMEWORKS = ("TargetFramework", "TargetFrameworks", "TargetFrameworkVersion")
+_FRAMEWORKS = ("TargetFramework", "TargetFrameworks")
 _REFERENCES = {
     "PackageReference": Role.DEPENDENCY,
     "GlobalPackageReference": Role.DEPENDENCY,
@@ -44,17 +44,10 @@ def _placeholders(text: str) -> str:
 
 def _frameworks(project: Node) -> Iterator[Coordinate]:
     nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag)]
-    names = [_framework(node) for node in nodes if node.text]
+    names = [_placeholders(node.text) for node in nodes if node.text]
     if names:
         lines = tuple(node.line for node in nodes if node.text)
         yield runtime("dotnet", ";".join(names), lines)
-
-
-def _framework(node: Node) -> str:
-    """A framework's short name; old projects write ``v4.7.2`` for ``net472``."""
-    if node.tag == "TargetFrameworkVersion":
-        return "net" + node.text.lower().removeprefix("v").replace(".", "")
-    return _placeholders(node.text)
 
 
 def _packages(project: Node) -> Iterator[Coordinate]:

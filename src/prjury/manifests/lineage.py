@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -14,7 +16,7 @@ from prjury.manifests.formats import RANKS, format_of
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.manifests.node import list_requests
-from prjury.manifests.published import find_published
+from prjury.resources import read_published_text
 from prjury.snapshot.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
@@ -27,6 +29,8 @@ _KNOWN_PARENTS = frozenset({"org.springframework.boot"})
 #: Where an override at the root holds for all that is below.
 _OVERRIDING = frozenset({"npm", "go"})
 
+#: Versions by ``group:artifact``, by minor line, by the parent or BOM that manages them.
+_Table: TypeAlias = Mapping[str, Mapping[str, Mapping[str, str]]]
 #: Build files by path, each one read or the reason why it cannot be.
 Shelf: TypeAlias = Mapping[str, Manifest | ManifestError]
 
@@ -229,3 +233,22 @@ def _is_blank(path: str, manifest: Manifest | ManifestError | None) -> bool:
     """Return true for a ``package.json`` that only says how Node reads the files beside it."""
     is_package = posixpath.basename(path) == "package.json"
     return is_package and isinstance(manifest, Manifest) and not manifest.own
+
+
+@cache
+def _table() -> _Table:
+    table: _Table = json.loads(read_published_text())
+    return table
+
+
+def find_published(name: str, version: str | None) -> Mapping[str, str]:
+    """Return what a parent or BOM manages: in its minor line, or the last one known before."""
+    minor = _line_of(version or "")
+    lines = {_line_of(line): versions for line, versions in _table().get(name, {}).items()}
+    earlier = [line for line in lines if minor[:1] == line[:1] and line <= minor]
+    return lines[max(earlier)] if minor and earlier else {}
+
+
+def _line_of(version: str) -> tuple[int, ...]:
+    numbers = version.split(".")[:2]
+    return tuple(map(int, numbers)) if all(part.isdigit() for part in numbers) else ()

@@ -160,16 +160,10 @@ def _comparator(operator: str, partial: str) -> VersionSpan:
         # Nothing is above or below all versions.
         return VersionSpan((0,), (0,)) if operator in {"<", ">"} else VersionSpan()
     above = (*trim(version), 0) if len(version) == _WHOLE else step_over(version)
-    return {
-        "^": _caret(version),
-        "~": _tilde(version),
-        "~>": _tilde(version),
-        "=": VersionSpan(trim(version), above),
-        ">=": VersionSpan(trim(version)),
-        ">": VersionSpan(above),
-        "<": VersionSpan((0,), trim(version)),
-        "<=": VersionSpan((0,), above),
-    }[operator]
+    if operator in {"=", ">", "<="}:
+        low = {"=": trim(version), ">": above, "<=": (0,)}[operator]
+        return VersionSpan(low, None if operator == ">" else above)
+    return _BOUNDS[operator](version)
 
 
 def _numbers(partial: str) -> Numbers:
@@ -236,18 +230,21 @@ def _tilde(version: Numbers) -> VersionSpan:
     return VersionSpan(trim(version), step_over(version[:2]))
 
 
-_OPERATORS: Mapping[str, Callable[[Numbers], VersionSpan | None]] = {
-    "": pin,
-    "==": pin,
-    "===": pin,
-    "!=": _any,
-    "~=": _compatible,
+#: What npm, Cargo and Python mean alike.
+_BOUNDS: Mapping[str, Callable[[Numbers], VersionSpan]] = {
     ">=": lambda version: VersionSpan(trim(version)),
-    ">": lambda version: VersionSpan((*trim(version), 0)),
     "<": lambda version: VersionSpan((0,), trim(version)),
-    "<=": lambda version: VersionSpan((0,), (*trim(version), 0)),
     "^": _caret,
     "~": _tilde,
+    "~>": _tilde,
+}
+_OPERATORS: Mapping[str, Callable[[Numbers], VersionSpan | None]] = {
+    **_BOUNDS,
+    **dict.fromkeys(("", "==", "==="), pin),
+    "!=": _any,
+    "~=": _compatible,
+    ">": lambda version: VersionSpan((*trim(version), 0)),
+    "<=": lambda version: VersionSpan((0,), (*trim(version), 0)),
 }
 
 
@@ -299,7 +296,6 @@ def _hull(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
 _ACTION = re.compile(r"v?(\d{1,5}(?:\.\d{1,5}){0,2})(?:[-+][\w.+-]*)?")
 _JAVA = re.compile(r"(?:1\.)?(\d{1,3})(?:\.\d+)*(?:[_+-].*)?")
 _FRAMEWORK = re.compile(r"net(?:coreapp)?(\d{1,2}\.\d{1,2})(?:-[\w.]+)?")
-_OLD_FRAMEWORK = re.compile(r"net(\d)(\d)(\d)?")
 
 
 def action(text: str) -> VersionSpan | None:
@@ -318,16 +314,14 @@ def java(text: str) -> VersionSpan | None:
 
 
 def dotnet(text: str) -> VersionSpan | None:
-    """Target frameworks: ``net8.0`` is 8.0, ``net472`` is 4.7.2; several make a span."""
+    """Target frameworks: ``net8.0`` is 8.0; several make a span."""
     names = [name.strip() for name in text.split(";") if name.strip()]
     return hull(_framework(name.lower()) for name in names)
 
 
 def _framework(name: str) -> VersionSpan | None:
-    if match := _FRAMEWORK.fullmatch(name):
-        return exact(match[1])
-    old = _OLD_FRAMEWORK.fullmatch(name)
-    return exact(".".join(part for part in old.groups() if part)) if old else None
+    match = _FRAMEWORK.fullmatch(name)
+    return exact(match[1]) if match else None
 
 
 RUNTIMES: Mapping[str, Callable[[str], VersionSpan | None]] = {

@@ -57,14 +57,6 @@ def test_central_versions() -> None:
     assert told(manifest) == [("analyzers", "1.0")]
 
 
-def test_an_old_project() -> None:
-    content = (
-        b'<Project xmlns="http://schemas.microsoft.com/developer/msbuild/2003"><PropertyGroup>'
-        b"<TargetFrameworkVersion>v4.7.2</TargetFrameworkVersion></PropertyGroup></Project>"
-    )
-    assert told(read_msbuild(content), Role.MANAGED) == [("dotnet", "net472")]
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

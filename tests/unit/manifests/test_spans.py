@@ -169,7 +169,7 @@ def test_other_registries(ecosystem: str, text: str, expected: VersionSpan | Non
         ("dotnet", "net8.0-windows", span("8", "8+")),
         ("dotnet", "net6.0;net8.0", span("6", "8+")),
         ("dotnet", "netcoreapp3.1", span("3.1", "3.1+")),
-        ("dotnet", "net472", span("4.7.2", "4.7.2+")),
+        ("dotnet", "net472", None),
         ("dotnet", "netstandard2.0", None),
         ("dotnet", "netstandard2.0;net8.0", None),
     ],

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.lineage import maven_chain
+from prjury.manifests.lineage import find_published, maven_chain
 from prjury.manifests.maven import read_pom
-from prjury.manifests.published import find_published
 
 BOOT = "org.springframework.boot:spring-boot"
 PARENT = (
