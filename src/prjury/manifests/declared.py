@@ -93,14 +93,15 @@ def is_manifest(path: str) -> bool:
 
 
 def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
-    """List what a file declares with a version; None for a file whose name declares nothing."""
+    """List what a file declares, tools last; None for a file whose name declares nothing."""
     reader = reader_for(path)
     if reader is None:
         return None
     manifest = reader(check_size(content))
     lines = _Lines(content)
     dependencies = [*_dependencies(path, manifest, lines), *_list_named_versions(manifest, lines)]
-    return tuple(sorted(dict.fromkeys(dependencies), key=lambda each: each.line))
+    distinct = dict.fromkeys(dependencies)
+    return tuple(sorted(distinct, key=lambda each: (each.purpose is Purpose.TOOL, each.line)))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.requirements import merge_entries, normalise_name, requirement
+from prjury.manifests.requirements import list_entries, normalise_name, requirement
 from prjury.manifests.setuptools import package
 from prjury.manifests.syntax import (
     lines_in,
@@ -58,18 +58,16 @@ def read_pyproject(content: bytes) -> PyProject:
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
-    dependencies, further = merge_entries(_main(document, seen), _optional(document, seen))
     workspace = table(document, "tool", "uv", "workspace")
     members, excluded = (strings(workspace.get(key)) for key in ("members", "exclude"))
     return PyProject(
         name=name or "",
         version=version,
         own_version=version,
-        further=further,
         coordinates=(
             *([package(name, version)] if name else []),
             *_python(project, poetry, seen),
-            *dependencies,
+            *list_entries(_main(document, seen), _optional(document, seen)),
             *_read_pins(document, seen),
             *_read_list(
                 table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"
@@ -105,21 +103,21 @@ def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
     return frozenset().union(*_collect_names(lists).values())
 
 
-def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[list[Coordinate]]:
-    return [
-        _read_list(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen),
-        _poetry(table(document, "tool", "poetry", "dependencies"), seen),
-    ]
+def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
+    """List the project's own dependencies; Poetry's table adds what that does not version."""
+    own = _read_list(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen)
+    names = {each.artifact for each in own if each.version}
+    poetry = _poetry(table(document, "tool", "poetry", "dependencies"), seen)
+    return [*own, *(each for each in poetry if each.artifact not in names)]
 
 
 def _optional(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
-) -> list[list[Coordinate]]:
-    groups = _poetry_groups(table(document, "tool", "poetry"))
-    return [
-        *(_poetry(group, seen, scope) for scope, group in groups),
-        *(_read_list(group, Role.DEPENDENCY, seen, scope) for scope, group in _groups(document)),
-    ]
+) -> Iterator[Coordinate]:
+    for scope, group in _poetry_groups(table(document, "tool", "poetry")):
+        yield from _poetry(group, seen, scope)
+    for scope, listed in _groups(document):
+        yield from _read_list(listed, Role.DEPENDENCY, seen, scope)
 
 
 def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -197,15 +195,15 @@ def read_pipfile(content: bytes) -> Manifest:
     seen = toml_mentions(text)
     requires = table(document, "requires")
     python = word(requires.get("python_full_version")) or word(requires.get("python_version"))
-    groups = [
-        _poetry(value, seen, name)
+    optional = [
+        each
         for name, value in document.items()
         if isinstance(value, dict) and name not in {"packages", "requires", "scripts", "pipenv"}
+        for each in _poetry(value, seen, name)
     ]
-    main = [_poetry(table(document, "packages"), seen)]
     own = [runtime("python", _pin_python(python), lines_in(seen, "requires"))] if python else []
-    dependencies, further = merge_entries(main, groups)
-    return Manifest(coordinates=(*own, *dependencies), further=further)
+    main = _poetry(table(document, "packages"), seen)
+    return Manifest(coordinates=(*own, *list_entries(main, optional)))
 
 
 def read_python_version(content: bytes) -> Manifest:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
@@ -43,47 +43,11 @@ def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinat
     return Coordinate("", normalise_name(read.name), version, role, lines, "pypi")
 
 
-def merge_entries(
-    main: Sequence[Sequence[Coordinate]], optional: Sequence[Sequence[Coordinate]]
-) -> tuple[tuple[Coordinate, ...], tuple[Coordinate, ...]]:
-    """List each dependency once, with all its lines; and the entries that say another version.
-
-    Extras and groups count where the project names no version, as optional ones.
-    """
-    by_name: dict[str, list[Coordinate]] = {}
-    for group in main:
-        for name, entries in _group_by_name(group).items():
-            entries_before = by_name.get(name, [])
-            first = entries_before if any(c.version for c in entries_before) else entries
-            by_name[name] = _with_lines(first, [*entries_before, *entries])
-    extras = [replace(each, optional=True) for group in optional for each in group]
-    for name, entries in _group_by_name(extras).items():
-        entries_before = by_name.get(name, [])
-        if any(c.version for c in entries_before):
-            by_name[name] = _with_lines(entries_before, [*entries_before, *entries])
-            continue
-        for version in dict.fromkeys(c.version for c in entries):
-            same = [c for c in entries if c.version == version]
-            entries_before = [*entries_before, *_with_lines(same[:1], same)]
-        by_name[name] = entries_before
-    coordinates = tuple(coordinate for entries in by_name.values() for coordinate in entries)
-    pairs = {(each.artifact, each.version) for each in coordinates}
-    every = (*(each for group in main for each in group), *extras)
-    return coordinates, tuple(one for one in every if (one.artifact, one.version) not in pairs)
-
-
-def _group_by_name(coordinates: Iterable[Coordinate]) -> dict[str, list[Coordinate]]:
-    by_name: dict[str, list[Coordinate]] = {}
-    for coordinate in coordinates:
-        by_name.setdefault(coordinate.artifact, []).append(coordinate)
-    return by_name
-
-
-def _with_lines(entries: list[Coordinate], namesakes: list[Coordinate]) -> list[Coordinate]:
-    """The first of those that are kept gets the lines of all that are not."""
-    own = {line for c in entries for line in c.lines}
-    more = sorted({line for c in namesakes for line in c.lines} - own)
-    return [replace(entries[0], lines=(*entries[0].lines, *more)), *entries[1:]]
+def list_entries(
+    main: Iterable[Coordinate], optional: Iterable[Coordinate]
+) -> tuple[Coordinate, ...]:
+    """List what a project asks for, and then, as optional, what its extras and groups ask for."""
+    return (*main, *(replace(each, optional=True) for each in optional))
 
 
 def read_requirements(content: bytes) -> Manifest:

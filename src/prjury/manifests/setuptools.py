@@ -6,12 +6,12 @@ import ast
 import configparser
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.requirements import merge_entries, normalise_name, requirement
+from prjury.manifests.requirements import list_entries, normalise_name, requirement
 from prjury.manifests.syntax import text_of
 
 _MAX_LENGTH = 256 * 1024
@@ -42,21 +42,19 @@ def read_setup_cfg(content: bytes) -> Manifest:
         (key, parser.get("options", key, fallback=""))
         for key in ("setup_requires", "tests_require")
     ]
-    main, *optional = [
-        [
-            replace(each, scope=scope)
-            for each in _requirements(
-                (line.strip(), numbers.get(line.strip())) for line in text.split("\n")
-            )
-        ]
-        for scope, text in (("", parser.get("options", "install_requires", fallback="")), *extras)
+    lists = {"": parser.get("options", "install_requires", fallback=""), **dict(extras)}
+    entries = [
+        replace(each, scope=scope, optional=bool(scope))
+        for scope, listed in lists.items()
+        for each in _requirements(
+            (line.strip(), numbers.get(line.strip())) for line in listed.split("\n")
+        )
     ]
     return _manifest(
         parser.get("metadata", "name", fallback=None),
         parser.get("metadata", "version", fallback=None),
         parser.get("options", "python_requires", fallback=None),
-        [main],
-        optional,
+        entries,
     )
 
 
@@ -103,15 +101,15 @@ def _setup(call: ast.AST, names: Names) -> Manifest:
     arguments = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
     values = {key: _literal(value, names) for key, value in arguments.items()}
     extras = values.get("extras_require")
-    main = list(_requirements(_strings(values.get("install_requires"))))
+    main = _requirements(_strings(values.get("install_requires")))
     groups = extras.values() if isinstance(extras, dict) else ()
+    optional = (each for group in groups for each in _requirements(_strings(group)))
     texts = {key: value[0] for key, value in values.items() if isinstance(value, tuple)}
     return _manifest(
         texts.get("name"),
         texts.get("version"),
         texts.get("python_requires"),
-        [main],
-        [list(_requirements(_strings(group))) for group in groups],
+        list_entries(main, optional),
     )
 
 
@@ -156,12 +154,10 @@ def _manifest(
     name: str | None,
     version: str | None,
     python: str | None,
-    main: list[list[Coordinate]],
-    optional: list[list[Coordinate]],
+    dependencies: Iterable[Coordinate],
 ) -> Manifest:
     # A version such as `attr: package.__version__` is read elsewhere, or by running code.
     number = version if version and version[:1].isdigit() else None
-    dependencies, further = merge_entries(main, optional)
     more = [package(name, number)] if name else []
     more += [runtime("python", python)] if python else []
     return Manifest(
@@ -169,5 +165,4 @@ def _manifest(
         version=number,
         coordinates=(*more, *dependencies),
         own_version=number,
-        further=further,
     )

@@ -53,8 +53,8 @@ def test_a_version_in_a_pom_belongs_to_the_element_around_it() -> None:
         ("org.springframework.boot:spring-boot-parent", "3.4.0", Purpose.LIBRARY),
         ("the project itself", "1.0.0-SNAPSHOT", Purpose.OWN),
         ("jackson.version", "2.17.1", Purpose.LIBRARY),
-        ("maven-surefire-plugin.version", "3.2.5", Purpose.TOOL),
         ("a.b:c", "1.0", Purpose.LIBRARY),
+        ("maven-surefire-plugin.version", "3.2.5", Purpose.TOOL),
         ("a.b:d", "2.0", Purpose.TOOL),
     ]
 

@@ -59,6 +59,7 @@ def test_a_pyproject() -> None:
         ("pypi", "local", None),
         ("pypi", "pytest", ">=7"),
         ("pypi", "ruff", "==0.5"),
+        ("pypi", "django", "==4.2.9"),
         ("pypi", "sphinx", None),
         ("pypi", "mypy", ">=1"),
     ]
@@ -88,10 +89,12 @@ dev = ["numpy>=2"]
     )
     assert [(c.artifact, c.version, c.lines, c.optional) for c in manifest.coordinates] == [
         ("six", None, (2,), False),
-        ("six", ">=1.16", (4,), True),
-        ("attrs", ">=20", (2, 5), False),
+        ("attrs", ">=20", (2,), False),
         ("numpy", ">=2", (4, 7), True),
+        ("six", ">=1.16", (4,), True),
         ("numpy", "<2", (5,), True),
+        ("attrs", "<19", (5,), True),
+        ("numpy", ">=2", (4, 7), True),
     ]
 
 
