@@ -115,7 +115,6 @@ class Talker:
     name: str = "test:talker"
     options: str = ""
     room: int = 30_000
-    stand_in: bool = False
     asked: list[Prompt] = field(default_factory=list)
     deadlines: list[Deadline] = field(default_factory=list)
 
@@ -138,7 +137,7 @@ class Talker:
         if isinstance(said, CannotJudgeError):
             raise said
         text = said if isinstance(said, str) else said(prompt)
-        return Reply(text, "talker-1", 1000, 50, 0.01, stand_in=self.stand_in)
+        return Reply(text, "talker-1", 1000, 50, 0.01)
 
 
 def always(said: Said, name: str = "test:talker", **more: Any) -> Talker:

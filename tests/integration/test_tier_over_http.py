@@ -368,13 +368,6 @@ def test_models_of_a_tier_vote_by_median(tmp_path: Path) -> None:
     assert "fails and was outvoted" in said.first_line
 
 
-def chain(**sections: Any) -> Policy:
-    default = {"provider": "openai", "name": "first"}
-    fallback = [{"provider": "anthropic", "name": CLAUDE.partition(":")[2]}]
-    models = {"default": default, "fallback": fallback}
-    return policy(advisory=False, models=models, **sections)
-
-
 def panel_with_chair() -> Policy:
     panel = [{"provider": "openai", "name": name} for name in ("a", "b")]
     chair = {"provider": "openai", "name": "chair"}

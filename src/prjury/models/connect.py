@@ -11,7 +11,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
+from msgspec.structs import asdict
 
 from prjury.deadline import Deadline
 from prjury.errors import UsageError
@@ -41,23 +42,20 @@ _SHAPE = (
 )
 
 
-class ScriptedAnswer(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ScriptedAnswer(Reply, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One recorded answer, or the way in which no answer came.
 
     Attributes:
+        text: the reply as it came; a JSON value instead of a string is written out as JSON.
         prompt: which prompt it answers: its `Prompt.sha256`, its name with or without the version
             (``quality/1``, ``quality``), or ``*`` for every other one.
-        text: the reply as it came; a JSON value instead of a string is written out as JSON.
         error: the reason of the `ModelError` to raise instead.
     """
 
-    prompt: Annotated[str, Meta(min_length=1)] = _ANY
     text: Any = None
+    model: str = ""
+    prompt: Annotated[str, Meta(min_length=1)] = _ANY
     error: ModelReason | None = None
-    model: str | None = None
-    input_tokens: Annotated[int, Meta(ge=0)] = 0
-    output_tokens: Annotated[int, Meta(ge=0)] = 0
-    usd: Annotated[float, Meta(ge=0)] | None = None
 
     def reply(self, name: str) -> Reply:
         """Return the reply of the model of this name, unless the entry knows better."""
@@ -146,16 +144,9 @@ class AnswerFile:
 
     def keep(self, prompt: Prompt, got: Reply | None, reason: str | None) -> None:
         """Add an answer, or the reason why there is none."""
-        spent = got or Reply("", "")
-        values = {
-            "prompt": prompt.sha256,
-            "text": None if reason else spent.text,
-            "error": reason,
-            "model": spent.model or None,
-            "input_tokens": spent.input_tokens,
-            "output_tokens": spent.output_tokens,
-            "usd": spent.usd,
-        }
+        spent = asdict(got or Reply("", ""))
+        text = None if reason else spent["text"]
+        values = {**spent, "prompt": prompt.sha256, "text": text, "error": reason}
         self._append(_encode(msgspec.convert(values, ScriptedAnswer)) + b"\n")
 
     def _append(self, content: bytes, how: int = os.O_APPEND) -> None:

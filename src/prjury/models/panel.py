@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import shlex
 import threading
@@ -24,11 +23,11 @@ from prjury.models.choose import (
     choose_model,
 )
 from prjury.models.connect import AnswerFile, connect
-from prjury.models.wrappers import Budget, RateLimit, RecordedModel, Spent, WrappedModel
+from prjury.models.wrappers import Budget, RateLimit, RecordedModel, Spent
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig, ReviewConfig
 from prjury.ports import ChatModel, NoRecorder, Panel, Recorder
-from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
+from prjury.ports.messages import Prompt, Reply, UnsentError
 
 
 class UnavailableModel:
@@ -51,70 +50,6 @@ class UnavailableModel:
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
         """Return no price."""
         return 0.0
-
-
-#: Failures of the way to a model, after which another may do better. A refusal, a cut-off reply
-#: and a spent budget are answers: to ask around until somebody says yes would be no judgment.
-_OF_THE_WAY = frozenset(
-    {
-        "rate_limited",
-        "unreachable",
-        "unauthorized",
-        "timeout",
-        "provider_error",
-        "not_installed",
-    }
-)
-
-
-class FallbackModel(WrappedModel):
-    """Asks the first model, and the next one where there was no way to the one before.
-
-    It goes by the name of the first, and by the price of the first; its room is that of the
-    smallest.
-    """
-
-    def __init__(self, models: Sequence[ChatModel]) -> None:
-        super().__init__(models[0])
-        self._models = tuple(models)
-        # Each of them may have answered.
-        self.identity = json.dumps([model.identity for model in models])
-        self.room = min(model.room for model in models)
-
-    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """Return the first reply that can be had.
-
-        Each model gets an equal share of the time that is left, so that one that hangs leaves time
-        for those after it.
-
-        Raises:
-            ModelError: the last failure, with those before it, when nobody can be asked, or the
-                first one that is no failure of the way.
-        """
-        failed: list[tuple[str, ModelError]] = []
-        for place, model in enumerate(self._models):
-            share = deadline.remaining / (len(self._models) - place)
-            try:
-                reply = model.ask(prompt, deadline.within(share))
-            except ModelError as error:
-                if error.reason not in _OF_THE_WAY:
-                    raise
-                failed.append((model.name, error))
-                if not deadline.remaining:
-                    break
-            else:
-                return replace(reply, stand_in=place > 0 or reply.stand_in)
-        raise _join_failures(failed)
-
-
-def _join_failures(failed: Sequence[tuple[str, ModelError]]) -> ModelError:
-    """Return the last failure, which names those before it."""
-    *before, (_, last) = failed
-    if not before:
-        return last
-    tried = ", ".join(f"{name} ({error.reason})" for name, error in before)
-    last.what = f"{last.what.rstrip('.')}; {len(failed)} models were asked, before it {tried}"
-    return last
 
 
 #: A command and all that follows it, for its arguments may hold commas.
@@ -156,7 +91,7 @@ def _config(text: str, models: ModelsConfig) -> ModelConfig:
     provider, colon, name = text.partition(":")
     if not colon:
         provider, name = (models.default.provider if models.default.base_url else AUTO), text
-    for listed in (models.default, *models.fallback, *models.panel):
+    for listed in (models.default, *models.panel):
         if (listed.provider, listed.name) == (provider, name or None):
             return listed
     changes: dict[str, object] = {"provider": provider, "name": name or None}
@@ -228,7 +163,7 @@ class ModelPanel:
     def secret(self) -> bytes:
         """One digest of the keys of all models that could be asked, which only this user knows."""
         config = self._config
-        configs = (config.default, *config.fallback, *config.panel, *filter(None, [config.chair]))
+        configs = (config.default, *config.panel, *filter(None, [config.chair]))
         own = {model.key_env for model in configs if model.key_env}
         names = sorted(own | {wiring.key for wiring in HOSTED.values()})
         keys = [self._environ.get(name, "").strip() for name in names]
@@ -238,16 +173,14 @@ class ModelPanel:
         """Return who is asked: by the flag, or else by the judge's wish, or else by the policy."""
         if self._untrusted and (self._config.reaches_out or names_a_program(request)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
-        seats = [[self._choose_model(one) for one in seat] for seat in self._seats(request)]
-        choices = [choice for seat in seats for choice in seat]
-        absent = [choice.why for choice in choices if isinstance(choice, MissingModel)]
+        choices = [self._choose_model(each) for each in self._seats(request)]
+        absent = [choice for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
-            return Panel(missing="; ".join(dict.fromkeys(absent)))
+            return Panel(missing="; ".join(dict.fromkeys(each.why for each in absent)))
         retry = self._config.retry
-        first = [seat[0] for seat in seats if len(seat) == 1]
         return Panel(
-            tuple(map(self._seat_model, seats)),
-            absent={one.name: one.why for one in first if isinstance(one, MissingModel)},
+            tuple(map(self._model, choices)),
+            absent={each.name: each.why for each in absent},
             chair=self._chair(),
             confidence=retry.confidence,
             rounds=retry.iterations,
@@ -282,30 +215,25 @@ class ModelPanel:
                     remedy="Set the key, name another model, or leave --model out",
                 )
 
-    def _seats(self, request: str) -> list[list[WantedModel]]:
-        """Return for each seat the model that is wanted there, and those that stand in for it."""
+    def _seats(self, request: str) -> list[WantedModel]:
+        """Return the model that is wanted for each seat."""
         config = self._config
         if self._flag:
-            return [[one] for one in parse_model_spec(self._flag, "--model", config, script=True)]
+            return parse_model_spec(self._flag, "--model", config, script=True)
         if request not in {"", AUTO}:
-            return [[one] for one in parse_model_spec(request, "a judge's `model`", config)]
+            return parse_model_spec(request, "a judge's `model`", config)
         if config.panel:
-            return [[WantedModel(one, f"models.panel.{i}")] for i, one in enumerate(config.panel)]
-        others = [WantedModel(one, f"models.fallback.{i}") for i, one in enumerate(config.fallback)]
-        return [[WantedModel(config.default, "models.default"), *others]]
+            return [WantedModel(one, f"models.panel.{i}") for i, one in enumerate(config.panel)]
+        return [WantedModel(config.default, "models.default")]
 
     def _chair(self) -> ChatModel | None:
         chair = self._config.chair
         if chair is None or self._flag:
             return None
-        return self._seat_model([self._choose_model(WantedModel(chair, "models.chair"))])
+        return self._model(self._choose_model(WantedModel(chair, "models.chair")))
 
     def _choose_model(self, wanted: WantedModel) -> ModelChoice | MissingModel:
         return choose_model(wanted, self._config, self._environ, offline=self._offline)
-
-    def _seat_model(self, choices: Sequence[ModelChoice | MissingModel]) -> ChatModel:
-        models = [self._model(choice) for choice in choices]
-        return models[0] if len(models) == 1 else FallbackModel(models)
 
     def _model(self, choice: ModelChoice | MissingModel) -> ChatModel:
         if isinstance(choice, MissingModel):

@@ -44,6 +44,7 @@ _KEYS = {
     ("backport", "most"): "name the branches with `backport: {branches: […]}`",
     ("backport", "trailers"): "leave it out: lines such as `Backport-to: 1.2.x` always count",
     ("open", "title"): "leave it out: the title is `[BRANCH] TITLE`",
+    ("models", "fallback"): "leave it out, or seat several models with `models: {panel: […]}`",
     ("sandbox", "mounts"): "name what a build may read with `sandbox: {lend: [npmrc]}`",
     ("suppressions", "ecosystem"): "use `suppressions: {allow: false}` for all of them",
     ("patterns", "suppressions"): "use `suppressions: {allow: false}`",

@@ -94,7 +94,6 @@ class ModelsConfig(PolicySection, frozen=True):
     """The models behind model-backed judges."""
 
     default: ModelConfig = field(default_factory=ModelConfig)
-    fallback: Annotated[list[ModelConfig], "asked in turn if the one before has no answer"] = []
     panel: Annotated[list[ModelConfig], Meta(max_length=9), "asked instead of the default"] = []
     chair: Annotated[ModelConfig | None, "reads what the panel says, and decides"] = None
     base_url: Annotated[str | None, "the address of `openai` models that name none"] = None
@@ -104,7 +103,7 @@ class ModelsConfig(PolicySection, frozen=True):
     @property
     def reaches_out(self) -> bool:
         """Whether it says where models are reached, with which key, or by which program."""
-        configs = [self.default, *self.fallback, *self.panel, *filter(None, [self.chair])]
+        configs = [self.default, *self.panel, *filter(None, [self.chair])]
         own = any(model.base_url or model.key_env or model.command for model in configs)
         return own or self.base_url is not None
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from prjury.errors import CannotJudgeError
 
@@ -73,14 +73,13 @@ class Prompt(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """What a model, or its ``stand_in``, answered; US dollars are None where nobody knows them."""
+    """What a model answered, and what it cost in US dollars, None where that is not known."""
 
     text: str
     model: str
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = None
-    stand_in: bool = False
+    input_tokens: Annotated[int, Meta(ge=0)] = 0
+    output_tokens: Annotated[int, Meta(ge=0)] = 0
+    usd: Annotated[float, Meta(ge=0)] | None = None
 
 
 ModelReason: TypeAlias = Literal[

@@ -365,7 +365,6 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel"}):
     seats: tuple[SeatFacts, ...] = ()
     confirmed: int = 0
     basis: AnswerBasis | None = None
-    stand_ins: tuple[str, ...] = ()
     cost: Cost = field(name="usage", default=NO_COST)
 
     @classmethod

@@ -201,8 +201,6 @@ def list_facts(ballot: Ballot) -> Iterator[str]:
     panel = PanelFacts.of(judgment)
     if len(panel.models) == 1:
         yield f"model `{panel.models[0]}`"
-    if panel.stand_ins:
-        yield f"{join_words(list(panel.stand_ins))} answered in its place"
     if (time := duration(ballot.elapsed_ms)) != _NO_TIME:
         yield time
 

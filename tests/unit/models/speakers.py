@@ -17,7 +17,7 @@ Saying = Reply | ModelError | Callable[[Deadline], Reply]
 
 
 def reply(text: str = "yes", tokens_in: int = 10, tokens_out: int = 2, **more: float) -> Reply:
-    return Reply(text, "m-1", tokens_in, tokens_out, **more)  # type: ignore[arg-type]
+    return Reply(text, "m-1", tokens_in, tokens_out, **more)
 
 
 def error(reason: ModelReason, spent: Reply | None = None) -> ModelError:

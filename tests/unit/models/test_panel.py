@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -94,23 +93,6 @@ def test_a_panelist_without_a_key_keeps_its_seat() -> None:
     assert "no key for anthropic is set (ANTHROPIC_API_KEY)" in str(told)
     assert panel.models[1].price(1_000, 1_000) == 0.0
     assert panel.models[1].room == 30_000
-
-
-def test_a_fallback_answers_for_a_default_without_a_key(tmp_path: Path) -> None:
-    program = ModelConfig(provider="command", command=[sys.executable, "-c", "print('yes')"])
-    models = seated({"PATH": "/usr/bin:/bin"}, default=CLAUDE, fallback=[program])
-    (model,) = models.panel().models
-    assert model.name == "anthropic:claude-x"
-    answer = model.ask(PROMPT, SOON)
-    assert (answer.text.strip(), answer.stand_in) == ("yes", True)
-
-
-def test_a_fallback_is_for_the_default_alone() -> None:
-    models = seated(BOTH, default=GPT, fallback=[CLAUDE], panel=[GPT])
-    assert "claude" not in models.panel().models[0].identity
-    assert "claude" not in models.panel("openai:y").models[0].identity
-    alone = seated(BOTH, default=GPT, fallback=[CLAUDE])
-    assert "claude-x" in alone.panel().models[0].identity
 
 
 def test_the_chair_is_the_policys_and_the_flag_sends_it_away() -> None:

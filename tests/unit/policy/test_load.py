@@ -55,6 +55,7 @@ GONE = {
     "backport: {override: x}": "`/prjury backport BRANCH`",
     "backport: {most: 2}": "branches",
     "backport: {trailers: false}": "always count",
+    "models: {fallback: []}": "models.fallback is gone; leave it out, or seat several models",
     "sandbox: {mounts: [/opt]}": "sandbox.mounts is gone; name what a build may read",
     "suppressions: {ecosystem: false}": "allow: false",
     "tiers: [{name: a, policy: final_tier, judges: [{patterns: {ecosystem: true}}]}]": "allow",

@@ -111,7 +111,7 @@ def test_a_suppressed_finding_names_what_suppresses_it() -> None:
 KEYS = (
     "facts scope read unread outside subject summaries repeated command exit_code log from builds "
     "note compared tests test_files failure_counts unbuilt stopped_at findings suppressions "
-    "silencing panel model agreement iterations flipped evidence stand_ins usage"
+    "silencing panel model agreement iterations flipped evidence usage"
 ).split()
 ODD = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["build", "merge"]),

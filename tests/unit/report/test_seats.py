@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 
-from fakes import reports as fake
-from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.report.judge_facts import PanelFacts, SeatFacts
 from prjury.report.view import seats_view
-from prjury.report.wording import list_facts
 
 SEATS = [
     {"seat": "a:x", "status": "pass", "score": 0.75, "criteria": {"risk": "pass", "tests": "fail"}},
@@ -42,12 +39,3 @@ def test_the_seats_stand_side_by_side() -> None:
 @pytest.mark.parametrize("metadata", [{}, {"panel": []}, {"panel": "x"}, {"panel": [1, None]}])
 def test_where_there_are_none_there_is_no_table(metadata: dict[str, Any]) -> None:
     assert panel(metadata).seats == ()
-
-
-@pytest.mark.parametrize("metadata", [{"stand_ins": ["m-2"]}, {"stand_ins": 3, "usage": 3}])
-def test_who_answered_in_anothers_place_is_named(metadata: dict[str, Any]) -> None:
-    answer = fake.ballot(
-        "quality", Judgment.passed("ok", metadata=metadata), 0, JudgeType.LLM_POWERED
-    )
-    is_list = isinstance(metadata["stand_ins"], list)
-    assert list(list_facts(answer)) == (["m-2 answered in its place"] if is_list else [])

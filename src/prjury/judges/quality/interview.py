@@ -69,11 +69,6 @@ class UsageLog(Struct, frozen=True):
         return ", ".join(dict.fromkeys(reply.model for reply in self.replies if reply.model))
 
     @property
-    def stand_ins(self) -> list[str]:
-        """The names of those who answered in the place of somebody who could not."""
-        return list(dict.fromkeys(reply.model for reply in self.replies if reply.stand_in))
-
-    @property
     def usage(self) -> dict[str, Any]:
         """The calls and their sum; ``usd`` is None as soon as one price is not known."""
         calls = list(self.calls)
@@ -139,25 +134,23 @@ class CallContext(Struct, frozen=True):
             self.usage_log.recalled.append(key)
             return answers
         try:
-            replies, lasting = self._interview(model, question, deadline)
+            replies = self._interview(model, question, deadline)
         except TaintedError as error:
             self.leaks.append(error)
             raise
         answers = verify(replies, Lines(question.shown.sections))
-        if lasting:
-            keep(self.memory, key, question.shown, answers)
+        keep(self.memory, key, question.shown, answers)
         return answers
 
     def _interview(
         self, model: ChatModel, question: Question, deadline: Deadline
-    ) -> tuple[Mapping[str, Answer], bool]:
-        """Return the answers, and whether they may be kept for another time."""
+    ) -> Mapping[str, Answer]:
         prompt, problem = question.prompt, ""
         for _ in range(2):
             reply = self.usage_log.ask(model, prompt, deadline)
             _refuse_leak(reply.text, question.canary)
             try:
-                return read(reply.text, question.form.criteria), not reply.stand_in
+                return read(reply.text, question.form.criteria)
             except InvalidReplyError as error:
                 problem = str(error)
             prompt = question.with_problem(problem)

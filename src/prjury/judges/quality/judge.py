@@ -138,7 +138,6 @@ class ModelBackedJudge(Generic[ContextT]):
         log, round_facts = calls.usage_log, verdict.aggregated.metadata
         about |= {
             "answered_by": prose(log.answered_by)[:200],
-            **({"stand_ins": log.stand_ins} if log.stand_ins else {}),
             "prompt": model_seats[0].question(case, layout, layout.chunks[0]).about,
             "usage": log.usage,
         }

@@ -202,13 +202,6 @@ def test_what_is_no_answer_is_not_kept(said: Said) -> None:
     assert call_context.judged(SMALL)[0].status is Status.PASS
 
 
-def test_an_answer_of_a_stand_in_is_not_kept() -> None:
-    call_context = Desk()
-    judgment, _ = call_context.judged(SMALL, model=always(reply(), stand_in=True))
-    assert (judgment.status, call_context.memory.kept) == (Status.PASS, {})
-    assert call_context.calls(SMALL) == 1
-
-
 def test_sheets_that_were_answered_are_kept_though_others_were_not() -> None:
     def said(prompt: Prompt) -> str:
         if paths_of(prompt) == ("src/f1.py",):

@@ -80,11 +80,6 @@ def test_a_seat_that_does_not_keep_to_its_time_has_not_answered() -> None:
     assert judgment.metadata["scope"]["read"] == ()
 
 
-def test_a_stand_in_is_named() -> None:
-    judgment = judge(Talker([PASSING], stand_in=True)).judge(context(SMALL))
-    assert judgment.metadata["stand_ins"] == ("talker-1",)
-
-
 criteria = st.sets(st.sampled_from(FOUR), min_size=1).map(sorted)
 verdicts = st.sampled_from(["pass", "fail", "abstain"])
 
