@@ -105,13 +105,6 @@ class PublishError(PrJuryError):
     default_reason = "not_published"
 
 
-def plain_problem(message: str) -> str:
-    """The words of pydantic without the names of our classes."""
-    problem = message.removeprefix("Value error, ").partition(" or instance of ")[0]
-    problem = problem.replace("dictionary", "mapping of keys to values")
-    return "this key is needed" if problem == "Field required" else problem
-
-
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``Did you mean build?``, or an empty text where no known name is near."""
     close = get_close_matches(name, list(known), n=1)

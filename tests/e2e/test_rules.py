@@ -154,9 +154,9 @@ def test_a_case_that_fails_is_told_with_file_and_line(prjury: Prjury, own: Path)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("pattern: import imp", "kind: nope", "packs/mine.yml line 11 (rules.0.match.0.ast-grep)"),
+        ("pattern: import imp", "kind: nope", "packs/mine.yml line 11: rules[0].match[0].ast-grep"),
         ("[python]", "[python, go]", "no failing and passing case for go"),
-        ("title: Mine", "title: Mine\ncolour: red", "line 3 (colour): Extra inputs"),
+        ("title: Mine", "title: Mine\ncolour: red", "line 3: colour is not a known key"),
     ],
 )
 def test_a_pack_that_is_wrong(prjury: Prjury, own: Path, old: str, new: str, words: str) -> None:

@@ -15,6 +15,7 @@ from prjury.judges.workspace.program_judges import LIMITS, make_shell, read_envi
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import patience
 from prjury.jury.library.agent import AgentResult
+from prjury.policy.agents import is_kept_from_agents
 from prjury.ports import Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 
@@ -70,8 +71,6 @@ class CommandAgent:
             raise ValueError("an agent's command is one line for /bin/sh")
         if not self.timeout > 0:
             raise ValueError(f"a timeout is above 0 seconds, not {self.timeout}")
-        from prjury.policy.agents import is_kept_from_agents  # noqa: PLC0415 - pydantic is slow
-
         for name in filter(is_kept_from_agents, self.env):
             raise ValueError(f"{name} is not handed to an agent")
 

@@ -24,6 +24,7 @@ from msgspec import structs
 from prjury.errors import SourceError
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
+from prjury.report.judge_facts import AgentFacts
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE, log_line
 from prjury.state_directory import private_directory
@@ -188,8 +189,6 @@ class RecordedProgress:
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
         """A judge has answered."""
         self._shown.judge_finished(jury, ballot)
-        from prjury.report.judge_facts import AgentFacts  # noqa: PLC0415 - pydantic is slow
-
         judgment = ballot.judgment
         agent = AgentFacts.of(judgment)
         record_tools(self._recorder, agent)

@@ -27,6 +27,8 @@ _BRANCH = (
 )
 _NAME = rf"^[A-Za-z][A-Za-z0-9_.-]{{0,59}}{_END}"
 _VARIABLE = rf"^[A-Za-z_][A-Za-z0-9_]*{_END}"
+_RULE = rf"^[a-z0-9][a-z0-9._-]*(/[a-z0-9._-]+)?{_END}"
+_IDENTIFIER = rf"^(?=.{{1,60}}{_END})[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*{_END}"
 _COMMAND = r"^(?=[\s\S]*\S)[^\x00]{1,10000}$"
 
 #: What a text has to be, by the pattern that it has to match.
@@ -39,6 +41,8 @@ SENTENCES: Mapping[str, str] = {
     _BRANCH: "a branch is a name such as 1.0.x, or a glob such as release/*",
     _NAME: "a name has up to 60 letters, digits, dots, hyphens and underscores, and a letter first",
     _VARIABLE: "a name has letters, digits and underscores",
+    _RULE: "a rule is PACK or PACK/RULE, as the report writes it",
+    _IDENTIFIER: "a name has up to 60 letters, digits and `_`, with hyphens between them",
     _COMMAND: "a command is needed",
 }
 
@@ -55,8 +59,18 @@ BranchLabel: TypeAlias = Annotated[str, Meta(pattern=_BRANCH_LABEL)]
 BranchName: TypeAlias = Annotated[str, Meta(pattern=_BRANCH)]
 Name: TypeAlias = Annotated[str, Meta(pattern=_NAME)]
 Variable: TypeAlias = Annotated[str, Meta(pattern=_VARIABLE)]
+#: A pack, or a rule as ``pack/rule``.
+RuleName: TypeAlias = Annotated[str, Meta(pattern=_RULE)]
+#: A pack's name, or a rule's within it.
+Identifier: TypeAlias = Annotated[str, Meta(pattern=_IDENTIFIER)]
 #: One line for the shell.
 CommandLine: TypeAlias = Annotated[str, Meta(pattern=_COMMAND)]
+
+
+#: A type expression: a class, a union, an annotated type.
+Form: TypeAlias = Any
+#: Read a value of a file as one of these forms.
+Convert: TypeAlias = Callable[[object, Form], Any]
 
 
 class MisfitError(ValueError):
@@ -102,6 +116,19 @@ class PolicySection(Struct, frozen=True, forbid_unknown_fields=True):
         return {one.encode_name: one.type for one in msgspec.structs.fields(cls)}
 
 
+class Words(tuple[str, ...]):
+    """Texts, of which one alone may stand without a list."""
+
+    __slots__ = ()
+    #: What a list of them holds.
+    FORM: ClassVar[Form] = list[str]
+
+    @classmethod
+    def read(cls, value: object, convert: Convert) -> Self:
+        """Read it as a file holds it."""
+        return cls(convert([value] if isinstance(value, str) else value, cls.FORM))
+
+
 class FilesOfPolicy(PolicySection, frozen=True, dict=True):
     """Options that name files: of the commit that the policy is from, or of this machine."""
 
@@ -125,12 +152,6 @@ class FilesOfPolicy(PolicySection, frozen=True, dict=True):
         copy = self.with_changes()
         vars(copy).update(values)
         return copy
-
-
-#: A type expression: a class, a union, an annotated type.
-Form: TypeAlias = Any
-#: Read a value of a file as one of these forms.
-Convert: TypeAlias = Callable[[object, Form], Any]
 
 
 class NamedEntry:

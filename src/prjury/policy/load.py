@@ -25,6 +25,7 @@ from prjury.policy.fields import (
     MisfitError,
     NamedEntry,
     PolicySection,
+    Words,
     convert_section,
     to_plain,
 )
@@ -269,7 +270,7 @@ def find_problems(
     try:
         convert_section(value, form, written=written)
     except ValidationError as error:
-        inner = [*_find_strange_keys(value, form, path)]
+        inner = [*_check_keys(value, form, path)]
         for key, item, part in _list_parts(value, form):
             inner += find_problems(item, part, (*path, key), written=written)
         if isinstance(error.__cause__, MisfitError):
@@ -304,6 +305,8 @@ def _list_forms(form: Form) -> Iterator[Any]:
     elif origin in {Union, types.UnionType}:
         for each in get_args(form):
             yield from _list_forms(each)
+    elif isinstance(form, type) and issubclass(form, Words):
+        yield from (list[str], str)
     elif form is not type(None):
         yield form
 
@@ -312,7 +315,7 @@ def _has_keys(form: Form) -> bool:
     return isinstance(form, type) and issubclass(form, PolicySection | NamedEntry)
 
 
-def _find_strange_keys(value: object, form: Form, path: KeyPath) -> Iterator[Problem]:
+def _check_keys(value: object, form: Form, path: KeyPath) -> Iterator[Problem]:
     sections = [each for each in _list_forms(form) if _has_keys(each)]
     is_open = any(issubclass(each, NamedEntry) and each.OPEN for each in sections)
     allowed = {key for each in sections for key in each.forms()}
@@ -327,6 +330,11 @@ def _find_strange_keys(value: object, form: Form, path: KeyPath) -> Iterator[Pro
         meant = did_you_mean(key, allowed) or f"Allowed are {', '.join(sorted(allowed))}"
         text = f"{join_keys(place)} is not a known key; {meant[:1].lower()}{meant[1:]}"
         yield Problem(place, text)
+    for each in sections:
+        for key in msgspec.structs.fields(each) if issubclass(each, PolicySection) else ():
+            if key.required and key.encode_name not in value:
+                text = f"{join_keys((*path, key.encode_name))}: this key is needed"
+                yield Problem(path, text)
 
 
 def join_keys(path: KeyPath) -> str:
@@ -337,7 +345,6 @@ def join_keys(path: KeyPath) -> str:
     return visible(text)
 
 
-_MISSING = re.compile(r"Object missing required field `(\w+)`")
 _LENGTH = re.compile(r"Expected `(array|object|str)` of length (?:(>=|<=) )?(\d+)")
 _RANGE = re.compile(r"Expected `(?:int|float)` (>=|<=) ([\d.]+)")
 _COUNTED = dict.fromkeys(("array", "object"), ("entry", "entries"))
@@ -353,8 +360,6 @@ def _word_problem(
 ) -> str:
     text = str(error).partition(" - at ")[0]
     name = join_keys(path) or "the file"
-    if match := _MISSING.match(text):
-        return f"{join_keys((*path, match[1]))}: this key is needed"
     if match := _LENGTH.match(text):
         word = {">=": "at least ", "<=": "at most "}.get(match[2], "")
         singular, plural = _COUNTED[match[1]]
@@ -387,7 +392,9 @@ def _describe_forms(form: Form) -> str:
         elif origin in {list, tuple}:
             names.append("a list")
         else:
-            names.append(_WORDS.get(each, "a mapping of keys to values"))
+            kinds = each.__mro__ if isinstance(each, type) else ()
+            words = [_WORDS[kind] for kind in kinds if kind in _WORDS]
+            names += words[:1] or ["a mapping of keys to values"]
     return " or ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self, TypeAlias
+from typing import Annotated, Literal, Self
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from prjury.policy.fields import FilesOfPolicy, InsidePath
 from prjury.snapshot.exempt import matches
-
-#: A pack, or a rule as ``pack/rule``.
-RuleName: TypeAlias = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9._-]*(/[a-z0-9._-]+)?$")]
 
 
 class RuleSelection(Struct, frozen=True):

@@ -18,13 +18,13 @@ from prjury.policy.fields import (
     Label,
     MisfitError,
     PolicySection,
+    RuleName,
     Share,
     Version,
     convert_section,
     seconds,
 )
 from prjury.policy.models import ModelsConfig
-from prjury.policy.patterns import RuleName
 from prjury.policy.tiers import (
     BuildSection,
     JudgeEntry,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from difflib import ndiff
 from itertools import groupby
+
+from msgspec import Struct
 
 from prjury.manifests.versions import Requirement
 from prjury.report.wording import pluralize
@@ -124,8 +125,7 @@ _FENCES = {
 }
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(Struct, frozen=True):
     """Code of a case, and what the rule's fix makes of it."""
 
     language: str
@@ -154,8 +154,7 @@ class Sample:
         return "\n".join(["```diff", *changed, "```"])
 
 
-@dataclass(frozen=True)
-class DescribedRule:
+class DescribedRule(Struct, frozen=True):
     """A rule in words; ``error``, ``warning`` and ``hint`` say what must be declared for it."""
 
     pack: Pack
@@ -219,7 +218,7 @@ class DescribedRule:
         samples = [
             Sample(name, example.code, example.fixed)
             for name, cases in sorted(self.rule.tests.code.items())
-            for example in cases.invalid
+            for example in cases.examples
         ]
         fixed = [sample for sample in samples if sample.fixed is not None]
         return next(iter([*fixed, *samples]), None)
@@ -231,8 +230,7 @@ class DescribedRule:
         return next((Sample(name, code) for name, c in cases for code in c.valid), None)
 
 
-@dataclass(frozen=True)
-class Described:
+class Described(Struct, frozen=True):
     """A pack in words."""
 
     pack: Pack

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import asdict
 
 from prjury.resources import templates
 from prjury.rulepacks.applicability import SEVERITIES
@@ -47,7 +48,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
     }
 
 
-_SAME = {"title", "why", "message", "severity", "confidence", "known_by"}
+_SAME = ("title", "why", "message", "severity", "confidence", "known_by")
 
 
 def rule_json(described: DescribedRule) -> Mapping[str, Any]:
@@ -55,11 +56,11 @@ def rule_json(described: DescribedRule) -> Mapping[str, Any]:
     rule = described.rule
     return {
         "rule": f"{described.pack.id}/{rule.id}",
-        **rule.model_dump(include=_SAME),
+        **{name: getattr(rule, name) for name in _SAME},
         "since": described.outcomes_by_severity,
         "languages": sorted(rule.languages),
         "replacement": rule.replacement,
-        "fix": [fix.model_dump() for fix in rule.fix],
+        "fix": [asdict(fix) for fix in rule.fix],
         "references": list(rule.references),
         "found": asdict(described.found) if described.found else None,
         "left_alone": asdict(described.left_alone) if described.left_alone else None,

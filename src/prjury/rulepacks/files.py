@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from msgspec import ValidationError
 
-from prjury.errors import ConfigError, plain_problem
+from prjury.errors import ConfigError
+from prjury.policy.fields import PolicySection, convert_section
+from prjury.policy.load import find_problems
 from prjury.policy.yaml_reader import MAX_BYTES, Document, KeyPath
 
 #: Mistakes of one file that are reported at once.
 _MOST = 20
 _REMEDY = "Correct the pack there; `prjury rules show PACK` shows one that is right"
-_Model = TypeVar("_Model", bound=BaseModel)
+_Section = TypeVar("_Section", bound=PolicySection)
 
 
 class PackPosition(NamedTuple):
@@ -80,20 +82,22 @@ def distinct(paths: Iterable[Path]) -> list[Path]:
     return list(files.values())
 
 
-def validate_model(model: type[_Model], document: Document) -> _Model:
-    """The document as a model."""
+def read_part(form: type[_Section], document: Document) -> _Section:
+    """Read the document as a part of a pack."""
     try:
-        return model.model_validate(document.value)
+        part: _Section = convert_section(document.value, form)
     except ValidationError as error:
-        errors = [(tuple(one["loc"]), str(one["msg"])) for one in error.errors()]
-        raise all_wrong([document_error(document, *one) for one in errors]) from error
+        problems = find_problems(document.value, form)
+        placed = sorted({(position(document, each.path), each.text) for each in problems})
+        raise join_errors([pack_error(*each) for each in placed]) from error
+    return part
 
 
-def all_wrong(wrongs: Sequence[ConfigError]) -> ConfigError:
+def join_errors(errors: Sequence[ConfigError]) -> ConfigError:
     """Several mistakes as one."""
-    problems = [wrong.what for wrong in wrongs[:_MOST]]
-    problems += [f"{len(wrongs) - _MOST} more"] if len(wrongs) > _MOST else []
-    return ConfigError("; ".join(problems), remedy=_REMEDY, reason=wrongs[0].reason)
+    problems = [error.what for error in errors[:_MOST]]
+    problems += [f"{len(errors) - _MOST} more"] if len(errors) > _MOST else []
+    return ConfigError("; ".join(problems), remedy=_REMEDY, reason=errors[0].reason)
 
 
 def position(document: Document, path: KeyPath) -> PackPosition:
@@ -101,14 +105,7 @@ def position(document: Document, path: KeyPath) -> PackPosition:
     return PackPosition(document.source, document.line_of(path) or 1)
 
 
-def document_error(document: Document, path: KeyPath, problem: str) -> ConfigError:
-    """An error at a key path of a document."""
-    return pack_error(position(document, path), path, problem)
-
-
-def pack_error(place: PackPosition, path: KeyPath, problem: str) -> ConfigError:
-    """An error at a place."""
-    key = ".".join(map(str, path))
-    where = f"{place.source} line {place.line}" + (f" ({key})" if key else "")
-    what = f"{where}: {plain_problem(problem)}"
+def pack_error(place: PackPosition, problem: str) -> ConfigError:
+    """An error at a place; the problem names the key."""
+    what = f"{place.source} line {place.line}: {problem}"
     return ConfigError(what, remedy=_REMEDY, reason="pack_invalid")

@@ -16,24 +16,25 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.parser import job
 from prjury.code.worker import scan_safely
 from prjury.errors import ConfigError
+from prjury.policy.load import join_keys
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.resources import pack_texts
 from prjury.rulepacks.applicability import read_declaration
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
-    all_wrong,
     distinct,
-    document_error,
+    join_errors,
     pack_error,
     position,
+    read_part,
     text_of,
-    validate_model,
 )
 from prjury.rulepacks.rule import CasesFile, Head, Match, Pack, PatternRule, Tests
 
@@ -117,7 +118,7 @@ def find_unpublishable(pack: Pack) -> Iterator[Problem]:
     for number, rule in enumerate(pack.rules):
         if not rule.references:
             yield rule, "has no `references`", ("rules", number, "references")
-        if "confidence" not in rule.model_fields_set:
+        if rule.stated_confidence is None:
             yield rule, "does not say its `confidence`", ("rules", number, "confidence")
         for name in sorted(rule.languages - rule.tests.code.keys()):
             problem = f"has no failing and passing case for {name}"
@@ -153,11 +154,11 @@ def load(path: Path, find_problems: FindProblems = find_broken) -> LoadedPack:
 def check_pack(loaded: LoadedPack, find_problems: FindProblems = find_broken) -> LoadedPack:
     """Return the pack; ConfigError with all problems if it has any."""
     wrongs = [
-        pack_error(loaded.locate(at), at, f"rule {rule.id}: {problem}")
+        pack_error(loaded.locate(at), f"{join_keys(at)}: rule {rule.id}: {problem}")
         for rule, problem, at in find_problems(loaded.pack)
     ]
     if wrongs:
-        raise all_wrong(wrongs)
+        raise join_errors(wrongs)
     return loaded
 
 
@@ -170,9 +171,9 @@ def read_pack(text: str, source: str, cases: tuple[str, str] | None = None) -> L
     """Read a pack, and the text and source of its cases; only structure and regexes are checked."""
     document = read_yaml(text, source, LARGEST)
     if isinstance(document.value, dict) and "rule" in document.value:
-        problem = "a rule of ast-grep's own; in a pack it is the `ast-grep` of a `match`"
-        raise document_error(document, ("rule",), problem)
-    loaded = LoadedPack(validate_model(Pack, document), partial(position, document))
+        problem = "rule: a rule of ast-grep's own; in a pack it is the `ast-grep` of a `match`"
+        raise pack_error(position(document, ("rule",)), problem)
+    loaded = LoadedPack(read_part(Pack, document), partial(position, document))
     return _with_cases(loaded, read_yaml(*cases, LARGEST)) if cases else loaded
 
 
@@ -182,24 +183,24 @@ def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
 
 
 def _with_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
-    cases = validate_model(CasesFile, document)
+    cases = read_part(CasesFile, document)
     if cases.pack != loaded.pack.id:
-        problem = f"these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
-        raise document_error(document, ("pack",), problem)
+        problem = f"pack: these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
+        raise pack_error(position(document, ("pack",)), problem)
     rule_ids = {rule.id for rule in loaded.pack.rules}
     for name in cases.tests:
         if name not in rule_ids:
-            problem = f"there is no rule {name!r} in {loaded.locate(()).source}"
-            raise document_error(document, ("tests", name), problem)
+            problem = f"tests.{name}: there is no such rule in {loaded.locate(()).source}"
+            raise pack_error(position(document, ("tests", name)), problem)
     rules = [_attach_tests(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
-    pack = loaded.pack.model_copy(update={"rules": rules})
+    pack = replace(loaded.pack, rules=rules)
     return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
 
 
 def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
     code = {**rule.tests.code, **more.code}
     versions = [*rule.tests.versions, *more.versions]
-    return rule.model_copy(update={"tests": Tests(code=code, versions=versions)})
+    return replace(rule, tests=Tests(code=code, versions=versions))
 
 
 def _place_of_case(
@@ -223,8 +224,8 @@ def _place_of_case(
 
 def _read_head(name: str, text: str) -> Head:
     document = read_yaml(text.partition("\nrules:")[0], name)
-    head = {key: document.value.get(key) for key in Head.model_fields}
-    return validate_model(Head, Document(head, name, document.lines))
+    head = {key: document.value.get(key) for key in Head.forms()}
+    return read_part(Head, Document(head, name, document.lines))
 
 
 def _files(path: Path) -> list[Path]:

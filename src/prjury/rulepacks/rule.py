@@ -1,27 +1,21 @@
-"""The format of a version-pattern pack, as models: a stranger's mistake is an error with a line."""
+"""The format of a version-pattern pack, as sections: mistakes are errors with a line."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
 import re2
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from msgspec import Meta, field
 
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.names import anchors, has_names
 from prjury.jury.judgment import Severity
 from prjury.manifests.spans import VersionSpan
 from prjury.manifests.versions import Requirement, parse_span
+from prjury.policy.fields import Convert, Form, Identifier, PolicySection, Words
 
 _MIN_LITERAL = 3
 
@@ -33,101 +27,126 @@ def make_quiet() -> re2.Options:
     return options
 
 
-def _check_regex(text: str) -> str:
-    try:
-        re2.compile(text, make_quiet())
-    except re2.error as error:
-        reason = error.args[0]
-        words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
-        raise ValueError(f"RE2 refuses {text!r}: {words}") from error
-    return text
+class _CheckedText(str):
+    """A text that has to be as `check` wants it."""
+
+    __slots__ = ()
+
+    @classmethod
+    def read(cls, value: object, convert: Convert) -> Self:
+        text = cls(convert(value, str))
+        text.check()
+        return text
+
+    def check(self) -> None:
+        raise NotImplementedError
 
 
-def _check_language(name: str) -> str:
-    if name not in LANGUAGES:
-        raise ValueError(f"{name!r} is not a language; known are {', '.join(sorted(LANGUAGES))}")
-    return name
+class Regex(_CheckedText):
+    """An expression that RE2 takes."""
+
+    __slots__ = ()
+
+    def check(self) -> None:
+        """Raise ValueError with RE2's reason."""
+        try:
+            re2.compile(str(self), make_quiet())
+        except re2.error as error:
+            reason = error.args[0]
+            words = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else reason
+            raise ValueError(f"RE2 refuses {str(self)!r}: {words}") from error
 
 
-def _check_literal(text: str) -> str:
-    if len(text) < _MIN_LITERAL or text != text.strip():
-        raise ValueError(f"a literal is at least {_MIN_LITERAL} characters of code, not {text!r}")
-    return text
+class LanguageName(_CheckedText):
+    """One of our languages."""
+
+    __slots__ = ()
+
+    def check(self) -> None:
+        """Raise ValueError with the languages that there are."""
+        if self not in LANGUAGES:
+            names = ", ".join(sorted(LANGUAGES))
+            raise ValueError(f"{str(self)!r} is not a language; known are {names}")
 
 
-def _from_text(read: Callable[[str], object]) -> BeforeValidator:
-    """A text may stand in place of the value that is read from it."""
-    return BeforeValidator(lambda value: read(value) if isinstance(value, str) else value)
+class Clue(_CheckedText):
+    """Code that stands wherever the rule finds something."""
+
+    __slots__ = ()
+
+    def check(self) -> None:
+        """Raise ValueError where it would hardly rule anything out."""
+        if len(self) < _MIN_LITERAL or self != self.strip():
+            raise ValueError(f"a literal is at least {_MIN_LITERAL} characters of code")
 
 
-#: One word stands for a list of one.
-_LISTED = _from_text(lambda word: [word])
-Regex: TypeAlias = Annotated[str, AfterValidator(_check_regex)]
-LanguageName: TypeAlias = Annotated[str, AfterValidator(_check_language)]
-Identifier: TypeAlias = Annotated[
-    str, Field(pattern=r"^[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*$", max_length=60)
-]
-Clue: TypeAlias = Annotated[str, AfterValidator(_check_literal)]
-Words: TypeAlias = Annotated[list[str], _LISTED]
-Requirements: TypeAlias = Annotated[
-    list[Annotated[Requirement, _from_text(Requirement.parse)]], _LISTED, Field(min_length=1)
-]
+Filled: TypeAlias = Annotated[str, Meta(min_length=1)]
 
 
-def empty() -> list[Any]:
-    """The default of a list: for `list` itself pydantic loads a tokeniser, which takes 20 ms."""
-    return []
+class Requirements(tuple[Requirement, ...]):
+    """Requirements, of which one alone may stand as a text."""
+
+    __slots__ = ()
+    FORM: ClassVar[Form] = Annotated[list[str], Meta(min_length=1)]
+
+    @classmethod
+    def read(cls, value: object, convert: Convert) -> Self:
+        """Read it as a file holds it."""
+        texts = convert([value] if isinstance(value, str) else value, cls.FORM)
+        return cls(map(Requirement.parse, texts))
 
 
-class PackSection(BaseModel):
-    """A part of a pack: unknown keys are errors; requirements are values of our own."""
-
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, defer_build=True, arbitrary_types_allowed=True
-    )
+class PackSection(PolicySection, frozen=True, dict=True):
+    """A part of a pack."""
 
 
 Outcome: TypeAlias = Literal["none", "hint", "warning", "error"]
 
 
-class Example(PackSection):
+class Example(PackSection, frozen=True, dict=True):
     """Code that a rule must find, and what its fix makes of it."""
 
     code: str
     fixed: str | None = None
 
 
-class Cases(PackSection):
+class Cases(PackSection, frozen=True, dict=True):
     """Code in one language that a rule must leave alone, and code that it must find."""
 
-    valid: list[str] = Field(min_length=1)
-    invalid: list[Annotated[Example, _from_text(lambda code: {"code": code})]] = Field(min_length=1)
-    file: str | None = Field(None, description="the file name, where a rule asks for one")
+    valid: Annotated[list[str], Meta(min_length=1)]
+    invalid: Annotated[list[str | Example], Meta(min_length=1)]
+    file: str | None = None  # its name, where a rule asks for one
+
+    @property
+    def examples(self) -> list[Example]:
+        """The code that it must find."""
+        return [Example(each) if isinstance(each, str) else each for each in self.invalid]
 
 
-class VersionCase(PackSection):
+class VersionCase(PackSection, frozen=True, dict=True):
     """What a module inherits (``declares``) and asks for itself, and how severe a finding is."""
 
-    declares: Words = Field(default_factory=empty)
-    own: Words = Field(default_factory=empty)
-    module: str = "app"
     expect: Outcome
+    declares: Words = Words()
+    own: Words = Words()
+    module: str = "app"
 
 
-class Tests(PackSection):
+class Tests(PackSection, frozen=True, dict=True):
     """The cases of one rule: code by language, and versions."""
 
-    code: dict[LanguageName, Cases] = Field(default_factory=dict)
-    versions: list[VersionCase] = Field(default_factory=empty)
+    code: dict[LanguageName, Cases] = {}
+    versions: list[VersionCase] = []
 
 
-class CasesFile(PackSection):
+class CasesFile(PackSection, frozen=True, dict=True):
     """The tests of a pack's rules in a file of their own, by rule."""
 
     pack: Identifier
     tests: dict[Identifier, Tests]
 
 
+Confidence: TypeAlias = Literal["high", "medium", "low"]
 RoleName: TypeAlias = Literal["dependency", "managed", "bom", "plugin"]
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
 
@@ -140,32 +159,37 @@ _SETTINGS = frozenset({"properties", "application"})
 _PLACES = {"anywhere": "used-anywhere", "imports": "used-import", "code": "used"}
 
 
-class ManifestMatch(PackSection):
+class ManifestMatch(PackSection, frozen=True, dict=True):
     """What a build file must hold: a dependency, or a setting of one of Maven's plugins.
 
     ``dependencies`` are ``group:artifact``, a package's name, an action's ``owner/repository``, or
     ``runtime:NAME``; with ``versions`` one counts only if all that it allows is within.
     """
 
-    dependencies: Words = Field(default_factory=empty, description="names, with `*`")
-    except_: Words = Field(default_factory=empty, alias="except")
-    versions: Annotated[VersionSpan, _from_text(parse_span)] | None = None
-    roles: list[RoleName] = Field(default_factory=lambda: list(_LOOKED_AT))
+    dependencies: Words = Words()  # names, with `*`
+    except_: Words = field(default=Words(), name="except")
+    versions: str | None = None
+    roles: list[RoleName] = field(default_factory=lambda: list(_LOOKED_AT))
     plugin: str | None = None
-    settings: dict[str, str] = Field(default_factory=dict, description="dotted key to value")
+    settings: dict[str, str] = {}  # dotted key to value
 
-    @model_validator(mode="after")
-    def _check_parts(self) -> ManifestMatch:
+    def __post_init__(self) -> None:
         if bool(self.plugin) != bool(self.settings):
             raise ValueError("`plugin` and `settings` go together")
         if not self.dependencies and not self.plugin:
             raise ValueError("name `dependencies`, or a `plugin` with `settings`")
         if self.versions and not self.dependencies:
             raise ValueError("`versions` are those of `dependencies`")
-        return self
+        if self.versions is not None:
+            parse_span(self.versions)
+
+    @cached_property
+    def span(self) -> VersionSpan | None:
+        """The versions that it looks for."""
+        return None if self.versions is None else parse_span(self.versions)
 
 
-class Match(PackSection):
+class Match(PackSection, frozen=True, dict=True):
     """One way to find the pattern: names, an ast-grep rule, an RE2 regex, an entry of a build file.
 
     ``uses`` are qualified names (``numpy.float_``, ``io/ioutil``, ``react-dom.render``): they and
@@ -173,27 +197,26 @@ class Match(PackSection):
     names in the ``ast-grep`` rule: ``word`` for a use, ``word-import``, ``word-anywhere``.
     """
 
-    languages: list[LanguageName] = Field(min_length=1)
-    files: list[str] = Field(default_factory=empty, description="globs; none means every file")
-    ignores: list[str] = Field(default_factory=empty, description="globs of files left alone")
-    ast_grep: dict[str, Any] | None = Field(None, alias="ast-grep", min_length=1)
-    constraints: dict[str, Any] = Field(default_factory=dict)
-    utils: dict[str, Any] = Field(default_factory=dict, description="utility rules of its own")
-    uses: Words = Field(default_factory=empty, description="qualified names")
-    except_: Words = Field(default_factory=empty, alias="except")
+    languages: Annotated[list[LanguageName], Meta(min_length=1)]
+    files: list[str] = []  # globs; none means every file
+    ignores: list[str] = []  # globs of files left alone
+    ast_grep: Annotated[dict[str, Any], Meta(min_length=1)] | None = field(
+        default=None, name="ast-grep"
+    )
+    constraints: dict[str, Any] = {}
+    utils: dict[str, Any] = {}  # utility rules of its own
+    uses: Words = Words()  # qualified names
+    except_: Words = field(default=Words(), name="except")
     where: Literal["anywhere", "imports", "code"] = "anywhere"
-    names: dict[Identifier, Words] = Field(default_factory=dict)
+    names: dict[Identifier, Words] = {}
     if_imports: Regex | None = None
     unless_imports: Regex | None = None
     regex: Regex | None = None
     within: Literal["code", "strings", "comments"] = "code"
-    settings: dict[str, str] = Field(
-        default_factory=dict, description="settings by name, with what each is called now"
-    )
+    settings: dict[str, str] = {}  # settings by name, with what each is called now
     manifest: ManifestMatch | None = None
 
-    @model_validator(mode="after")
-    def _check_matchers(self) -> Match:
+    def __post_init__(self) -> None:
         matchers = (self.ast_grep, self.regex, self.manifest, self.uses or self.settings or None)
         if sum(matcher is not None for matcher in matchers) != 1 or (self.uses and self.settings):
             names = "`uses`, `ast-grep`, `regex`, `settings`, `manifest`"
@@ -214,7 +237,6 @@ class Match(PackSection):
         self._refuse_languages(
             "settings", settings, lambda language: language.name not in _SETTINGS
         )
-        return self
 
     @property
     def parses(self) -> bool:
@@ -251,7 +273,7 @@ class Match(PackSection):
         return {**used, "not": {"matches": "excepted-anywhere"}} if self.except_ else used
 
     @property
-    def wanted(self) -> Mapping[str, list[str]]:
+    def wanted(self) -> Mapping[str, Sequence[str]]:
         """Words for qualified names."""
         if self.ast_grep is not None:
             return self.names
@@ -265,7 +287,7 @@ class Match(PackSection):
             raise ValueError(f"`{matcher}` cannot look at {', '.join(wrong)}")
 
 
-class Fix(PackSection):
+class Fix(PackSection, frozen=True, dict=True):
     r"""A replacement by RE2: the first ``find`` in the match becomes ``replace`` (``\1``)."""
 
     find: Regex
@@ -280,17 +302,17 @@ KnownBy: TypeAlias = Literal["run", "source", "documentation", "knowledge"]
 _PARTS = re.compile(r"::|[./]")
 
 
-class KeptBy(PackSection):
+class KeptBy(PackSection, frozen=True, dict=True):
     """What shows that a module keeps the old way on purpose.
 
     With ``code`` in the module at the base, or a library that brings the old one along, findings
     are warnings at most. The other two leave the module alone altogether.
     """
 
-    brought_by: Words = Field(default_factory=empty, description="`group:artifact`, with `*`")
-    dependencies: Words = Field(default_factory=empty, description="`group:artifact`, with `*`")
-    modules: list[Regex] = Field(default_factory=empty, description="searched in module names")
-    code: Regex = ""
+    brought_by: Words = Words()  # `group:artifact`, with `*`
+    dependencies: Words = Words()  # `group:artifact`, with `*`
+    modules: list[Regex] = []  # searched in module names
+    code: Regex = Regex("")
 
 
 def last_part(name: str) -> str:
@@ -298,7 +320,7 @@ def last_part(name: str) -> str:
     return _PARTS.split(name)[-1]
 
 
-class PatternRule(PackSection):
+class PatternRule(PackSection, frozen=True, dict=True, kw_only=True):
     """A version pattern.
 
     From ``requires`` on, in place of the pack's own, or from ``or_requires`` on, a finding has the
@@ -306,28 +328,31 @@ class PatternRule(PackSection):
     """
 
     id: Identifier
-    title: str = Field(min_length=1)
-    why: str = Field(min_length=1)
+    title: Filled
+    why: Filled
     requires: Requirements | None = None
     or_requires: Requirements | None = None
     deprecated: Requirements | None = None
     replaceable: Requirements | None = None
     kept_by: KeptBy | None = None
-    literals: list[Clue] = Field(default_factory=empty)
-    words: Words = Field(default_factory=empty)
-    match: list[Match] = Field(min_length=1)
-    message: str = Field(min_length=1)
+    literals: list[Clue] = []
+    words: Words = Words()
+    match: Annotated[list[Match], Meta(min_length=1)]
+    message: Filled
     replacement: str | None = None
-    replacements: dict[str, str] = Field(
-        default_factory=dict, description="what replaces each of several names"
-    )
-    fix: list[Fix] = Field(default_factory=empty)
+    replacements: dict[str, str] = {}  # what replaces each of several names
+    fix: list[Fix] = []
     severity: Severity
-    confidence: Literal["high", "medium", "low"] = "high"
+    stated_confidence: Confidence | None = field(default=None, name="confidence")
     known_by: KnownBy | None = None
-    codes: Words = Field(default_factory=empty, description="what other tools call it: `NPY201`")
-    references: list[str] = Field(default_factory=empty)
+    codes: Words = Words()  # what other tools call it: `NPY201`
+    references: list[str] = []
     tests: Tests = Tests()
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure it is that each finding is one."""
+        return self.stated_confidence or "high"
 
     @cached_property
     def languages(self) -> frozenset[str]:
@@ -346,55 +371,51 @@ class PatternRule(PackSection):
                 return self.replacements[name]
         return None
 
-    @model_validator(mode="after")
-    def _check_confidence(self) -> PatternRule:
+    def __post_init__(self) -> None:
         if self.severity == "error" and self.confidence != "high":
             raise ValueError("only a rule of high confidence may be an error")
         if self.severity == "error" and self.known_by == "knowledge":
             raise ValueError("what is only known by heart is no error; confirm it first")
-        return self
 
     @cached_property
     def clues(self) -> list[str]:
         """RE2 patterns of which one stands in every line that the rule could find; none for all."""
-        words = self.words
+        words: Sequence[str] = self.words
         if not words and not self.literals and all(match.uses for match in self.match):
             words = sorted({last_part(name) for match in self.match for name in match.uses})
         literals = [re2.escape(literal) for literal in self.literals]
         return literals + [rf"\b{re2.escape(word)}\b" for word in words]
 
 
-class NotRule(PackSection):
+class NotRule(PackSection, frozen=True, dict=True):
     """A known pattern that no rule decides, and why."""
 
     id: Identifier
-    why: str = Field(min_length=1)
+    why: Filled
 
 
-class Head(PackSection):
+class Head(PackSection, frozen=True, dict=True):
     """What a pack is about and when it is looked at: all that is read of one that is not used."""
 
     id: Identifier
-    title: str = Field(min_length=1)
+    title: Filled
     gate: Requirements
 
 
-class Pack(Head):
+class Pack(Head, frozen=True, dict=True, kw_only=True):
     """A pack: rules that share a subject and a gate."""
 
     requires: Requirements | None = None
     kept_by: KeptBy = KeptBy()
-    utils: dict[LanguageName, dict[str, Any]] = Field(default_factory=dict)
-    rules: list[PatternRule] = Field(min_length=1)
-    not_rules: list[NotRule] = Field(default_factory=empty)
+    utils: dict[LanguageName, dict[str, Any]] = {}
+    rules: Annotated[list[PatternRule], Meta(min_length=1)]
+    not_rules: list[NotRule] = []
 
-    @model_validator(mode="after")
-    def _check_ids(self) -> Pack:
+    def __post_init__(self) -> None:
         ids = [rule.id for rule in self.rules] + [entry.id for entry in self.not_rules]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
             raise ValueError(f"the id {', '.join(twice)} is used twice")
-        return self
 
     def config(self, match: Match, language: Language) -> Mapping[str, Any]:
         """The match as ast-grep takes it, with the utility rules that it may refer to."""
@@ -406,6 +427,10 @@ class Pack(Head):
         return {
             "rule": {"all": conditions},
             "constraints": match.constraints,
-            "utils": {**language.utils, **self.utils.get(language.name, {}), **match.utils},
+            "utils": {
+                **language.utils,
+                **self.utils.get(LanguageName(language.name), {}),
+                **match.utils,
+            },
             "names": match.wanted,
         }

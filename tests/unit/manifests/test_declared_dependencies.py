@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from pydantic import ValidationError
+from msgspec import ValidationError
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
 from prjury.judges.patterns.match import Active, FileScan
+from prjury.policy.fields import convert_section
 from prjury.rulepacks.rule import ManifestMatch, Pack
 
 POM = """\
@@ -18,7 +19,7 @@ POM = """\
 
 def found(language: str, path: str, text: str, **manifest: object) -> list[int]:
     """The lines in which a rule with that matcher finds something."""
-    pack = Pack.model_validate(
+    pack = convert_section(
         {
             "id": "p",
             "title": "P",
@@ -37,7 +38,8 @@ def found(language: str, path: str, text: str, **manifest: object) -> list[int]:
                     **_EVIDENCE,
                 }
             ],
-        }
+        },
+        Pack,
     )
     source = Source.of(text, LANGUAGES[language])
     scan = FileScan(path, source, text.encode(), [Active(pack, pack.rules[0])])
@@ -91,4 +93,4 @@ def test_a_version_that_may_be_outside_does_not_count() -> None:
 )
 def test_what_a_rule_must_not_say(manifest: dict[str, object], reason: str) -> None:
     with pytest.raises(ValidationError, match=reason):
-        ManifestMatch.model_validate(manifest)
+        convert_section(manifest, ManifestMatch)

@@ -77,7 +77,7 @@ def test_a_broken_entry_point_names_its_distribution(site: Path, value: str, wor
 def test_a_wrong_pack_names_its_distribution_file_and_line(site: Path) -> None:
     (site / "acme_packs" / "mine.yml").write_text(PACK.replace("kind: identifier", "kind: nope"))
     points = installed(site, "acme_rules:FILE")
-    with pytest.raises(ConfigError, match=r"a pack of acme-rules .*mine.yml line 11 .*`nope`"):
+    with pytest.raises(ConfigError, match=r"a pack of acme-rules .*mine.yml line 11: .*`nope`"):
         list_provided(["jakarta"], points)
 
 

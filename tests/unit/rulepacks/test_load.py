@@ -19,7 +19,7 @@ from prjury.rulepacks.load import (
     load_packs,
     load_shipped,
 )
-from prjury.rulepacks.rule import Pack
+from prjury.rulepacks.rule import Cases, Pack
 
 PACK = r"""id: mine
 title: Mine
@@ -61,8 +61,13 @@ def load(tmp_path: Path, text: str, cases: str | None = None) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "line", "words"),
     [
-        ("title: Mine", "titel: Mine", 1, "this key is needed"),
-        ("title: Mine\n", "title: Mine\ncolour: red\n", 3, "Extra inputs are not permitted"),
+        ("title: Mine", "titel: Mine", 2, "titel is not a known key; did you mean title?"),
+        (
+            "title: Mine\n",
+            "title: Mine\ncolour: red\n",
+            3,
+            "colour is not a known key; allowed are gate, id, ",
+        ),
         ("kind: identifier", "kind: nonsense", 11, "Kind `nonsense` is invalid"),
         ("kind: identifier", "kinds: identifier", 11, "unknown field `kinds`"),
         ("'^javax$'}", "'(javax'}", 11, "unclosed group"),
@@ -76,8 +81,8 @@ def load(tmp_path: Path, text: str, cases: str | None = None) -> str:
         ("gate: maven:g:a >=1.0", "gate: maven:g:a ==1.0", 3, "is not a requirement"),
         ("confidence: high", "confidence: medium", 5, "only a rule of high confidence"),
         ("severity: error", "severity: fatal", 13, "'error', 'warning' or 'hint'"),
-        ("invalid: ['class A { int javax; }']", "invalid: []", 18, "at least 1 item"),
-        ("id: one", "id: One!", 5, "String should match pattern"),
+        ("invalid: ['class A { int javax; }']", "invalid: []", 18, "at least 1 entry"),
+        ("id: one", "id: One!", 5, "a name has up to 60 letters"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(
@@ -86,7 +91,7 @@ def test_what_is_wrong_is_told_with_its_line(
     assert old in PACK
     told = load(tmp_path, PACK.replace(old, new, 1))
     assert words in told
-    assert f"mine.yml line {line} " in told
+    assert f"mine.yml line {line}: " in told
 
 
 def test_a_repeated_id(tmp_path: Path) -> None:
@@ -104,9 +109,16 @@ def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
     with pytest.raises(ConfigError) as error:
         load_packs([tmp_path], find_unpublishable)
     assert error.value.exit_code == 2
-    assert "line 5 (rules.0.references): rule one: has no `references`; " in str(error.value)
+    assert "line 5: rules[0].references: rule one: has no `references`; " in str(error.value)
     assert "rule one: does not say its `confidence`; " in str(error.value)
     assert "rule one: has no failing and passing case for java" in str(error.value)
+
+
+def test_all_that_is_wrong_in_a_file_is_told_at_once(tmp_path: Path) -> None:
+    wrong = PACK.replace("title: Mine\n", "").replace("    why: Because.\n", "")
+    told = load(tmp_path, wrong)
+    assert "mine.yml line 1: title: this key is needed; " in told
+    assert "rules[0].why: this key is needed" in told
 
 
 @pytest.mark.parametrize(
@@ -114,8 +126,8 @@ def test_a_pack_runs_without_cases_and_references_and_is_not_published_without(
     [
         ("id: [", "is not YAML"),
         ("a: &x 1\nb: *x\n", "alias"),
-        ("", "valid mapping"),
-        ("- 1", "valid mapping"),
+        ("", "a mapping of keys to values is expected"),
+        ("- 1", "a mapping of keys to values is expected"),
         ("id: a\nid: b\n", "repeats the key"),
         ("x: " + "y" * 600_000, "larger than 512 KiB"),
     ],
@@ -131,7 +143,9 @@ def test_tests_may_stand_in_a_file_of_their_own(tmp_path: Path) -> None:
         "pack: mine\ntests:\n  one:\n    code:\n"
         "      java: {valid: ['class A {}'], invalid: ['class A { int javax; }']}\n"
     )
-    assert load_pack(tmp_path / "mine.yml").rules[0].tests.code["java"].valid == ["class A {}"]
+    assert load_pack(tmp_path / "mine.yml").rules[0].tests.code == {
+        "java": Cases(["class A {}"], ["class A { int javax; }"])
+    }
     assert [pack.id for pack in load_own_packs([str(tmp_path)])] == ["mine"]
 
 
@@ -139,7 +153,7 @@ def test_a_case_for_a_rule_that_does_not_exist(tmp_path: Path) -> None:
     cases = "pack: mine\ntests:\n  two:\n    versions: []\n"
     told = load(tmp_path, PACK, cases)
     assert "mine.cases.yml line 3" in told
-    assert "there is no rule 'two'" in told
+    assert "tests.two: there is no such rule in " in told
 
 
 def test_two_packs_of_one_name(tmp_path: Path) -> None:
@@ -198,7 +212,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
         (PACK.replace("Mine", "Mi\0ne").encode(), r"line 2 is not YAML: it holds .* U\+0000"),
         (b"\0" * 100, r"U\+0000"),
         (b"PK\x03\x04", r"is not YAML"),
-        (b"<html>", r"valid mapping"),
+        (b"<html>", r"a mapping of keys to values is expected"),
     ],
 )
 def test_what_is_not_even_text(tmp_path: Path, content: bytes, words: str) -> None:

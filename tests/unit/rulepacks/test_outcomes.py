@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prjury.policy.fields import Words, convert_section
 from prjury.rulepacks.applicability import find_outcomes, outcome_of, read_declaration
 from prjury.rulepacks.rule import Pack, VersionCase
 
@@ -66,7 +67,10 @@ def pack(gate: str, **rule: object) -> Pack:
         "references": ["https://example.org"],
         **rule,
     }
-    return Pack.model_validate({"id": "mine", "title": "M", "gate": gate, "rules": [values]})
+    made: Pack = convert_section(
+        {"id": "mine", "title": "M", "gate": gate, "rules": [values]}, Pack
+    )
+    return made
 
 
 @pytest.mark.parametrize(
@@ -102,11 +106,11 @@ def test_the_outcomes_that_a_rules_versions_tell_apart(
 )
 def test_a_case_of_another_ecosystem_has_its_outcome(declares: str, expected: str) -> None:
     made = pack("npm:react >=19")
-    case = VersionCase(declares=[declares], expect="none")
+    case = VersionCase(declares=Words([declares]), expect="none")
     assert outcome_of(made, made.rules[0], case) == expected
 
 
 def test_a_module_that_does_not_open_the_pack_has_no_finding() -> None:
     made = pack("npm:react", requires="npm:next >=15")
-    case = VersionCase(declares=["npm:next 15.0.0"], expect="none")
+    case = VersionCase(declares=Words(["npm:next 15.0.0"]), expect="none")
     assert outcome_of(made, made.rules[0], case) == "none"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from prjury.judges.patterns.pack_tests import find_gaps, run_tests
 from prjury.resources import rule_packs
 from prjury.rulepacks.load import list_heads, load, load_shipped
-from prjury.rulepacks.rule import Example, Pack, PatternRule
+from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import adding, found
 
 PACKS = sorted(list_heads())
@@ -64,7 +65,7 @@ def test_every_case_comes_out_as_the_pack_says_and_none_is_missing(pack: Pack) -
 def test_a_case_that_is_wrong_is_told(name: str) -> None:
     """The runner itself works: what must be found is not found to be clean, and so on."""
     pack = load(rule_packs() / f"{name}.yml").pack
-    swapped = pack.model_copy(update={"rules": [_swapped(rule) for rule in pack.rules]})
+    swapped = replace(pack, rules=[_swapped(rule) for rule in pack.rules])
     failures = run_tests(swapped).failures
     wrong = [failure.path for failure in failures if failure.language != "versions"]
     assert (
@@ -81,15 +82,12 @@ def test_a_case_that_is_wrong_is_told(name: str) -> None:
 def _swapped(rule: PatternRule) -> PatternRule:
     """The rule with its failing cases for passing ones, and the other way round."""
     code = {
-        language: cases.model_copy(
-            update={
-                "valid": [example.code for example in cases.invalid],
-                "invalid": [Example(code=code) for code in cases.valid],
-            }
+        language: replace(
+            cases, valid=[example.code for example in cases.examples], invalid=list(cases.valid)
         )
         for language, cases in rule.tests.code.items()
     }
-    return rule.model_copy(update={"tests": rule.tests.model_copy(update={"code": code})})
+    return replace(rule, tests=replace(rule.tests, code=code))
 
 
 def test_a_shipped_pack_is_the_same_with_and_without_its_tests(pack: Pack) -> None:

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from prjury.judges.patterns.pack_tests import run_pack_tests
 from prjury.resources import rule_packs
@@ -62,8 +63,8 @@ def test_a_page_has_a_section_for_every_rule(name: str) -> None:
 
 def test_what_would_be_markup_is_only_text() -> None:
     sound = pack("jackson-3")
-    rule = sound.rules[0].model_copy(update={"title": "a | <b> *c* `List<T>`", "why": "x\n\n# y"})
-    page = pack_page(sound.model_copy(update={"rules": [rule]}))
+    rule = replace(sound.rules[0], title="a | <b> *c* `List<T>`", why="x\n\n# y")
+    page = pack_page(replace(sound, rules=[rule]))
     assert r"**a \| \<b\> \*c\* `List<T>`.** x # y" in page
 
 

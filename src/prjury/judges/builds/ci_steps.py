@@ -134,7 +134,7 @@ class StepReader:
 
     def _read_action(self, step: WorkflowStep) -> None:
         inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
-        self.actions.append(step.model_copy(update={"inputs": inputs}))
+        self.actions.append(replace(step, inputs=inputs))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
         path = inputs.get(f"{key}-file", "") if tool else ""
         if version := self._choose_version(tool, inputs.get(key, "") if tool else ""):

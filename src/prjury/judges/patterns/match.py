@@ -257,7 +257,7 @@ def _is_wanted(coordinate: Coordinate, manifest: Manifest, match: ManifestMatch)
         fits = f"runtime:{name}" in match.dependencies
     else:
         fits = is_one_of(name, match.dependencies)
-    if not fits or match.versions is None:
+    if not fits or match.span is None:
         return fits
     version = resolve(coordinate.version or "", manifest.properties) or ""
-    return surely_within(version, coordinate.ecosystem, coordinate.artifact, match.versions)
+    return surely_within(version, coordinate.ecosystem, coordinate.artifact, match.span)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
+
+import msgspec.structs
+from msgspec import Struct
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
@@ -24,8 +27,7 @@ SECONDS = 60.0
 _OUTCOMES: tuple[Outcome, ...] = (*SEVERITIES, "none")
 
 
-@dataclass(frozen=True)
-class CaseFailure:
+class CaseFailure(Struct, frozen=True):
     """A case (``versions``, or in a language) that is missing or not as its pack says."""
 
     rule: str
@@ -39,8 +41,7 @@ class CaseFailure:
         return f"{name}: {self.problem}" + (f": {self.code.strip()!r}" if self.code else "")
 
 
-@dataclass(frozen=True)
-class PackCase:
+class PackCase(Struct, frozen=True):
     """Code in a rule's tests, and what the rule should make of it, if its words stand there."""
 
     active: Active
@@ -64,11 +65,11 @@ class PackCase:
         if self.skipped:
             return self
         if isinstance(reply, NotParsed):
-            return replace(self, unread=str(reply))
+            return msgspec.structs.replace(self, unread=str(reply))
         try:
-            return replace(self, hits=self.scan.hits(reply))
+            return msgspec.structs.replace(self, hits=self.scan.hits(reply))
         except UnreadableError as error:
-            return replace(self, unread=str(error))
+            return msgspec.structs.replace(self, unread=str(error))
 
     @property
     def problem(self) -> str | None:
@@ -88,7 +89,7 @@ class PackCase:
         if self.fixed is None or self.unread:
             return False
         fixes = [other for other in self.active.rule.fix if other is not fix]
-        rule = self.active.rule.model_copy(update={"fix": fixes})
+        rule = msgspec.structs.replace(self.active.rule, fix=fixes)
         active = Active(self.active.pack, rule)
         return self._apply_fix([replace(hit, active=active) for hit in self.hits]) != self.fixed
 
@@ -101,8 +102,7 @@ class PackCase:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class TestedPack:
+class TestedPack(Struct, frozen=True):
     """What became of the cases of a pack: those of code first, each kind in the order of rules."""
 
     pack: Pack
@@ -133,7 +133,7 @@ def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
         language, path = LANGUAGES[name], ("rules", number, "tests", "code", name)
         valid = [(code, None, (*path, "valid", at)) for at, code in enumerate(cases.valid)]
         invalid = [
-            (one.code, one.fixed, (*path, "invalid", at)) for at, one in enumerate(cases.invalid)
+            (one.code, one.fixed, (*path, "invalid", at)) for at, one in enumerate(cases.examples)
         ]
         for code, fixed, where in [*valid, *invalid]:
             source, file = Source.of(code, language), cases.file or language.sample
@@ -172,8 +172,7 @@ def find_gaps(tested: TestedPack) -> Iterator[CaseFailure]:
             yield CaseFailure(name, "", f"no version case expects {outcomes}", "", path)
 
 
-@dataclass(frozen=True)
-class PackTestResult:
+class PackTestResult(Struct, frozen=True):
     """What the tests of a pack came to."""
 
     tested: TestedPack

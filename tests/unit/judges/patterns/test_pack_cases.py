@@ -91,17 +91,17 @@ def test_what_fails_or_is_missing_is_told_with_its_line(
 def test_a_rule_without_a_case_for_a_language_is_an_error_of_the_pack(tmp_path: Path) -> None:
     pack = PACK.replace("[javascript]", "[javascript, typescript]")
     trial(tmp_path, pack=pack)
-    with pytest.raises(ConfigError, match=r"cases.yml line 3 .*passing case for typescript"):
+    with pytest.raises(ConfigError, match=r"cases.yml line 3: .*passing case for typescript"):
         load(tmp_path / "mine.yml", find_unpublishable)
 
 
 def test_a_declaration_that_nobody_can_read_is_an_error_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"mine.cases.yml line 14 .*'react' is not `ECOSYSTEM"):
+    with pytest.raises(ConfigError, match=r"mine.cases.yml line 14: .*'react' is not `ECOSYSTEM"):
         trial(tmp_path, CASES.replace("'npm:react', expect: hint", "react, expect: hint"))
 
 
 def test_the_cases_of_another_pack_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"line 1 .*the cases of yours, beside the pack mine"):
+    with pytest.raises(ConfigError, match=r"line 1: .*the cases of yours, beside the pack mine"):
         trial(tmp_path, CASES.replace("pack: mine", "pack: yours"))
 
 

@@ -21,6 +21,7 @@ from prjury.judges.patterns.suppressions import (
     read_suppressions,
 )
 from prjury.jury.judgment import Severity, Status
+from prjury.policy.fields import convert_section
 from prjury.rulepacks.rule import Pack, PatternRule
 from unit.judges.patterns.bench import JAVA, adding, found
 
@@ -42,7 +43,8 @@ TOLD: dict[str, Any] = {
 
 
 def rule(**more: Any) -> PatternRule:
-    return PatternRule.model_validate({**TOLD, **more})
+    made: PatternRule = convert_section({**TOLD, **more}, PatternRule)
+    return made
 
 
 GONE = rule()
@@ -57,7 +59,7 @@ def silenced(
     severity: Severity = "error",
 ) -> dict[int, str]:
     """The lines whose finding is silenced, and by what."""
-    pack = Pack.model_validate({"id": "p", "title": "p", "gate": ["pypi:x"], "rules": [TOLD]})
+    pack = convert_section({"id": "p", "title": "p", "gate": ["pypi:x"], "rules": [TOLD]}, Pack)
     language = language_of(path)
     assert language
     active = Active(pack, judged)
