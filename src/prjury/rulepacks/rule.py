@@ -28,27 +28,24 @@ def make_quiet() -> re2.Options:
 
 
 class _CheckedText(str):
-    """A text that has to be as `check` wants it."""
+    """A text that has to be as `_check` wants it."""
 
     __slots__ = ()
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
         text = cls(convert(value, str))
-        text.check()
+        text._check()
         return text
 
-    def check(self) -> None:
+    def _check(self) -> None:
         raise NotImplementedError
 
 
 class Regex(_CheckedText):
     """An expression that RE2 takes."""
 
-    __slots__ = ()
-
-    def check(self) -> None:
-        """Raise ValueError with RE2's reason."""
+    def _check(self) -> None:
         try:
             re2.compile(str(self), make_quiet())
         except re2.error as error:
@@ -60,10 +57,7 @@ class Regex(_CheckedText):
 class LanguageName(_CheckedText):
     """One of our languages."""
 
-    __slots__ = ()
-
-    def check(self) -> None:
-        """Raise ValueError with the languages that there are."""
+    def _check(self) -> None:
         if self not in LANGUAGES:
             names = ", ".join(sorted(LANGUAGES))
             raise ValueError(f"{str(self)!r} is not a language; known are {names}")
@@ -72,10 +66,7 @@ class LanguageName(_CheckedText):
 class Clue(_CheckedText):
     """Code that stands wherever the rule finds something."""
 
-    __slots__ = ()
-
-    def check(self) -> None:
-        """Raise ValueError where it would hardly rule anything out."""
+    def _check(self) -> None:
         if len(self) < _MIN_LITERAL or self != self.strip():
             raise ValueError(f"a literal is at least {_MIN_LITERAL} characters of code")
 
