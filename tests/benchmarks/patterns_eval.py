@@ -54,7 +54,7 @@ from prjury.ports import Ports, Repository, SilentProgress
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks.applicability import PackApplicability, at_least
 from prjury.rulepacks.load import list_heads, load_shipped
-from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
+from prjury.rulepacks.rule import KeptBy, Pack, PatternRule, Requirements
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
@@ -328,12 +328,13 @@ def _free_packs(rules: frozenset[str]) -> Mapping[str, Pack]:
 
 
 def _free(pack: Pack, wanted: Collection[str]) -> Pack:
-    always = [Requirement.parse("always")]
-    holding = {"requires": always, "or_requires": None, "deprecated": None, "kept_by": None}
+    always = Requirements([Requirement.parse("always")])
     named = [rule for rule in pack.rules if not wanted or f"{pack.id}/{rule.id}" in wanted]
-    rules = [rule.model_copy(update=holding) for rule in named]
-    free = {"gate": always, "requires": always, "kept_by": KeptBy(), "rules": rules}
-    return pack.model_copy(update=free)
+    rules = [
+        structs.replace(rule, requires=always, or_requires=None, deprecated=None, kept_by=None)
+        for rule in named
+    ]
+    return structs.replace(pack, gate=always, requires=always, kept_by=KeptBy(), rules=rules)
 
 
 def judged(judge: PatternsJudge, pull: PullRequest, seconds: float = 60) -> tuple[Judgment, float]:
