@@ -42,12 +42,20 @@ class Shop:
     waits: list[float] = field(default_factory=list)
     run_id: int = 20
     log: str = ""
+    environ: dict[str, str] = field(default_factory=dict)
 
-    def open_pull(self, number: int, files: dict[str, str], *, fork: str = REPO) -> str:
+    def open_pull(
+        self,
+        number: int,
+        files: dict[str, str],
+        *,
+        fork: str = REPO,
+        message: str = "Change it",
+    ) -> str:
         """A pull request that has left from the first commit, and its head."""
         branch = f"cart-{number}"
         self.history.switch(branch, create=True, at="start")
-        head = self.history.commit(files, "Change it")
+        head = self.history.commit(files, message)
         self.history.pull_ref(number)
         self.history.switch("main")
         self.fake.add_pull(
@@ -75,6 +83,7 @@ class Shop:
             "RUNNER_TEMP": str(self.directory),
             "PRJURY_INPUT_MODE": "conflicts",
             "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
+            **self.environ,
         }
         stream = io.StringIO()
         git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
@@ -133,6 +142,26 @@ def test_a_conflict_is_told_where_github_starts_no_run(shop: Shop, fork: str) ->
     assert shop.fake.statuses == []  # the gate is a job, and there is none
     assert shop.about(7, "reopened") == ExitCode.OPEN, shop.log
     assert (len(shop.fake.bodies), shop.checks(7)) == (1, ["failure"])
+
+
+@pytest.mark.parametrize(
+    ("message", "state"),
+    [
+        ("Change it", "pending"),
+        ("Change it [skip ci]", "error"),
+        ("Change it\n\nskip-checks: true", "error"),
+        ("Say what `skip-checks: true` does", "pending"),
+    ],
+)
+def test_a_head_for_which_nothing_starts_has_no_status_that_waits(
+    shop: Shop, message: str, state: str
+) -> None:
+    shop.environ["PRJURY_GATE"] = "status"
+    head = shop.open_pull(7, {"bread.txt": "one\n"}, message=message)
+    shop.fake.objects.load(shop.history.path, "--all")
+
+    assert shop.about(7) == ExitCode.OPEN, shop.log
+    assert shop.fake.latest_status(head, "prjury") == state
 
 
 def test_where_the_gate_is_a_status_it_says_so_too(shop: Shop) -> None:

@@ -9,17 +9,18 @@ the gate is a status, it also closes the gate of a new head until there is a ver
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 
 from prjury.action.dependencies import Beforehand
 from prjury.action.history import PullHistory
 from prjury.action.job import Job, JobResult
 from prjury.action.publishing import Publication
-from prjury.errors import PrJuryError, PublishError, UsageError
+from prjury.errors import PrJuryError, PublishError, SourceError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import PullFacts
-from prjury.github.pulls import MergeState, await_pull, merge_states
+from prjury.github.pulls import MergeState, await_pull, merge_states, read_message
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
@@ -27,8 +28,13 @@ from prjury.snapshot.model import visible
 CONFLICT = "conflict"
 #: The variable that says what the gate is: a job, or a status where building is a job of its own.
 GATE = "PRJURY_GATE"
-#: The line of a status until there is a verdict. GitHub builds no head whose message skips the CI.
-_WAITING = "The verdict follows. If the head's message says [skip ci], nothing starts: push again"
+_WAITING = "The verdict follows"
+#: Words of a head's message for which GitHub starts no run.
+_SKIPS = re.compile(
+    r"\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks: *true\s*\Z",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SKIPPED = "The head's message says {}, so that nothing starts: push another commit"
 #: Pull requests that are looked at for one push, and conflicts that are judged for it.
 _MOST, _MOST_JUDGED = 50, 10
 
@@ -73,20 +79,29 @@ class _Watch:
             self.observations.append(f"Nothing to do: #{number} is closed, or has a newer head.")
             return
         if self.job.environ.get(GATE) == "status":
-            self._close_gate()
+            self._close_gate(pull.head.sha or "")
         if pull.mergeable:
             self.observations.append(f"#{number} can be merged, so that it is judged.")
         else:
             self._judge_pull(pull, PullHistory(self.client, self.event.repo, number))
 
-    def _close_gate(self) -> None:
+    def _close_gate(self, head: str) -> None:
         """Close the gate until there is a verdict: one that the head has is for another base.
 
         A run that has judged this meanwhile is a later one, and its word stays.
         """
         with Publication(self.job, self.event, by_status=True) as publication:
-            publication.close(_WAITING)
+            if match := _SKIPS.search(self._read_message(head)):
+                publication.close(_SKIPPED.format(match[0].strip()), for_good=True)
+            else:
+                publication.close(_WAITING)
             publication.mark_superseded()
+
+    def _read_message(self, head: str) -> str:
+        try:
+            return read_message(self.client, self.event.repo, head)
+        except SourceError:
+            return ""
 
     def look_through(self) -> None:
         """Look at the pull requests onto the branch that has moved."""

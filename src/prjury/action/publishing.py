@@ -146,11 +146,14 @@ class Publication:
             with suppress(PublishError):  # it is tried again with the verdict
                 self._check.start(head, is_new=self.event.is_first_run)
 
-    def close(self, reason: str) -> None:
-        """Closes the gate until there is a verdict."""
-        posts = self._posts()
-        if posts and (status := posts.status()) and self.event.pull.head.sha:
-            status.pending(self.event.pull.head.sha, reason)
+    def close(self, reason: str, *, for_good: bool = False) -> None:
+        """Close the gate until there is a verdict, or for good where none will come."""
+        posts, head = self._posts(), self.event.pull.head.sha
+        if posts and (status := posts.status()) and head:
+            if for_good:
+                status.fail(reason, head)
+            else:
+                status.pending(head, reason)
 
     def mark_superseded(self) -> None:
         """Mark this run as superseded by a newer head: nothing is posted."""

@@ -55,6 +55,14 @@ def _search(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFacts]:
         yield client.pull(repo, read_number(at(item, "number"), "the number"))
 
 
+def read_message(client: GitHub, repo: str, sha: str) -> str:
+    """The message of a commit."""
+    doing = f"read the commit {sha[:12]} of {repo}"
+    return client.repo(repo).get(
+        doing, f"/git/commits/{sha}", lambda one: text(at(one, "message")), needs="contents: read"
+    )
+
+
 def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
     """Refuses a commit that is the head of several pull requests.
 

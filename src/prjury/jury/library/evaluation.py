@@ -24,6 +24,7 @@ from prjury.jury.library.execution import (
     perform,
     usage_of,
 )
+from prjury.jury.library.workspace_diff import compare_texts, read_texts
 from prjury.jury.verdicts import JuryVerdict, Verdict
 
 VerdictT_co = TypeVar("VerdictT_co", bound=JuryVerdict | Verdict, covariant=True)
@@ -75,8 +76,9 @@ def evaluate(
     """Make the call, then let a judge or a jury judge what came of it: its result and the verdict.
 
     The judges get a `JudgmentContext` with the answer as ``agent_output``, JSON as
-    ``metadata["result"]``, and the ``usage`` and ``documents`` that the result names. An exception
-    of the call is not raised: the result is None, and the verdict's
+    ``metadata["result"]``, the ``usage`` and ``documents`` that the result names, and the changed
+    texts of the workspace as ``diff`` (None if it holds more than 5,000 or 16 MiB). An exception of
+    the call is not raised: the result is None, and the verdict's
     ``aggregated.metadata["execution"]`` has ``status`` and ``error`` (it always does).
 
     Args:
@@ -96,8 +98,9 @@ def evaluate(
     patience(timeout)  # refuses a wrong one before anything is done
     vote = _voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
+    before = read_texts(place) if place else None
     done = _within(timeout, work_of(call, goal, place))
-    return done.result, _judge_context(vote, _context(goal, place, done, metadata))
+    return done.result, _judge_context(vote, _context(goal, place, done, metadata, before))
 
 
 @overload
@@ -151,9 +154,13 @@ async def evaluate_async(
         waited = asyncio.run_coroutine_threadsafe(_await_reply(answer, timeout), loop)
         return waited.result()
 
+    before = await run_async(lambda: read_texts(place) if place else None)
     done = await run_async(lambda: _within(timeout, run))
-    context = _context(goal, place, done, metadata)
-    return done.result, await run_async(lambda: _judge_context(vote, context))
+
+    def judge() -> JuryVerdict | Verdict:
+        return _judge_context(vote, _context(goal, place, done, metadata, before))
+
+    return done.result, await run_async(judge)
 
 
 async def _await_reply(answer: Awaitable[ResultT], timeout: float | None) -> ResultT:
@@ -270,9 +277,14 @@ _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
 def _context(
-    goal: str, workspace: Path | None, done: Execution[Any], known: Mapping[str, Any] | None
+    goal: str,
+    workspace: Path | None,
+    done: Execution[Any],
+    known: Mapping[str, Any] | None,
+    before: Mapping[str, str] | None,
 ) -> JudgmentContext:
     result = done.result
+    after = None if before is None or workspace is None else read_texts(workspace)
     message = result if isinstance(result, AgentResult) else None
     error = message.error if message else done.error
     metadata = message.metadata if message else _keep_result(result)
@@ -286,6 +298,7 @@ def _context(
         None if error is None else printable(error),
         {**metadata, **(known or {})},
         trajectory=metadata.get("tool_calls") or metadata.get("tools") if message else None,
+        diff=None if before is None or after is None else compare_texts(before, after),
     )
 
 

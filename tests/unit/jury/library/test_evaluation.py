@@ -219,6 +219,40 @@ def test_the_tools_of_an_agent_are_the_trajectory(key: str) -> None:
     assert seen(lambda: "done")[1].trajectory is None
 
 
+def _work(workspace: Path) -> str:
+    (workspace / "kept.txt").write_text("a\nB\n")
+    (workspace / "new").mkdir()
+    (workspace / "new" / "made.txt").write_bytes(b"x\r\ny")
+    (workspace / "old.txt").unlink()
+    (workspace / ".git" / "index").write_text("2")
+    return "done"
+
+
+def test_what_a_call_changes_in_its_workspace_is_the_diff_which_git_can_apply(
+    tmp_path: Path,
+) -> None:
+    for name, content in (("kept.txt", b"a\nb\n"), ("old.txt", b"o\n"), ("raw", b"\xff")):
+        (tmp_path / name).write_bytes(content)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.glob("*.txt")}
+
+    diff = seen(_work, tmp_path)[1].diff
+    assert diff is not None
+    assert "-b\n+B\n" in diff
+    (tmp_path / "new" / "made.txt").unlink()
+    for path, content in before.items():
+        path.write_bytes(content)
+    subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff.encode(), check=True)
+    assert (tmp_path / "new" / "made.txt").read_bytes() == b"x\r\ny"
+    assert not (tmp_path / "old.txt").exists()
+
+    contexts: list[JudgmentContext] = []
+    kept = judge(name="keeper")(lambda c: contexts.append(c) or Judgment.passed("kept"))  # type: ignore[func-returns-value]
+    asyncio.run(evaluate_async("g", lambda: None, kept, tmp_path))
+    assert (contexts[0].diff, seen(lambda: "done")[1].diff) == ("", None)
+
+
 def _on_output(expected: str) -> Callable[[JudgmentContext], Judgment]:
     def compare(context: JudgmentContext) -> Judgment:
         found = str(context.agent_output)
