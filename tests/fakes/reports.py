@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from prjury.judges.merge.judge import decide
 from prjury.jury.cascade import conclude
 from prjury.jury.gate import GatePolicy
@@ -135,10 +137,17 @@ def report(
         "elapsed_ms": 187_000,
         **more,
     }
+    if gate_policy:
+        gate = {
+            "block_on": sorted(gate_policy.block_on),
+            "not_configured": gate_policy.not_configured,
+            "coverage_floor": gate_policy.coverage_floor,
+        }
+        policy = values["policy"]
+        values["policy"] = replace(policy, resolved={**policy.resolved, "gate": gate})
     return assemble(
         pull_request or pull(),
         verdict(*attempts),
-        gate_policy=gate_policy or GatePolicy(),
         skipped=skipped or {},
         **values,
     )

@@ -30,8 +30,10 @@ from fakes.github import (
 from fakes.history import History
 from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies, GitAccess, wire
+from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.errors import CannotJudgeError, ExitCode
+from prjury.git.open_snapshot import NothingToReview
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
@@ -42,16 +44,31 @@ from prjury.jury.judgment import Status
 from prjury.policy.load import default_policy
 from prjury.report.model import PolicyOrigin, Report
 from prjury.report.redact import Redactor
+from prjury.report.render import Renderer
 from prjury.secret_env import SECRET_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "ghs_actions"
 
 
-@dataclass(frozen=True)
-class Nothing:
-    reason: str
-    superseded: bool = False
+class PlainRenderer(Renderer, frozen=True):
+    """Few words in each place."""
+
+    def comment(self, report: Report, *, run: str | None = None) -> str:
+        return f"<!-- prjury:v1 id=default run={run} -->\n{report.headline}"
+
+    def check(self, report: Report) -> str:
+        return report.headline
+
+    def summary(self, report: Report) -> str:
+        return f"## {report.headline}"
+
+    def html(self, report: Report) -> str:
+        return f"<h1>{report.gate}</h1>"
+
+
+def _pick_nothing(*_: object) -> Picks:
+    return Picks(None)
 
 
 @dataclass
@@ -60,7 +77,7 @@ class Job:
 
     directory: Path
     fake: FakeGitHub
-    judged: Report | Nothing | Exception = field(default_factory=report)
+    judged: Report | NothingToReview | Exception = field(default_factory=report)
     asked: list[tuple[Event, Inputs]] = field(default_factory=list)
     known: list[Beforehand] = field(default_factory=list)
     environ: dict[str, str] = field(default_factory=dict)
@@ -94,17 +111,10 @@ class Job:
     @property
     def dependencies(self) -> Dependencies:
         return Dependencies(
-            judge=self.judge,
-            comment=lambda told, run: f"<!-- prjury:v1 id=default run={run} -->\n{told.headline}",
-            check=lambda told: told.headline,
-            sarif=lambda told: "{}",
-            summary=lambda told: f"## {told.headline}",
-            html=lambda told: f"<h1>{told.gate}</h1>",
-            json=lambda told: json.dumps({"gate": told.gate}),
-            connect=self.connect,
+            judge=self.judge, picks=_pick_nothing, connect=self.connect, renderer=PlainRenderer()
         )
 
-    def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report | Nothing:
+    def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report | NothingToReview:
         self.asked.append((event, inputs))
         self.known.append(known)
         if isinstance(self.judged, Exception):
@@ -150,7 +160,7 @@ def test_a_verdict_is_hung_up_everywhere(job: Job) -> None:
     assert job.summary == "## Ready to merge\n"
     outputs = job.outputs
     assert (outputs["verdict"], outputs["gate"]) == ("pass", "success")
-    assert Path(outputs["report-json"]).read_text() == '{"gate": "success"}'
+    assert json.loads(Path(outputs["report-json"]).read_text())["verdict"]["gate"] == "success"
     assert Path(outputs["report-html"]).read_text() == "<h1>success</h1>"
     assert outputs["comment-url"].endswith("#issuecomment-1002")
     assert "Ready to merge" in job.log.splitlines()
@@ -291,7 +301,7 @@ def test_a_wrong_input_is_a_usage_error_in_one_line(job: Job, inputs: dict[str, 
 
 
 def test_nothing_to_review_opens_the_gate(job: Job) -> None:
-    job.judged = Nothing("Nothing to review: level with main.")
+    job.judged = NothingToReview("Nothing to review: level with main.")
     assert job.run() == 0
     assert (job.outputs["verdict"], job.outputs["gate"]) == ("abstain", "success")
     assert job.fake.bodies == []

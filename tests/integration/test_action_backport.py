@@ -33,6 +33,7 @@ from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.model import Backport
 from prjury.report.redact import Redactor
+from prjury.report.render import Renderer
 from prjury.snapshot.model import Conflict, ConflictType
 from prjury.snapshot.picked import Pick
 
@@ -77,10 +78,10 @@ class Job:
             raise AssertionError("nothing else is judged, and nothing is published")
 
         dependencies = Dependencies(
-            nobody, nobody, nobody, nobody, nobody, nobody, nobody, self.connect
+            judge=nobody, picks=self.pick, connect=self.connect, renderer=Renderer()
         )
         stream = io.StringIO()
-        code = main(self.environ, stream, replace(dependencies, picks=self.pick))
+        code = main(self.environ, stream, dependencies)
         self.log = stream.getvalue()
         return code
 

@@ -9,6 +9,7 @@ import pytest
 from prjury.github.client import Connection, GitHub
 from prjury.policy.load import read_policy
 from prjury.publishers.factory import PublisherFactory, Target
+from prjury.report.render import Renderer
 from prjury.report.sanitise import BY_SHAPE
 
 
@@ -16,7 +17,7 @@ from prjury.report.sanitise import BY_SHAPE
 def posts() -> PublisherFactory:
     hub = GitHub(Connection("http://127.0.0.1:1", "token"))
     target = Target("octo/shop", 7, "a" * 40)
-    return PublisherFactory(target, hub, lambda _report, _run: "", lambda _report: "", BY_SHAPE)
+    return PublisherFactory(target, hub, Renderer(), BY_SHAPE)
 
 
 def wanted(publish: str) -> Any:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Protocol, TextIO, TypeAlias
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field, structs
@@ -16,30 +15,18 @@ from prjury.action.history import CommitWords
 from prjury.app.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
-from prjury.git.open_snapshot import Landed, SnapshotRequest
+from prjury.git.open_snapshot import Landed, NothingToReview, SnapshotRequest
 from prjury.github.client import ACTIONS_BOT, LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
+from prjury.publishers.progress import PlainProgress
 from prjury.report.model import Dismissal, EarlierVotes, Report
 from prjury.report.redact import Redact
+from prjury.report.render import Renderer
 from prjury.resources import program_version
 
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
-
-
-class Nothing(Protocol):
-    """There is no change to judge."""
-
-    @property
-    def reason(self) -> str:
-        """Why, in one line."""
-        ...
-
-    @property
-    def superseded(self) -> bool:
-        """True if there is a newer head than this run's."""
-        ...
 
 
 def clone_url(event: Event) -> str:
@@ -73,56 +60,30 @@ class Beforehand(Struct, frozen=True):
 Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], "Picks"]
 
 
-def _no_picks(_event: Event, _inputs: Inputs, _branches: Sequence[str]) -> Picks:
-    from prjury.app.backport import Picks  # noqa: PLC0415 - as below
+class Dependencies(Struct, frozen=True, kw_only=True):
+    """What judges, what renders, and what speaks with GitHub."""
 
-    return Picks(None)
-
-
-class Dependencies(Struct, frozen=True):
-    """What judges, what renders, and what speaks with GitHub.
-
-    Attributes:
-        comment: the sticky comment's Markdown for a report and a run (``id.attempt``).
-    """
-
-    judge: Callable[[Event, Inputs, Beforehand], Report | Nothing]
-    comment: Callable[[Report, str | None], str]
-    check: Callable[[Report], str]
-    summary: Callable[[Report], str]
-    html: Callable[[Report], str]
-    json: Callable[[Report], str]
-    sarif: Callable[[Report], str]
+    judge: Callable[[Event, Inputs, Beforehand], Report | NothingToReview]
+    picks: Picking
     connect: Callable[[Event, Inputs], GitHub]
+    renderer: Renderer
     environment: RunEnvironment = field(default_factory=RunEnvironment)
     git: GitAccess = field(default_factory=GitAccess)
-    picks: Picking = _no_picks
 
 
 def wire(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Dependencies:
     """The real parts."""
-    from prjury.publishers.progress import PlainProgress  # noqa: PLC0415 - tests do without
-    from prjury.report.codec import report_to_json  # noqa: PLC0415 - the same
-    from prjury.report.render import Renderer  # noqa: PLC0415 - loads templates
-    from prjury.report.sarif import to_sarif  # noqa: PLC0415 - the same
-
     git = git or GitAccess()
-    renderer = Renderer(redact)
     environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Dependencies(
         judge=partial(_judge_event, environment, git),
-        comment=lambda report, run: renderer.comment(report, run=run),
-        check=renderer.check,
-        summary=renderer.summary,
-        html=renderer.html,
-        json=lambda report: json.dumps(report_to_json(report, redact), indent=2),
-        sarif=lambda report: json.dumps(to_sarif(report, redact)),
+        picks=partial(_picks, environment, git),
         connect=connect,
+        renderer=Renderer(redact),
         environment=environment,
         git=git,
-        picks=partial(_picks, environment, git),
     )
 
 
@@ -153,7 +114,7 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 def _judge_event(
     environment: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
-) -> Report | Nothing:
+) -> Report | NothingToReview:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
     from prjury.journal.write import RecordedProgress, RunJournal  # noqa: PLC0415 - as above
 

@@ -196,13 +196,13 @@ class Publication:
                 write_outputs(outputs, {**outputs_of(report), **own})
 
     def _write_files(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
-        dependencies, places = self.job.dependencies, self.job.places
+        renderer, places = self.job.dependencies.renderer, self.job.places
         files: list[tuple[str, str, Callable[[Report], str]]] = [
-            ("report-json", "report.json", dependencies.json),
-            ("report-html", "report.html", dependencies.html),
+            ("report-json", "report.json", renderer.json),
+            ("report-html", "report.html", renderer.html),
         ]
         if wanted.get("sarif"):
-            files.append(("", "report.sarif", dependencies.sarif))
+            files.append(("", "report.sarif", renderer.sarif))
         for output, file, render in files:
             with self._collect_errors():
                 path = places.report_file(file)
@@ -215,7 +215,7 @@ class Publication:
             seen["build-log"] = str(logs[0]) if logs else ""
         with self._collect_errors():
             if places.summary and wanted.get("summary", True):
-                add_markdown(places.summary, dependencies.summary(report))
+                add_markdown(places.summary, renderer.summary(report))
 
     def _post(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
         posts = self._posts()
@@ -254,9 +254,9 @@ class Publication:
     def _posts(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
-        texts, redact = self.job.dependencies, self.job.log.redact
+        renderer, redact = self.job.dependencies.renderer, self.job.log.redact
         target = target_of(self.event, self.job, self.files, by_status=self.by_status)
-        return PublisherFactory(target, self._hub, texts.comment, texts.check, redact)
+        return PublisherFactory(target, self._hub, renderer, redact)
 
     @contextmanager
     def _collect_errors(self) -> Iterator[None]:

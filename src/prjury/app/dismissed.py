@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from prjury.app.registry import Casting, Make, PullJudge, SeatPosition
 from prjury.app.stages.evidence import Records, SeatRecord
+from prjury.app.stages.replay import StandInJudge, record_of
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import NAME
 from prjury.jury.judge import MODEL_BACKED, JudgeType, ask, type_of
@@ -54,38 +55,6 @@ def apply_dismissals(
     )
 
 
-class LenientJudge(Struct, frozen=True):
-    """A judge that dismissed findings do not fail."""
-
-    inner: PullJudge
-    dismissals: Sequence[Dismissal]
-    threshold: Severity
-
-    @property
-    def name(self) -> str:
-        """The judge's name."""
-        return self.inner.name
-
-    @property
-    def description(self) -> str:
-        """The judge's description."""
-        return str(getattr(self.inner, "description", ""))
-
-    @property
-    def type(self) -> JudgeType:
-        """The judge's type."""
-        return type_of(self.inner)
-
-    @property
-    def lowers_only(self) -> bool:
-        """Tell whether its approval must not lift what others say."""
-        return bool(getattr(self.inner, "lowers_only", False))
-
-    def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Ask the judge, and leave dismissed findings out of account."""
-        return apply_dismissals(ask(self.inner, context), self.dismissals, self.threshold)
-
-
 def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
     """Seat the same judges, which dismissed findings do not fail."""
 
@@ -93,7 +62,12 @@ def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal
         judge = cast(place, make, ports)
         if not is_dismissible(place.name, type_of(judge)):
             return judge
-        return LenientJudge(judge, dismissals, _threshold_of(place, config))
+        threshold = _threshold_of(place, config)
+
+        def judge_leniently(context: PullRequestContext) -> Judgment:
+            return apply_dismissals(ask(judge, context), dismissals, threshold)
+
+        return StandInJudge(record_of(judge), judge_leniently, getattr(judge, "description", ""))
 
     return cast_leniently
 

@@ -20,6 +20,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
 from prjury.git.open_snapshot import NothingToReview
 from prjury.policy.tiers import SuitabilityOptions
+from prjury.report.assemble import assemble
 from prjury.report.model import EarlierVotes, Report, Sandbox
 from prjury.resources import program_version
 
@@ -66,11 +67,11 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         tried = branches.judge_beside(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         recovery = steps.repair(change, seating, verdict, ports, context)
-    return steps.make_report(
+    return assemble(
         change.pull,
-        change.policy,
-        seating,
         verdict,
+        skipped=seating.skipped,
+        policy=steps.origin_of(change.policy),
         sandbox=Sandbox(
             ports.shell.level,
             config.sandbox.network,

@@ -24,7 +24,6 @@ from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import find_requested, find_requests
 from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
-from prjury.jury.gate import GatePolicy
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import Ballot
@@ -32,18 +31,15 @@ from prjury.models.wrappers import Spent
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Ports, Progress, Recorder
-from prjury.report.assemble import assemble
 from prjury.report.judge_facts import AgentFacts, PanelFacts
 from prjury.report.model import (
     Backport,
     ChangedNames,
     Cost,
     EarlierVotes,
-    Override,
     PolicyOrigin,
     Recovery,
     Report,
-    Sandbox,
 )
 from prjury.snapshot import exempt
 from prjury.snapshot.exempt import matches
@@ -326,39 +322,9 @@ def cost_of(
     return Cost(spent.calls, cached, spent.input_tokens, spent.output_tokens, usd)
 
 
-def make_report(  # noqa: PLR0913 - what a report is made of
-    pull: PullRequest,
-    policy: Policy,
-    seating: Seating,
-    verdict: Verdict,
-    *,
-    sandbox: Sandbox,
-    version: str,
-    backports: Sequence[Backport],
-    cost: Cost,
-    elapsed_ms: int,
-    notes: tuple[str, ...],
-    override: Override | None,
-    recovery: Recovery | None = None,
-    names: ChangedNames | None = None,
-) -> Report:
-    """The report of a verdict, with the gate that follows from it."""
-    return assemble(
-        pull,
-        verdict,
-        gate_policy=_gate_policy(policy.config),
-        skipped=seating.skipped,
-        policy=PolicyOrigin(policy.source, policy.hash, policy.resolved),
-        sandbox=sandbox,
-        version=version,
-        backports=backports,
-        cost=cost,
-        elapsed_ms=elapsed_ms,
-        notes=notes,
-        override=override,
-        recovery=recovery,
-        names=names,
-    )
+def origin_of(policy: Policy) -> PolicyOrigin:
+    """The policy as a report records it."""
+    return PolicyOrigin(policy.source, policy.hash, policy.resolved)
 
 
 def find_interface(change: OpenedChange, deadline: Deadline) -> Interface | None:
@@ -384,9 +350,3 @@ def find_changed_names(found: Interface | None) -> ChangedNames | None:
         return None
     added, changed, removed = (tuple(labels[kind][:_MOST_NAMES]) for kind in ChangeKind)
     return ChangedNames(added, changed, removed, len(found.breaking))
-
-
-def _gate_policy(config: Config) -> GatePolicy:
-    gate = config.gate
-    block_on = frozenset(Status(word) for word in gate.block_on)
-    return GatePolicy(block_on, gate.not_configured, gate.coverage_floor)

@@ -137,18 +137,11 @@ class Terminal:
 
     def render(self, report: Report, kind: OutputFormat) -> str:
         """The report in a format that can be written to a file."""
-        import json
         from io import StringIO
 
         from prjury.publishers.terminal import TerminalPublisher
-        from prjury.report.codec import report_to_json
         from prjury.report.render import Renderer
-        from prjury.report.sarif import to_sarif
 
-        if kind is OutputFormat.JSON:
-            return json.dumps(report_to_json(report, self.redact), indent=2, ensure_ascii=False)
-        if kind is OutputFormat.SARIF:
-            return json.dumps(to_sarif(report, self.redact), indent=1, ensure_ascii=False)
         if kind is OutputFormat.TERMINAL:
             stream = StringIO()
             TerminalPublisher(stream, color=False, width=100, redact=self.redact).publish(report)
@@ -156,6 +149,8 @@ class Terminal:
         renderer = Renderer(self.redact)
         writers = {
             OutputFormat.MARKDOWN: renderer.summary,
+            OutputFormat.JSON: renderer.json,
+            OutputFormat.SARIF: renderer.sarif,
             OutputFormat.HTML: renderer.html,
             OutputFormat.FEEDBACK: renderer.feedback,
         }

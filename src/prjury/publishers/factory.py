@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from prjury.publishers.review import LineReview
 from prjury.publishers.status import CommitStatus
 from prjury.report.model import Report
 from prjury.report.redact import Redact
+from prjury.report.render import Renderer
 
 
 class Target(Struct, frozen=True):
@@ -40,9 +41,7 @@ class PublisherFactory(Struct, frozen=True):
 
     target: Target
     client: GitHub
-    #: Writes the comment for a report and a run, and the check run's text.
-    write_comment: Callable[[Report, str | None], str]
-    write_check: Callable[[Report], str]
+    renderer: Renderer
     redact: Redact
 
     def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
@@ -53,7 +52,7 @@ class PublisherFactory(Struct, frozen=True):
         return CheckRunReport(
             self._room,
             target.number,
-            self.write_check,
+            self.renderer.check,
             wanted.get("annotations", True),
             target.page,
             redact=self.redact,
@@ -78,7 +77,7 @@ class PublisherFactory(Struct, frozen=True):
         if wanted.get("comment", True):
 
             def render(report: Report) -> str:
-                comment = self.write_comment(report, target.run)
+                comment = self.renderer.comment(report, run=target.run)
                 more = f" files={target.files} -->" if target.files else " -->"
                 return comment.replace(" -->", more, 1)
 

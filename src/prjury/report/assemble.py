@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
@@ -197,7 +197,6 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     pull: PullRequest,
     verdict: Verdict,
     *,
-    gate_policy: GatePolicy,
     skipped: Mapping[str, Sequence[SkippedJudge]],
     policy: PolicyOrigin,
     sandbox: Sandbox,
@@ -211,7 +210,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     names: ChangedNames | None = None,
 ) -> Report:
     """The report of one run, from the parts that `Report` describes."""
-    coverage = measure(pull, verdict.attempts)
+    coverage, gate_policy = measure(pull, verdict.attempts), gate_policy_of(policy)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)
     line = headline(pull, held, closed, coverage)
@@ -227,7 +226,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         headline=line,
         tiers=tuple(TierReport(one, tuple(skipped.get(one.name, ()))) for one in held.attempts),
         coverage=coverage,
-        policy=_record_gate(policy, gate_policy),
+        policy=policy,
         sandbox=sandbox,
         version=version,
         backports=tuple(backports),
@@ -266,17 +265,3 @@ def gate_policy_of(policy: PolicyOrigin) -> GatePolicy:
         not_configured=recorded.get("not_configured", default.not_configured),
         coverage_floor=float(recorded.get("coverage_floor", default.coverage_floor)),
     )
-
-
-def _record_gate(policy: PolicyOrigin, gate_policy: GatePolicy) -> PolicyOrigin:
-    """The policy with the gate as it was really applied (a flag may have changed it)."""
-    if gate_policy_of(policy) == gate_policy:
-        return policy
-    section = policy.resolved.get("gate")
-    applied = {
-        **(section if isinstance(section, Mapping) else {}),
-        "block_on": [status.value for status in Status if status in gate_policy.block_on],
-        "not_configured": gate_policy.not_configured,
-        "coverage_floor": gate_policy.coverage_floor,
-    }
-    return structs.replace(policy, resolved={**policy.resolved, "gate": applied})

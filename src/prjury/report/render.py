@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -17,12 +18,14 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from prjury.report.backports import Backports
+from prjury.report.codec import report_to_json
 from prjury.report.continuity import write_marker_values
 from prjury.report.finding_view import View
 from prjury.report.inline import MARKER_ID
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sarif import to_sarif
 from prjury.report.text import (
     HtmlText,
     Inked,
@@ -124,6 +127,15 @@ class Renderer(Struct, frozen=True):
             style=trust(style),
             style_hash=trust(f"sha256-{digest}"),
         )
+
+    def json(self, report: Report) -> str:
+        """The report for programs."""
+        value = report_to_json(report, self.redact)
+        return json.dumps(value, indent=2, ensure_ascii=False)
+
+    def sarif(self, report: Report) -> str:
+        """The findings for code scanning."""
+        return json.dumps(to_sarif(report, self.redact), indent=1, ensure_ascii=False)
 
     def terminal(self, report: Report) -> str:
         """Return the lines of a terminal, each with its style before it."""

@@ -17,6 +17,7 @@ from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES,
 from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies
 from prjury.app.artifact_file import sha256
+from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.app.stages.codec import evidence_from_text, opinions_from_text
 from prjury.app.stages.evidence import StageEvidence
@@ -26,7 +27,6 @@ from prjury.github.event import Event
 from prjury.jury.gate import Gate
 from prjury.publishers.check_run import NAME
 from prjury.publishers.races import find_run
-from prjury.report.codec import report_to_json
 from prjury.report.findings import findings
 from prjury.report.model import Report
 from prjury.report.render import Renderer
@@ -130,21 +130,25 @@ def _judged(directory: Path, status: str, files: Mapping[str, Any]) -> Handed:
         return handed(status, zones.head, evidence, verdict)
 
 
-@dataclass
-class Texts:
+class KeptRenderer(Renderer, frozen=True):
     """The real texts, each rendered once; all reports of one headline and head are the same."""
 
-    renderer: Renderer = field(default_factory=Renderer)
     made: dict[tuple[str | None, ...], str] = field(default_factory=dict)
 
-    def comment(self, report: Report, run: str | None) -> str:
-        return self._made("comment", report, run, lambda: self.renderer.comment(report, run=run))
+    def comment(self, report: Report, *, run: str | None = None) -> str:
+        return self._made("comment", report, run, lambda: Renderer.comment(self, report, run=run))
 
     def check(self, report: Report) -> str:
-        return self._made("check", report, None, lambda: self.renderer.check(report))
+        return self._made("check", report, None, lambda: Renderer.check(self, report))
 
     def json(self, report: Report) -> str:
-        return self._made("json", report, None, lambda: json.dumps(report_to_json(report)))
+        return self._made("json", report, None, lambda: Renderer.json(self, report))
+
+    def summary(self, report: Report) -> str:
+        return f"## {report.headline}"
+
+    def html(self, report: Report) -> str:
+        return f"<h1>{report.gate}</h1>"
 
     def _made(self, kind: str, report: Report, run: str | None, make: Callable[[], str]) -> str:
         key = (kind, report.pull.head.sha, report.headline, run)
@@ -154,8 +158,8 @@ class Texts:
 
 
 @cache
-def _texts() -> Texts:
-    return Texts()
+def _texts() -> KeptRenderer:
+    return KeptRenderer()
 
 
 def furnish(fake: FakeGitHub, head: str) -> None:
@@ -253,16 +257,8 @@ def dependencies(
         )
         return GitHub(connection, RetryBudget(sleep=sleep))
 
-    texts = _texts()
     return Dependencies(
-        judge=judge,
-        comment=texts.comment,
-        check=texts.check,
-        summary=lambda report: f"## {report.headline}",
-        html=lambda report: f"<h1>{report.gate}</h1>",
-        json=texts.json,
-        sarif=lambda _report: "{}",
-        connect=connect,
+        judge=judge, picks=lambda *_: Picks(None), connect=connect, renderer=_texts()
     )
 
 

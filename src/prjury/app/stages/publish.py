@@ -18,6 +18,7 @@ from prjury.app.stages.replay import replay_records, with_times
 from prjury.errors import SourceError
 from prjury.jury.judgment import Judgment
 from prjury.ports import Panel, Ports, SilentProgress
+from prjury.report.assemble import assemble
 from prjury.report.model import Dismissal, Override, Report, Sandbox
 
 #: More than replayed judges ever take.
@@ -60,11 +61,11 @@ def publish_stage(
     context = steps.context_of(evidence.pull, _SECONDS)
     verdict = with_times(seating, steps.vote(seating, context, ports.progress))
     earned, notes = earn_gate(verdict, config, evidence.calibration, datetime.now(UTC).date())
-    return steps.make_report(
+    return assemble(
         evidence.pull,
-        evidence.policy,
-        seating,
         earned,
+        skipped=seating.skipped,
+        policy=steps.origin_of(evidence.policy),
         sandbox=Sandbox(evidence.level, evidence.policy.config.sandbox.network),
         version=evidence.version,
         backports=with_opinions(evidence.backports, opinions.opinion),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -20,10 +20,13 @@ from prjury.ports import Ports
 WAITING = "waiting"
 
 
-class _StandIn:
-    """Sits in the place of a judge, under its name."""
+@dataclass(frozen=True)
+class StandInJudge:
+    """Answers in the place of another judge, under its name."""
 
     record: SeatRecord
+    answer: Callable[[PullRequestContext], Judgment]
+    description: str
 
     @property
     def name(self) -> str:
@@ -40,34 +43,29 @@ class _StandIn:
         """Tell whether its approval must not lift what others say."""
         return self.record.lowers_only
 
-
-@dataclass(frozen=True)
-class RecordedJudge(_StandIn):
-    """Replay the judgment of another stage; a missing one is an error."""
-
-    record: SeatRecord
-    description: str = "was asked in another job"
-
-    def judge(self, _context: PullRequestContext, /) -> Judgment:
-        """The recorded judgment."""
-        return self.record.judgment or Judgment.errored(
-            "it was not asked in the job before this one", metadata={"reason": "not_asked"}
-        )
-
-
-@dataclass(frozen=True)
-class DeferredJudge(_StandIn):
-    """A placeholder for a judge of another stage; it reads what that one will need."""
-
-    record: SeatRecord
-    judge_to_be: PullJudge
-    description: str = "is asked in a job of its own"
-
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Read the input; the abstention neither accepts nor rejects anything."""
-        if isinstance(self.judge_to_be, ModelBackedJudge):
-            self.judge_to_be.case(context)
+        """Answer."""
+        return self.answer(context)
+
+
+def replay(record: SeatRecord) -> StandInJudge:
+    """Make a judge that gives the recorded judgment; a missing one is an error."""
+    judgment = record.judgment or Judgment.errored(
+        "it was not asked in the job before this one", metadata={"reason": "not_asked"}
+    )
+    return StandInJudge(record, lambda _: judgment, "was asked in another job")
+
+
+def _defer(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
+    """Make a judge that abstains, and reads what the one of another stage will need."""
+
+    def read(context: PullRequestContext) -> Judgment:
+        if isinstance(judge_to_be, ModelBackedJudge):
+            judge_to_be.case(context)
         return Judgment.abstained("asked in the next job", WAITING)
+
+    record = structs.replace(record_of(judge), waits=True)
+    return StandInJudge(record, read, "is asked in a job of its own")
 
 
 def defer_models(along: Ports) -> Casting:
@@ -77,7 +75,7 @@ def defer_models(along: Ports) -> Casting:
         judge = make(ports)
         if type_of(judge) not in MODEL_BACKED:
             return judge
-        return DeferredJudge(structs.replace(_record_of(judge), waits=True), make(along))
+        return _defer(judge, make(along))
 
     return cast
 
@@ -87,7 +85,7 @@ def replay_records(records: Records, *, ask: bool = False) -> Casting:
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         record = records.get(place) or SeatRecord(place.name, JudgeType.DETERMINISTIC)
-        return make(ports) if ask and record.waits else RecordedJudge(record)
+        return make(ports) if ask and record.waits else replay(record)
 
     return cast
 
@@ -100,14 +98,14 @@ def reuse_votes(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
         judgment = judgments.get((place.tier, judge.name))
         if judgment is None or type_of(judge) not in MODEL_BACKED:
             return judge
-        return RecordedJudge(structs.replace(_record_of(judge), judgment=judgment))
+        return replay(structs.replace(record_of(judge), judgment=judgment))
 
     return cast
 
 
 def records_of(seating: Seating, verdict: Verdict) -> Records:
     """The record of each place, with a judgment where it was reached."""
-    records = {place: _record_of(judge) for place, judge in seating.judges.items()}
+    records = {place: record_of(judge) for place, judge in seating.judges.items()}
     places = {id(judge): place for place, judge in seating.judges.items()}
     for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
         if tier.jury is None or attempt.verdict is None:
@@ -121,8 +119,9 @@ def records_of(seating: Seating, verdict: Verdict) -> Records:
     return records
 
 
-def _record_of(judge: PullJudge) -> SeatRecord:
-    if isinstance(judge, DeferredJudge):
+def record_of(judge: PullJudge) -> SeatRecord:
+    """What has to be known about a judge."""
+    if isinstance(judge, StandInJudge):
         return judge.record
     lowers_only = bool(getattr(judge, "lowers_only", False))
     return SeatRecord(judge.name, type_of(judge), lowers_only)
@@ -137,7 +136,7 @@ def with_times(seating: Seating, verdict: Verdict) -> Verdict:
             continue
         ballots = tuple(
             replace(ballot, elapsed_ms=seat.judge.record.elapsed_ms)
-            if isinstance(seat.judge, RecordedJudge)
+            if isinstance(seat.judge, StandInJudge)
             else ballot
             for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True)
         )

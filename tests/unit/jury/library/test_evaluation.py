@@ -248,8 +248,12 @@ def test_what_a_call_changes_in_its_workspace_is_the_diff_which_git_can_apply(
     assert not (tmp_path / "old.txt").exists()
 
     contexts: list[JudgmentContext] = []
-    kept = judge(name="keeper")(lambda c: contexts.append(c) or Judgment.passed("kept"))  # type: ignore[func-returns-value]
-    asyncio.run(evaluate_async("g", lambda: None, kept, tmp_path))
+
+    def keep(context: JudgmentContext) -> Judgment:
+        contexts.append(context)
+        return Judgment.passed("kept")
+
+    asyncio.run(evaluate_async("g", lambda: None, keep, tmp_path))
     assert (contexts[0].diff, seen(lambda: "done")[1].diff) == ("", None)
 
 
