@@ -25,7 +25,6 @@ from prjury.action.job_artifacts import (
     download_artifacts,
     refuse_other,
 )
-from prjury.action.junit import read_junit
 from prjury.action.publishing import Publication
 from prjury.app.artifact_file import sha256
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -39,7 +38,7 @@ from prjury.app.stages.codec import (
 from prjury.app.stages.collect import collect as collect_stage
 from prjury.app.stages.decide import decide as decide_stage
 from prjury.app.stages.evidence import NoEvidence
-from prjury.app.stages.junit import junit_evidence
+from prjury.app.stages.junit import junit_evidence, read_junit
 from prjury.app.stages.publish import opinions_without_models, publish_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview

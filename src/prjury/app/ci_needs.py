@@ -63,7 +63,10 @@ def list_needs(ci: BaseCi | None) -> tuple[str, ...]:
     job = find_main_job(ci)
     if job:
         return tuple(dict.fromkeys(_list_needs(job)))
-    return tuple(f"the workflow {name}" for name in (ci.external if ci else ()))
+    if ci is None:
+        return ()
+    tests = [f"`{step.text}` ({step.why})" for step in ci.left_out if step.tests]
+    return tuple(dict.fromkeys([*(f"the workflow {name}" for name in ci.external), *tests]))
 
 
 def _list_needs(job: CiJob) -> Iterator[str]:
@@ -71,14 +74,21 @@ def _list_needs(job: CiJob) -> Iterator[str]:
         yield f"the service {' and '.join(job.services)}"
     if has_part(job.machine, WORDS["other_machines"]):
         yield f"the machine {job.machine}"
+    last_line = max((_read_line(step.origin) for step in job.steps), default=0)
     for step in job.left_out:
+        is_behind = _read_line(step.origin) > last_line and not step.tests
         if step.kind == "packages":
             yield f"system packages (`{step.text}`)"
         elif step.kind == "services" and not step.text.startswith("services:"):
             yield f"containers (`{step.text}`)"
-        elif step.kind == "elsewhere":
+        elif step.kind == "elsewhere" and not is_behind:
             yield f"`{step.text}` ({step.why})"
     yield from _list_needs_of_steps(job)
+
+
+def _read_line(origin: str) -> int:
+    line = origin.rpartition(":")[2]
+    return int(line) if line.isdecimal() else 0
 
 
 def _list_needs_of_steps(job: CiJob) -> Iterator[str]:

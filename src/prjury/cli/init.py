@@ -34,8 +34,6 @@ _BACKPORT = ("prjury-backport.yml",)
 _COMMENT = "prjury-comment.yml"
 #: The part of that file that remains without commands in comments.
 _CONFLICTS = "prjury-conflicts.yml"
-#: Files of earlier releases.
-_GONE = ("prjury-override.yml",)
 #: Those that build.
 _BUILDING = ("prjury.yml", "prjury-build.yml", "prjury-queue.yml")
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
@@ -283,7 +281,7 @@ def _lines(
     yield f"wrote {', '.join(written)}" if written else "everything is already there"
     other = _ALONE if situation.forks else _APART
     beside = _COMMENT if situation.no_comments else _CONFLICTS
-    names = (*other, beside, *_GONE)
+    names = (*other, beside)
     superfluous = [f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()]
     if superfluous:
         yield f"Remove {', '.join(superfluous)}: a pull request has one gate."

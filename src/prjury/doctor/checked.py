@@ -28,13 +28,12 @@ from prjury.rulepacks.rule import Pack
 def check_policy(text: str, shown: str, root: Path) -> Policy:
     """The policy in a text, with judges, packs and models that there are."""
     checked = read_policy(text, f"file:{shown}", shown=shown)
-    document = read_yaml(text, shown)
-    problems = [*_unknown_judges(checked.config), *_bad_packs(checked.config, root)]
-    problems += [*_bad_recipes(checked.config, root), *_bad_files(checked.config, root)]
-    problems += _find_unknown_ignored_rules(checked.config, root)
-    problems = problems or list(_bad_models(checked.config))
+    config = checked.config
+    problems = [*_bad_seats(config, root), *_bad_recipes(config, root)]
+    problems += _find_unknown_ignored_rules(config, root)
+    problems = problems or list(_bad_models(config))
     if problems:
-        raise make_refusal(document, problems)
+        raise make_refusal(read_yaml(text, shown), problems)
     return checked
 
 
@@ -43,20 +42,25 @@ def _problem(path: KeyPath, error: ConfigError | str) -> Problem:
     return Problem(path, f"{join_keys(path)}: {text[:1].lower()}{text[1:]}")
 
 
-def _unknown_judges(config: Config) -> Iterator[Problem]:
+def _bad_seats(config: Config, root: Path) -> Iterator[Problem]:
+    nobody: Any = None
     for i, tier in enumerate(config.tiers):
         for j, entry in enumerate(tier.judges):
+            path: KeyPath = ("tiers", i, "judges", j)
             try:
                 judge_factory(entry.name)
             except ConfigError as error:
-                yield _problem(("tiers", i, "judges", j), error)
-
-
-def _bad_packs(config: Config, root: Path) -> Iterator[Problem]:
-    for i, tier in enumerate(config.tiers):
-        for j, entry in enumerate(tier.judges):
-            if entry.patterns is not None:
-                yield from _packs_of(entry.patterns, ("tiers", i, "judges", j, "patterns"), root)
+                yield _problem(path, error)
+            path = (*path, entry.name)
+            if isinstance(entry.options, PatternsOptions):
+                yield from _packs_of(entry.options, path, root)
+            elif isinstance(entry.options, FunctionOptions):
+                yield from _bad_rule(entry.options, path, root)
+            elif isinstance(entry.options, FileContentOptions):
+                try:
+                    file_content(entry.options, nobody)
+                except ConfigError as error:
+                    yield _problem(path, error)
 
 
 def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
@@ -102,20 +106,6 @@ def _bad_recipes(config: Config, root: Path) -> Iterator[Problem]:
             continue
         if (other := sources.setdefault(recipe.name, place)) != place:
             yield _problem(path, f"{other} is called {recipe.name} as well")
-
-
-def _bad_files(config: Config, root: Path) -> Iterator[Problem]:
-    nobody: Any = None
-    for i, tier in enumerate(config.tiers):
-        for j, entry in enumerate(tier.judges):
-            path = ("tiers", i, "judges", j, entry.name)
-            if isinstance(entry.options, FileContentOptions):
-                try:
-                    file_content(entry.options, nobody)
-                except ConfigError as error:
-                    yield _problem(path, error)
-            if isinstance(entry.options, FunctionOptions):
-                yield from _bad_rule(entry.options, path, root)
 
 
 def _bad_rule(rule: FunctionOptions, path: KeyPath, root: Path) -> Iterator[Problem]:

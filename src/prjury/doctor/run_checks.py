@@ -20,7 +20,6 @@ _USED = DoctorCheck("PR Jury runs here", wiring.check_use)
 CHECKS: tuple[DoctorCheck[Setup], ...] = (
     _USED,
     DoctorCheck("every mode and input exists", wiring.check_words),
-    DoctorCheck("nothing of an earlier release is left", wiring.check_gone),
     DoctorCheck("the stages are complete", wiring.check_stages, lambda setup: setup.is_apart),
     DoctorCheck("a new head waits for its verdict", wiring.check_closing),
     DoctorCheck(

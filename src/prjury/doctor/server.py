@@ -21,7 +21,6 @@ from prjury.doctor.setup import GATE, Setup
 from prjury.errors import SourceError
 from prjury.github.settings import (
     BranchRules,
-    NamedCheck,
     RepoSettings,
     RepositoryFacts,
     RequiredCheck,
@@ -38,7 +37,6 @@ class ServerState(Struct, frozen=True):
     facts: RepositoryFacts
     rules: BranchRules | str = field(default_factory=BranchRules)
     protection: tuple[RequiredCheck, ...] | str = ()
-    checks: tuple[NamedCheck, ...] | str = ()
     actions_app: int | None = None
 
     @property
@@ -74,7 +72,6 @@ def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
         facts,
         _or_why(lambda: rights.rules(branch)),
         _or_why(lambda: rights.protection(branch)),
-        _or_why(lambda: rights.list_named_checks((setup.gate_names or [GATE])[0])),
         rights.actions_app,
     )
     yield from examine(standing, CHECKS)
@@ -169,29 +166,8 @@ def queue(standing: ServerState) -> Iterator[Diagnosis]:
         )
 
 
-def imitations(standing: ServerState) -> Iterator[Diagnosis]:
-    """Checks and statuses of the gate's name that come from elsewhere."""
-    if isinstance(standing.checks, str):
-        yield unknown("recent commits", standing.checks)
-        return
-    for check in standing.checks:
-        if check.is_foreign:
-            yield warning(
-                "recent commits",
-                f"a {check.kind} `{check.name}` comes from {check.author}, not from a workflow; "
-                "choose GitHub Actions as the source of the required check",
-            )
-        elif check.kind == "check" and not standing.setup.gates and standing.setup.is_apart:
-            yield warning(
-                "recent commits",
-                f"a check `{check.name}` comes from a workflow that is none of PR Jury's, whose "
-                "gate is a status here; see which pull request brought it",
-            )
-
-
 CHECKS: tuple[DoctorCheck[ServerState], ...] = (
     DoctorCheck("pull requests from forks are judged with models and comments", forks),
     DoctorCheck("the gate is required", check_required),
     DoctorCheck("the merge queue asks PR Jury", queue),
-    DoctorCheck("nobody else reports by the gate's name", imitations),
 )

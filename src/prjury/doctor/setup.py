@@ -18,8 +18,6 @@ JUDGING = ("collect", "decide", "publish")
 #: The modes that GitHub starts from the default branch only, whatever a pull request holds.
 BACKPORT, CONFLICTS, COMMENT = "backport", "conflicts", "comment"
 FROM_DEFAULT = (*JUDGING, BACKPORT, CONFLICTS, COMMENT)
-#: A file of an earlier release.
-GONE = ".github/workflows/prjury-override.yml"
 
 _NAMES = frozenset({"pr-jury", "prjury"})
 #: The steps with our action in the files that `prjury init` writes, by their names.

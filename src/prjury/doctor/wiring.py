@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from prjury.app.inputs import ALLOWED, INPUTS
 from prjury.doctor.finding import Diagnosis, problem, unknown, warning
-from prjury.doctor.setup import CONFLICTS, FROM_DEFAULT, GONE, JUDGING, Setup
+from prjury.doctor.setup import CONFLICTS, FROM_DEFAULT, JUDGING, Setup
 from prjury.errors import did_you_mean
 
 _AGAIN = "write the workflows with `prjury init --forks`"
@@ -22,7 +22,6 @@ _NEEDED = {
     "reopened": "a reopened pull request is not judged",
     "edited": "a pull request that is moved to another base stays judged by the old one",
 }
-_ON_LABELS = frozenset({"labeled", "unlabeled"})
 
 
 def check_use(setup: Setup) -> Iterator[Diagnosis]:
@@ -124,22 +123,6 @@ def check_closing(setup: Setup) -> Iterator[Diagnosis]:
                 use.about,
                 f"the gate is a {right} here; set `PRJURY_GATE: {right}` in the job `{use.job.id}`",
             )
-
-
-def check_gone(setup: Setup) -> Iterator[Diagnosis]:
-    """Files and triggers of earlier releases."""
-    for workflow in setup.workflows:
-        if workflow.path == GONE:
-            yield problem(
-                GONE,
-                "an override is a comment now, `/prjury override REASON`; remove this file, and "
-                "write the others anew with `prjury init --forks --force`",
-            )
-    for use in setup.uses:
-        for event, trigger in use.workflow.triggers.items():
-            if use.about != GONE and _ON_LABELS & set(trigger.types or ()):
-                text = f"a label starts nothing any more; remove its types from `{event}`"
-                yield warning(use.about, text)
 
 
 def check_workflows_on_default_branch(setup: Setup) -> Iterator[Diagnosis]:

@@ -15,18 +15,13 @@ from msgspec import Struct
 from prjury.errors import SourceError
 from prjury.github.checks import find_clone
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
-from prjury.github.payload import at, object_name, text
+from prjury.github.payload import at, text
 
 #: The app behind GitHub Actions on github.com; servers of one's own have another number.
 ACTIONS_APP = 15_368
-#: What it is called everywhere.
-ACTIONS_SLUG = "github-actions"
-_ACTIONS_BOT = "github-actions[bot]"
 
 #: The permission that reading settings takes.
 _SETTINGS = "administration: read"
-
-_RECENT = 5
 
 
 class RepositoryFacts(Struct, frozen=True):
@@ -51,19 +46,6 @@ class BranchRules(Struct, frozen=True):
 
     checks: tuple[RequiredCheck, ...] = ()
     has_queue: bool = False
-
-
-class NamedCheck(Struct, frozen=True):
-    """A check or a status that somebody left on a recent commit."""
-
-    name: str
-    kind: str
-    author: str
-
-    @property
-    def is_foreign(self) -> bool:
-        """Whether it comes from somewhere else than a workflow."""
-        return self.author not in {ACTIONS_SLUG, _ACTIONS_BOT}
 
 
 class RepoSettings:
@@ -125,39 +107,6 @@ class RepoSettings:
             if not shown:
                 raise
             return shown
-
-    def list_named_checks(self, name: str) -> tuple[NamedCheck, ...]:
-        """The checks and statuses of that name on the heads of the latest pull requests."""
-        pulls = self._room.get(
-            f"list the pull requests of {self.repo}",
-            "/pulls",
-            lambda content: content,
-            needs="pull-requests: read",
-            query={"state": "all", "sort": "updated", "direction": "desc", "per_page": _RECENT},
-        )
-        listed = pulls if isinstance(pulls, list) else []
-        heads = {object_name(at(pull, "head", "sha"), "head.sha") for pull in listed}
-        checks = [check for sha in sorted(heads) for check in self._list_checks(sha, name)]
-        return tuple(dict.fromkeys(checks))
-
-    def _list_checks(self, sha: str, name: str) -> Iterator[NamedCheck]:
-        runs = self._room.entries(
-            "read the checks of a commit",
-            f"/commits/{sha}/check-runs",
-            needs="checks: read",
-            key="check_runs",
-            query={"check_name": name},
-        )
-        for run in runs:
-            if text(at(run, "name")) == name:
-                yield NamedCheck(name, "check", text(at(run, "app", "slug")) or "nobody known")
-        statuses = self._room.entries(
-            "read the statuses of a commit", f"/commits/{sha}/statuses", needs="statuses: read"
-        )
-        for status in statuses:
-            if text(at(status, "context")) == name:
-                login = text(at(status, "creator", "login")) or "a deleted account"
-                yield NamedCheck(name, "status", login)
 
 
 def read_settings(

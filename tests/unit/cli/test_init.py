@@ -199,6 +199,24 @@ def test_where_the_ci_needs_more_than_the_tree_its_checks_count(
     assert NEEDS[steps] in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("line", "upload", "source"),
+    [
+        ("make test", "upload ${{ secrets.KEY }}", ""),
+        ("make test", "make check KEY=${{ secrets.KEY }}", "from: checks"),
+        ("sudo -E make test", "true", "from: checks"),
+    ],
+)
+def test_what_stands_behind_the_tests_is_no_need_and_tests_by_the_rights_of_the_system_are(
+    repository: Path, line: str, upload: str, source: str
+) -> None:
+    write_ci(repository, "    steps:\n")
+    ci = repository / ".github" / "workflows" / "ci.yml"
+    ci.write_text(ci.read_text().replace("make test", f"{line}\n      - run: {upload}"))
+    run(repository)
+    assert ("from: checks" in files(repository)[POLICY]) is bool(source)
+
+
 def test_where_the_ci_runs_on_another_system_alone_its_checks_count(repository: Path) -> None:
     write_ci(repository, "    steps:\n", machine="windows-latest")
     run(repository)

@@ -341,13 +341,6 @@ DEFECTS: dict[str, tuple[str, str, str, str, str]] = {
         "problem",
         "the action has no input `model-key`, and nothing reads it",
     ),
-    "a label that starts it": (
-        ALONE,
-        "edited]",
-        "edited, labeled]",
-        "warning",
-        "a label starts nothing any more",
-    ),
     "a gate that is called otherwise": (
         COMMENT,
         "PRJURY_GATE: job",
@@ -456,13 +449,6 @@ def test_a_judge_has_to_be_on_the_default_branch(branch: str | None) -> None:
     assert [one.partition(start)[0] for one in found] == [
         f"{level}: {AT}/{name}: " for name in (JUDGE, COMMENT)
     ]
-
-
-def test_a_file_for_the_label_of_earlier_releases_is_told() -> None:
-    step = f"{{uses: {PINNED}, with: {{mode: comment}}}}"
-    old = f"on: pull_request_target\njobs: {{o: {{permissions: {{}}, steps: [{step}]}}}}\n"
-    found = complaints(set_up({**texts_of(*APART), "prjury-override.yml": old}))
-    assert any("an override is a comment now" in one for one in found)
 
 
 def test_another_workflow_cannot_take_the_name_of_the_gate() -> None:

@@ -15,7 +15,6 @@ from prjury.doctor.setup import Setup
 from prjury.github.client import Connection, RetryBudget
 from prjury.github.settings import (
     BranchRules,
-    NamedCheck,
     RepoSettings,
     RepositoryFacts,
     RequiredCheck,
@@ -151,35 +150,6 @@ CASES = {
         ],
     ),
     "a queue": (structs.replace(FINE, setup=set_up("prjury", "prjury-queue"), rules=QUEUE), []),
-    "a person's status": (
-        structs.replace(
-            FINE,
-            checks=(
-                NamedCheck("prjury", "status", "mallory"),
-                NamedCheck("prjury", "check", "github-actions"),
-                NamedCheck("prjury", "status", "github-actions[bot]"),
-            ),
-        ),
-        [
-            (
-                "warning: recent commits: a status `prjury` comes from mallory, not from a "
-                "workflow; choose GitHub Actions as the source of the required check"
-            )
-        ],
-    ),
-    "a workflow of a pull request's own": (
-        structs.replace(APART, checks=(NamedCheck("prjury", "check", "github-actions"),)),
-        [
-            (
-                "warning: recent commits: a check `prjury` comes from a workflow that is none of "
-                "PR Jury's, whose gate is a status here; see which pull request brought it"
-            )
-        ],
-    ),
-    "checks that cannot be read": (
-        structs.replace(FINE, checks="Could not read the checks of a commit"),
-        ["not checked: recent commits: Could not read the checks of a commit"],
-    ),
 }
 
 

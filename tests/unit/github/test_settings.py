@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from fakes.github import ACTIONS_APP, HEAD_SHA, Account, FakeGitHub, running
+from fakes.github import ACTIONS_APP, FakeGitHub, running
 from fakes.github.repository import rule_payload
 from prjury.errors import SourceError
 from prjury.github.client import GITHUB_API, Connection, RetryBudget
 from prjury.github.settings import (
     BranchRules,
-    NamedCheck,
     RepoSettings,
     RequiredCheck,
     read_settings,
@@ -91,17 +90,6 @@ def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> N
         port.protection("main")
     assert caught.value.reason == "permission"
     assert "administration: read" in caught.value.remedy
-
-
-def test_checks_and_statuses_of_a_name_are_told_with_their_authors() -> None:
-    with running() as fake, rights(fake, JOB) as port:
-        fake.add_pull("octo/shop", 7, labels=[])
-        assert port.list_named_checks("prjury") == ()
-        fake.add_status("prjury", "success", Account("mallory", id=666), sha=HEAD_SHA)
-        fake.add_status("lint", "success", Account("mallory", id=666), sha=HEAD_SHA)
-        said = port.list_named_checks("prjury")
-    assert said == (NamedCheck("prjury", "status", "mallory"),)
-    assert said[0].is_foreign
 
 
 def test_the_number_of_actions_is_known_of_github_itself_alone() -> None:

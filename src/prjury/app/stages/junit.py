@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,12 +11,15 @@ from msgspec import Struct
 from prjury.app import steps
 from prjury.app.composition import build_ports, builds
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.errors import CannotJudgeError
+from prjury.errors import CannotJudgeError, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.judges.builds.reported import ReportedTests, read_places, refuse_no_reports
 from prjury.judges.builds.stage import BuiltEvidence, record_reports, tree_of
 from prjury.policy.tiers import BuildOptions
 from prjury.resources import program_version
+
+#: The words with which a line of the input `junit` may begin.
+_KEYS = ("head", "base", "result")
 
 
 class JunitPlaces(Struct, frozen=True):
@@ -67,3 +71,50 @@ def junit_evidence(
         options = next(iter(builds(change.config)), BuildOptions())
         ports = build_ports(environment, change.config, store)
         return record_reports(tests, options, ports, pull, program_version())
+
+
+def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
+    """The places that the input names.
+
+    A line each: ``head: PATH``, ``base: PATH``, ``result: WORD``; without a key it is the head's.
+    Paths begin at the workspace.
+    """
+    paths_by_key: dict[str, list[str]] = {key: [] for key in _KEYS}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        key, colon, value = line.partition(":")
+        has_key = bool(colon) and key in _KEYS
+        paths_by_key[key if has_key else "head"].append(value.strip() if has_key else line)
+    if not paths_by_key["head"] or len(paths_by_key["result"]) > 1:
+        raise UsageError(
+            "The input junit names no reports of the head, or more than one result",
+            remedy="Give lines such as `head: reports/head`, `base: reports/base` and "
+            "`result: success`",
+        )
+    root = Path(environ.get("GITHUB_WORKSPACE") or ".")
+    head, base = ([root / path for path in paths_by_key[key]] for key in ("head", "base"))
+    return JunitPlaces(head, base, "".join(paths_by_key["result"]))
+
+
+class JunitReports(Struct, frozen=True):
+    """Evidence that is made of reports when it is asked for (`prjury.ports.Evidence`)."""
+
+    request: ReviewRequest
+    environment: RunEnvironment
+    places: JunitPlaces
+
+    def __str__(self) -> str:
+        return "of the JUnit reports"
+
+    def read(self) -> bytes:
+        """The evidence.
+
+        Raises:
+            CannotJudgeError: ``report_missing`` and the like, or ``evidence_missing`` where the
+                change is not there any more.
+        """
+        outcome = junit_evidence(self.request, self.environment, self.places)
+        if isinstance(outcome, NothingToReview):
+            raise CannotJudgeError(
+                "there is no evidence of the tests", why=outcome.reason, reason="evidence_missing"
+            )
+        return json.dumps(outcome.evidence, allow_nan=False).encode()
