@@ -32,8 +32,6 @@ _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.when != "o
 _MOST_NAMED = 5
 ALSO_FOUND = "also found and not run"
 _NOT_TOUCHED = "not touched by the change and not built"
-#: The programs by which builds of the JVM are called, the wrapper script last.
-WRAPPED = {"maven": ("mvn", "mvnw"), "gradle": ("gradle", "gradlew")}
 #: Code of others, which is not built here.
 _VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
 #: Tests and their data.
@@ -65,19 +63,6 @@ class _Build(Struct, frozen=True):
         return self.name, self.plan.directory
 
     @property
-    def family(self) -> str | None:
-        """The name that builds of the same code have in common."""
-        if self.name in WRAPPED:
-            return f"jvm in {self.plan.directory}"
-        return self.system.recipe.family if self.system.recipe else None
-
-    @property
-    def tools(self) -> Sequence[str]:
-        """The programs that a CI calls for such a build."""
-        recipe = self.system.recipe
-        return recipe.tools if recipe else WRAPPED.get(self.name, ())
-
-    @property
     def only_compiles(self) -> bool:
         return self.system.when == "last_resort_if_untested" and not self.plan.tests
 
@@ -100,7 +85,7 @@ def detect_builds(
     between builds of the same code.
     """
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
-    by_name |= {system.recipe.name: system for system in own if system.recipe}
+    by_name |= {name: system for system in own for name in system.covers}
     paths = changes.paths if changes else frozenset[str]()
     touched = (changes or root.changed or Changes(paths)).paths
     excluded = {one for path in touched for one in parents_of(path) if find_excluded(one)}
@@ -146,14 +131,17 @@ def _is_replaced(
     around = [other for other in every if is_within(where, other.plan.directory)]
     if not build.system.own and any(other.system.own for other in around):
         return True
-    if not build.family:
+    family = build.system.family
+    kin = [other for other in around if other.system.family == family]
+    if family == "jvm":
+        kin = [other for other in kin if other.plan.directory == where]
+    if not family:
         return False
-    kin = [other for other in around if other.family == build.family]
-    one_called = sum(not called.isdisjoint(other.tools) for other in kin) == 1
+    one_called = sum(not called.isdisjoint(other.system.tools) for other in kin) == 1
 
     def rank(other: _Build) -> tuple[int, bool, bool, bool]:
-        plan, script = other.plan, WRAPPED.get(other.name, ("",))[-1]
-        by_ci = one_called and called.isdisjoint(other.tools)
+        plan, script = other.plan, other.system.tools[-1]
+        by_ci = one_called and called.isdisjoint(other.system.tools)
         wrapped = path_in(plan.directory, script) in root.files
         return len(plan.directory), not plan.tests, by_ci, not wrapped
 
@@ -170,7 +158,7 @@ def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]
     only_tests = build.plan.tests and not any(plan.tests for plan in beside)
     if any(is_below(where, plan.directory) for plan in strong) or (beside and not only_tests):
         return True
-    calls = build.name in {"just", "task"} and called.isdisjoint(build.tools)
+    calls = build.name in {"just", "task"} and called.isdisjoint(build.system.tools)
     if (calls or build.only_compiles) and any(is_below(plan.directory, where) for plan in strong):
         return True
     rivals = [other for other in every if other.is_weak and other.plan.directory == where]
@@ -182,7 +170,7 @@ def _may_need_files_outside(root: SourceTree, build: _Build) -> bool:
     where = build.plan.directory
     part = root.below(where)
     is_member = build.plan.system == "uv" and not part.has("uv.lock")
-    if build.system.recipe or is_member:
+    if build.system.is_recipe or is_member:
         return True
     above = [*parents_of(where)]
     if build.name == "maven" and any(
@@ -203,9 +191,7 @@ def _is_aside(build: _Build, chosen: Sequence[_Build]) -> bool:
     """A recipe's build, a site or benchmarks lie below another build, of which they are a form."""
     where = build.plan.directory
     around = (other.plan for other in chosen if is_below(where, other.plan.directory))
-    return (build.system.recipe is not None or is_aside(where)) and any(
-        plan.tests for plan in around
-    )
+    return (build.system.is_recipe or is_aside(where)) and any(plan.tests for plan in around)
 
 
 def _is_material(place: str, built: frozenset[str]) -> bool:

@@ -22,7 +22,7 @@ def options(*paths: str) -> BuildOptions:
 def test_the_base_commit_has_them() -> None:
     repository = TreeRepository({"base": {"waf.yml": WAF}})
     (system,) = read_own_recipes(options("waf.yml"), repository)
-    assert (system.recipe and system.recipe.name, system.own) == ("waf", True)
+    assert (list(system.covers), system.own) == (["waf"], True)
 
 
 @pytest.mark.parametrize(

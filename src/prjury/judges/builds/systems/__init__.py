@@ -1,6 +1,6 @@
 """The build systems that are known: most as data, those that need more as code, one file each.
 
-To add one, write ``recipes/NAME.yml`` in the form of `Recipe` (``recipe.py``), or a module such as
+To add one, write ``recipes/NAME.yml`` in the form of `Recipe` (``recipes.py``), or a module such as
 ``go.py`` and its row in `_CODE`, and add the name to `System` in ``policy/tiers.py``.
 ``PRJURY_UPDATE_GOLDEN=1 pytest tests/unit/judges/builds/systems/test_systems.py`` writes the page.
 """

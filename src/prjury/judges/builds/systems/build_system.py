@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 from msgspec import Struct
 
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.recipe import Recipe
 from prjury.judges.builds.systems.source_tree import SourceTree
 
 JVM = frozenset(".java .kt .kts .scala .groovy".split())
@@ -31,6 +30,8 @@ class BuildSystem(Struct, frozen=True):
         manifests: the names of the files that make a directory a project, globs among them.
         covers: the suffixes of the sources that are compiled or tested, by the names of its builds.
         docs: its rows in the page about recipes: what is found, and what is run for it.
+        family: of several builds of one family in a directory one is run.
+        tools: the programs that a CI calls for it; a wrapper script last.
     """
 
     manifests: tuple[str, ...]
@@ -38,5 +39,7 @@ class BuildSystem(Struct, frozen=True):
     docs: tuple[tuple[str, str], ...]
     plans: Callable[[SourceTree], tuple[BuildPlan, ...]]
     when: When = "always"
-    recipe: Recipe | None = None
+    family: str = ""
+    tools: tuple[str, ...] = ()
+    is_recipe: bool = False
     own: bool = False

@@ -232,6 +232,8 @@ MAVEN = BuildSystem(
         ),
     ),
     _list_maven_plans,
+    family="jvm",
+    tools=("mvn", "mvnw"),
 )
 GRADLE = BuildSystem(
     _GRADLE_FILES,
@@ -243,4 +245,6 @@ GRADLE = BuildSystem(
         ),
     ),
     _list_gradle_plans,
+    family="jvm",
+    tools=("gradle", "gradlew"),
 )

@@ -1,18 +1,19 @@
-"""Build systems that are data: a recipe in YAML becomes one."""
+"""Build systems that are data: recipes in YAML, those of the program and users' own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, TypeAlias
 
+import re2
+from msgspec import Meta
 from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName, escape_braces
-from prjury.judges.builds.recipe import FileTest, Recipe, compile_expression, read_recipe
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.source_tree import (
     EXECUTABLE,
@@ -21,7 +22,10 @@ from prjury.judges.builds.systems.source_tree import (
     outermost_first,
     parent_of,
 )
+from prjury.policy.fields import CommandLine, Glob, PolicySection
+from prjury.policy.load import read_section
 from prjury.policy.tiers import BuildOptions
+from prjury.policy.yaml_reader import read_yaml
 from prjury.ports import Repository
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES
@@ -31,6 +35,109 @@ _STEPS: tuple[StepName, ...] = ("setup", "build", "test")
 #: How many files are read for one question.
 _MOST_READ = 200
 EXPERIMENTAL = "this recipe is experimental: it was not tried on a real project"
+
+
+@cache
+def compile_expression(pattern: str) -> re2._Regexp:
+    """An expression of a recipe, by line; RE2's, as it meets files of a change."""
+    return re2.compile(f"(?m){pattern}")
+
+
+_NAME = r"^[a-z][a-z0-9_-]{0,29}$(?!\n)"
+RecipeName: TypeAlias = Annotated[str, Meta(pattern=_NAME)]
+Suffix: TypeAlias = Annotated[str, Meta(pattern=r"^(\.[A-Za-z0-9_+]+|\*)$(?!\n)")]
+
+
+class FileTest(PolicySection, frozen=True):
+    """A file of the project, perhaps with what it holds.
+
+    Attributes:
+        file: a name in the project's directory, or a path or glob below it.
+        matches: what one of its lines holds, as RE2.
+        executable: whether it has to be executable.
+    """
+
+    file: Glob
+    matches: str | None = None
+    executable: bool = False
+
+    def __post_init__(self) -> None:
+        try:
+            compile_expression(self.matches or "")
+        except re2.error as error:
+            raise ValueError(f"matches: not an expression that RE2 knows: {error}") from error
+
+
+class RecipeSteps(PolicySection, frozen=True):
+    """Commands for ``/bin/sh``, in which ``{reports}`` is a directory for JUnit files.
+
+    Attributes:
+        all_ran: the exit code which means that all tests ran and some failed.
+        reports: JUnit files of the tests, unless in `{reports}`.
+    """
+
+    setup: CommandLine | None = None
+    build: CommandLine | None = None
+    test: CommandLine | None = None
+    all_ran: int | None = None
+    reports: list[Glob] | None = None
+
+
+class RecipeVariant(RecipeSteps, frozen=True, kw_only=True):
+    """What else is run where one of these files is there; the first that fits."""
+
+    when: Annotated[list[FileTest], Meta(min_length=1)]
+
+
+class Recipe(RecipeSteps, frozen=True, kw_only=True):
+    """A build system: how it is found, and what is run for it.
+
+    Attributes:
+        description: what is run, in a few words.
+        detect: one of these makes it a project.
+        unless: one of these makes it a part of another system's project.
+        covers: suffixes of what is compiled or tested.
+        family: of several builds of one family in a directory one is run.
+        tools: programs that have to be there.
+        tried: projects on which it was tried, and versions.
+    """
+
+    name: RecipeName
+    title: Annotated[str, Meta(min_length=1, max_length=60)]
+    description: str = ""
+    detect: Annotated[list[FileTest], Meta(min_length=1)]
+    unless: list[FileTest] = []
+    covers: Annotated[list[Suffix], Meta(min_length=1)]
+    when: Literal["always", "last_resort", "on_request"] = "always"
+    family: RecipeName | None = None
+    tools: list[str] = []
+    env: dict[str, str] = {}
+    variants: list[RecipeVariant] = []
+    tried: str = ""
+    notes: list[str] = []
+
+    def __post_init__(self) -> None:
+        if not any(steps.build or steps.test for steps in (self, *self.variants)):
+            raise ValueError("name at least one of `build` and `test`")
+        if any("/" in one.file for one in self.detect):
+            raise ValueError("`detect` names files of one directory; write paths in `variants`")
+
+    def steps_of(self, variant: RecipeVariant | None) -> dict[str, Any]:
+        """The recipe's own steps with those of a variant in their place."""
+        steps: dict[str, Any] = {}
+        for name in RecipeSteps.__struct_fields__:
+            own = getattr(variant, name) if variant else None
+            steps[name] = getattr(self, name) if own is None else own
+        return {**steps, "reports": steps["reports"] or []}
+
+
+def read_recipe(text: str, source: str) -> Recipe:
+    """The recipe that a file's text describes.
+
+    Raises:
+        ConfigError: naming key path, line, value and what is allowed.
+    """
+    return read_section(read_yaml(text, source), Recipe)
 
 
 def read_shipped(name: str) -> BuildSystem:
@@ -51,8 +158,10 @@ def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
         ((files + condition, f"{recipe.description} ({tried})"),),
         partial(_plan_projects, recipe, experimental=not (own or recipe.tried)),
         recipe.when,
-        recipe,
-        own,
+        recipe.family or "",
+        tuple(recipe.tools),
+        is_recipe=True,
+        own=own,
     )
 
 
@@ -120,9 +229,6 @@ def _plan_project(recipe: Recipe, part: SourceTree, *, experimental: bool) -> Bu
     if not {"build", "test"} & {step.name for step in steps}:
         return None
     reasons = [f"{marker} is there", *([f"{file} decides what is run"] if file else [])]
-    for tool, files in recipe.versions.items():
-        if pin := _find_first(part, [FileTest(file=path) for path in files]):
-            reasons.append(f"{pin} says which {tool}")
     texts = recipe.env.items()
     env = {name: escape_braces(x).replace("{{reports}}", "{reports}") for name, x in texts}
     return BuildPlan(

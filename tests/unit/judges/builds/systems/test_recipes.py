@@ -9,9 +9,8 @@ import pytest
 from fakes.roots import root_of, texts
 from prjury.errors import ConfigError
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.recipe import read_recipe
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.recipes import make_system, read_shipped
+from prjury.judges.builds.systems.recipes import make_system, read_recipe, read_shipped
 
 RECIPE = """
 name: waf
@@ -72,15 +71,14 @@ def test_what_is_wrong_in_a_recipe_is_named(text: str, problem: str) -> None:
 
 # The recipes that travel with the program
 
-NAMES = sorted(name for name, system in SYSTEMS.items() if system.recipe)
+NAMES = sorted(name for name, system in SYSTEMS.items() if system.is_recipe)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_named_after_its_file(name: str) -> None:
-    recipe = read_shipped(name).recipe
-    assert recipe
-    assert recipe.name == name
-    assert recipe.description
+    system = read_shipped(name)
+    assert list(system.covers) == [name]
+    assert all(system.docs[0])
 
 
 def test_no_recipe_is_left_out() -> None:
