@@ -8,13 +8,14 @@ from dataclasses import replace as changed
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.adapters import ADAPTERS, with_adapters
 from prjury.judges.builds.calls import read_calls, stops_early
 from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
+    ADAPTERS,
     RECIPE_FIRST,
     list_other_tests,
     plan_of_job,
+    with_adapters,
     with_ci_options,
 )
 from prjury.judges.builds.detect import ALSO_FOUND, DetectedBuilds, detect_builds
