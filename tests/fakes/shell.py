@@ -13,6 +13,7 @@ from pathlib import Path
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.judges.builds.workplace import REPOSITORY
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
@@ -78,6 +79,8 @@ class ScriptedShell:
         """There are none."""
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
+        if command.argv == REPOSITORY:
+            return Completed(0, self.directory / "repository.log", 0.0)
         script = self.scripts[min(len(self.commands), len(self.scripts) - 1)]
         self.commands.append(command)
         if script.error:

@@ -7,7 +7,6 @@ this installation, named by ``PRJURY_UV``; it runs other tools of Python, and np
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -69,12 +68,3 @@ def lend_tools(
         file.write_text(text, "utf-8")
         file.chmod(0o755)
     return {**env, "PATH": f"{path}{os.pathsep}{place}"} if scripts else env
-
-
-_VERSION = re.compile(r"(?:^|[^\d.])(\d+(?:\.\d+)*(?:[-._]?(?:a|b|rc|post|dev)[-._]?\d+)?)$")
-
-
-def version_of(tag: str) -> str:
-    """The version in the name of a tag; a small one for names without any."""
-    match = _VERSION.search(tag)
-    return match[1] if match else "0.1"

@@ -87,8 +87,7 @@ class BuildPlan(Struct, frozen=True):
     Attributes:
         reasons: the files that led to this plan, and what they decided.
         env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
-            test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root,
-            ``{version}`` for the version in the nearest tag.
+            test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root.
         has_report: the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         modules: those of Maven that change, where no others but their dependents are built.
@@ -96,7 +95,6 @@ class BuildPlan(Struct, frozen=True):
         missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
         older: why its tools here may be too old, and what to do; it is run all the same.
         otherwise: another plan for the same code, for a base on which this one tests nothing.
-        otherwise_if: words in the output for which the other one is taken; empty for any output.
     """
 
     system: str
@@ -117,7 +115,6 @@ class BuildPlan(Struct, frozen=True):
     older: str = ""
     left_out: tuple[LeftOutStep, ...] = ()
     otherwise: BuildPlan | None = None
-    otherwise_if: str = ""
 
     @property
     def label(self) -> str:
@@ -168,10 +165,6 @@ class BuildPlan(Struct, frozen=True):
             env = {**step.env, _PYTEST_OPTIONS: f"{options} {_LAST_FAILED}"}
             steps.append(replace(step, env=env))
         return replace(self, steps=tuple(steps))
-
-    def choose_other(self, output: str) -> BuildPlan | None:
-        """The other plan, where this one has tested nothing and printed such an output."""
-        return self.otherwise if self.otherwise_if in output else None
 
 
 def escape_braces(text: str) -> str:

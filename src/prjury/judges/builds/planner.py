@@ -51,17 +51,6 @@ _KINDS = {"bundler": "ruby", "composer": "php", "autotools": "make", "mix": "eli
 _NOT_TAKEN = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".split())
 _NOT_TAKEN_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
 
-#: Words of git outside of a repository.
-_NO_REPOSITORY = "not a git repository"
-_TAG = "PRJURY_TAG"
-#: A repository of one commit, as an exported tree has no history and a checkout of a CI has one.
-#: Nothing of it stops the build, which may do without; a checkout stays as it is.
-_REPOSITORY = (
-    "[ -e .git ] || { git init -q && git add -A -f && "
-    "git -c user.name=prjury -c user.email=prjury@localhost commit -q -m tree && "
-    f'{{ [ -z "${_TAG}" ] || git tag "${_TAG}"; }}; }} || true'
-)
-
 
 class BuildPlanner(Struct, frozen=True):
     """Finds the builds of trees: by the policy, the base's CI, recipes, or what is usual."""
@@ -169,16 +158,12 @@ class BuildPlanner(Struct, frozen=True):
             older="; ".join(one.older for one in chosen if one.older),
             versions=self._list_versions(plan, chosen),
         ).with_env(self._path_of(plan, chosen))
-        if plan.source == "policy":
+        if plan.source == "policy" or by_lines:
             return equipped
-        if by_lines:
-            return with_repository(equipped)
         path = equipped.env.get("PATH", escape_braces(self.machine.path))
         ci = [step.script for step in job.steps] if job else ()
         prepared = with_environment(equipped, root.below(plan.directory), path, ci)
-        prepared = narrow_to_affected(with_adapters(prepared, root))
-        other = with_repository(prepared)
-        return other if job else replace(prepared, otherwise=other, otherwise_if=_NO_REPOSITORY)
+        return narrow_to_affected(with_adapters(prepared, root))
 
     def _list_versions(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The versions of the chosen tools, and of those that its lines call."""
@@ -202,12 +187,6 @@ class BuildPlanner(Struct, frozen=True):
         if "PATH" in env and own:
             env["PATH"] = own.removesuffix(path) + env["PATH"]
         return env
-
-
-def with_repository(plan: BuildPlan) -> BuildPlan:
-    """The plan with a repository around the tree, with the nearest tag on its only commit."""
-    steps = (BuildStep("setup", _REPOSITORY), *plan.steps)
-    return replace(plan, steps=steps).with_env({_TAG: "{tag}"})
 
 
 def kind_of(plan: BuildPlan) -> str:

@@ -96,7 +96,7 @@ class BothSides(Struct, frozen=True, dict=True):
             with self.builder.open_tree(self.base.tree, self.base.entries) as place:
                 collect_reports = watch_reports(place.places, self.options.keep_of_base)
                 run = place.run(plan, deadline)
-                other = plan.choose_other(run.last.tail)
+                other = plan.otherwise
                 if other and run.failed and not run.tested:
                     plan = other
                     run = place.run(plan, deadline)
@@ -122,7 +122,7 @@ class BothSides(Struct, frozen=True, dict=True):
         with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
             plan = base.plan
             run = place.run_with_reports(plan, self.options, deadline)
-            other = plan.choose_other(run.head.last.tail)
+            other = plan.otherwise
             if other and not base.run and run.head.failed and not run.head.tested:
                 always = self.options.compare == "always"
                 base = base if always else self._build_base(plan, deadline)

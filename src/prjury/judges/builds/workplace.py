@@ -6,7 +6,6 @@ import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 from msgspec import Struct
@@ -32,9 +31,16 @@ from prjury.snapshot.model import visible
 
 _NOT_FOUND = 127
 _MOST_NAMED = 3
+#: Seconds for a commit of all files.
+_MOST_SECONDS = 300
+REPOSITORY = (
+    "git init -q && git add -A -f && "
+    "git -c user.name=prjury -c user.email=prjury@localhost commit -q -m tree && "
+    '{ [ -z "$PRJURY_TAG" ] || git tag "$PRJURY_TAG"; }'
+)
 
 
-class Builder(Struct, frozen=True, dict=True):
+class Builder(Struct, frozen=True):
     """Builds trees through the ports that a judge may use.
 
     The history of the commit `base` says which version the project is at.
@@ -45,11 +51,6 @@ class Builder(Struct, frozen=True, dict=True):
     logs: list[Path] = []
     base: str = ""
 
-    @cached_property
-    def tag(self) -> str:
-        """The nearest tag, which names a version; a long history takes git a while."""
-        return self.ports.repository.nearest_tag(self.base) if self.base else ""
-
     @contextlib.contextmanager
     def open_tree(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
         """Export a tree into a scratch directory, of which only the logs are left afterwards."""
@@ -57,8 +58,22 @@ class Builder(Struct, frozen=True, dict=True):
             if absent := self.ports.repository.export(tree, scratch / "tree"):
                 names = join_names([visible(path) for path in absent], _MOST_NAMED)
                 raise object_missing(f"{names} cannot be written")
+            self._make_repository(scratch)
             places = TemporaryPaths(scratch / "tree", scratch)
             yield Workplace(self, places, paths_of(entries))
+
+    def _make_repository(self, scratch: Path) -> None:
+        """Make the tree a repository of one commit, as a checkout is one; a build may do without.
+
+        Its tag is the nearest one of the base, by which projects know their version.
+        """
+        tag = self.ports.repository.nearest_tag(self.base) if self.base else ""
+        places = {"HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
+        env = {**self.ports.shell.environment(), **places, "PRJURY_TAG": tag}
+        tree = scratch / "tree"
+        command = ShellCommand(REPOSITORY, tree, env, writable=[tree])
+        deadline = Deadline.after(_MOST_SECONDS)
+        self.logs.append(self.ports.shell.run(command, deadline, self.ports.progress).log)
 
     @contextlib.contextmanager
     def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
@@ -145,14 +160,10 @@ class Workplace(Struct, frozen=True):
 
     def fill(self, env: Mapping[str, str]) -> dict[str, str]:
         """The variables with the places and versions of this run in them."""
-        wants_version = any("{version}" in text or "{tag}" in text for text in env.values())
-        tag = self.builder.tag if wants_version else ""
         filled = {
             "reports": str(self.places.reports),
             "home": str(self.places.around / "home"),
             "tree": str(self.places.tree),
-            "version": lent_tools.version_of(tag) if wants_version else "",
-            "tag": tag,
         }
         return {name: text.format(**filled) for name, text in env.items()}
 

@@ -109,9 +109,8 @@ class TestLines:
         builds = plans(here, job("run: cmake -B b", "run: ctest --test-dir b"), files)
         assert [plan.system for plan in builds.plans] == ["cmake"]
 
-    def test_the_tree_is_a_repository_and_pip_gets_an_environment(self, here: Toolchains) -> None:
+    def test_pip_gets_an_environment(self, here: Toolchains) -> None:
         plan = only(plans(here, job("run: pip install nose", "run: nosetests test"), {"a.txt": ""}))
-        assert plan.steps[0].text.startswith("[ -e .git ]")
         assert steps_of(plan) == [
             'python3 -m venv "$HOME/venv"', "pip install nose", "nosetests test",
         ]  # fmt: skip
@@ -232,15 +231,6 @@ class TestLines:
                  "sub/Cargo.toml": "[package]\nname = 'sub'\n"}  # fmt: skip
         plan = only(plans(here, job(f"run: {line}"), files))
         assert (plan.source, steps_of(plan)[-1]) == ("ci", step)
-
-    def test_a_recipe_without_a_ci_gets_a_repository_where_its_build_asks_for_one(
-        self, here: Toolchains
-    ) -> None:
-        plan = only(plans(here, "on: push\njobs: {}\n", GO))
-        assert plan.choose_other("no such file") is None
-        other = plan.choose_other("fatal: not a git repository (or any of the parents)")
-        assert other
-        assert steps_of(other) == steps_of(plan)
 
     @pytest.mark.parametrize("line", ["sh t/a.sh; sh t/b.sh", "sh t/a.sh | tee log"])
     def test_a_line_of_several_commands_fails_where_any_of_them_does(

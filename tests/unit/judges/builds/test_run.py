@@ -17,10 +17,11 @@ from prjury.judges.builds.decide import decide
 from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.plan import BuildPlan, BuildStep, LeftOutStep, PlanSource
 from prjury.judges.builds.run import BothSides, BuildSide
-from prjury.judges.builds.workplace import Builder
+from prjury.judges.builds.workplace import REPOSITORY, Builder
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Ports
+from prjury.ports import Ports, Progress
+from prjury.ports.types import Completed, ShellCommand
 
 STEP = BuildStep("test", ("tool",), all_ran=1)
 PLAN = BuildPlan("tool", (STEP,))
@@ -475,27 +476,19 @@ def test_new_failures_are_told_before_old_ones() -> None:
     assert len(judgment.metadata["failures"]) == 200
 
 
-class Tagged(TreeRepository):
-    """Trees at a version; asking for it is noted."""
+def test_a_tree_is_a_repository_with_the_nearest_tag_of_the_base() -> None:
+    class Tagged(TreeRepository):
+        def nearest_tag(self, commit: str) -> str:
+            return f"tag of {commit}"
 
-    asked: int = 0
+    class Noting(ScriptedShell):
+        def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
+            noted.append((command.argv, command.env.get("PRJURY_TAG")))
+            return super().run(command, deadline, progress)
 
-    def nearest_tag(self, commit: str) -> str:
-        Tagged.asked += 1
-        return "v1.2.3" if commit == "base" else ""
-
-
-@pytest.mark.parametrize(
-    ("env", "version", "asked"), [({"V": "{version}"}, "1.2.3", 1), ({}, None, 0)]
-)
-def test_git_is_asked_for_a_version_where_a_plan_wants_it(
-    env: dict[str, str], version: str | None, asked: int
-) -> None:
-    Tagged.asked = 0
-    repository, shell = Tagged({"merged": {"t.py": ""}}), ScriptedShell([says(0, "t")])
+    noted = list[tuple[object, str | None]]()
+    repository, shell = Tagged({"merged": {"t.py": ""}}), Noting([says(0, "t")])
     builder = Builder(Ports(repository, shell, SilentProgress()), base="base")
     with builder.open_tree("merged", repository.files("merged")) as place:
-        place.run(replace(PLAN, env=env), Deadline.after(60))
-        place.run(replace(PLAN, env=env), Deadline.after(60))
-    assert {command.env.get("V") for command in shell.commands} == {version}
-    assert Tagged.asked == asked
+        place.run(PLAN, Deadline.after(60))
+    assert noted == [(REPOSITORY, "tag of base"), (("tool",), None)]

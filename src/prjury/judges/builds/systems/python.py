@@ -24,7 +24,6 @@ from prjury.judges.builds.systems.source_tree import (
     path_in,
 )
 from prjury.judges.builds.systems.tox import (
-    VERSION_VARIABLES,
     plan_tox,
     tox_settings,
 )
@@ -57,7 +56,6 @@ _ASIDE = frozenset(
 )
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
 _PREPARED = frozenset({"pytest", "unittest", "django"})
-_SYSTEMS = _PREPARED | {"uv", "tox"}
 #: Tools that are lent where the machine lacks them.
 LENT = frozenset({"uv", "uvx", "tox", "nox", "poetry", "pdm", "hatch", "pipenv", "pipx"})
 _SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg")
@@ -72,16 +70,6 @@ _FORMS = (
     "{}_requirements.txt requirements/{}.txt {}/requirements.txt"
 ).split()
 _REQUIREMENTS = {"requirements.txt", *(form.format(name) for name in _TESTS for form in _FORMS)}
-#: What backends are called that take a version from git, in the order of the variables that tell it
-#: instead.
-_VERSIONED = (
-    ("setuptools_scm", "setuptools-scm", "hatch-vcs", "flit_scm", "flit-scm", "vcs-versioning",
-     "use_scm_version"),
-    ("[tool.pdm.version]", "pdm-backend", "pdm.backend"),
-    ("poetry-dynamic-versioning",),
-    ("uv-dynamic-versioning",),
-    ("pbr",),
-)  # fmt: skip
 
 
 def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
@@ -154,12 +142,10 @@ class _PythonProject:
         command = ("uv", "run", "--no-sync", *(() if has_pytest else ("--with", "pytest")))
         step = BuildStep("test", (*command, "pytest", "-q"), all_ran=_TESTS_FAILED)
         if self.members and not _find_configuration(self.root):
-            versions = dict.fromkeys(find_version_variables(self.root), "{version}")
             for place in self.members:
                 if test := _find_test_file(self.root.below(place), frozenset()):
                     reasons = (f"{_LOCK} is there", f"{place}/{test} is a test")
-                    plan = _plan_pytest("uv", step, reasons).with_env(versions)
-                    yield replace(plan, directory=place)
+                    yield replace(_plan_pytest("uv", step, reasons), directory=place)
             ignored = (f"--ignore={place}" for place in self.members)
             step = replace(step, command=(*step.command, *ignored))
         if tests:
@@ -268,35 +254,22 @@ def with_environment(
 
     The path is as it is written in the variables of plans; `ci` are the commands of the base's CI.
     """
-    versions = find_version_variables(root) if plan.system in _SYSTEMS else ()
     if plan.system == "uv":
-        plan = replace(plan, steps=(BuildStep("setup", _sync(root, ci)), *plan.steps))
+        return replace(plan, steps=(BuildStep("setup", _sync(root, ci)), *plan.steps))
     if plan.system not in _PREPARED:
-        return plan.with_env(dict.fromkeys(versions, "{version}"))
+        return plan
     command = find_install_command(root, with_pytest=plan.system == "pytest")
     if not command:
         return plan
-    # the variables are set for all of the line, but not for the tests
-    variables = " ".join(f'{name}="$PRJURY_VERSION"' for name in versions)
-    line = f"export {variables} && {command}" if variables else command
     marker = root.has("poetry.lock", "pdm.lock", "Pipfile", *_SETUP_FILES)
     marker = marker or printable(min(_REQUIREMENTS & root.files.keys()))
     prepared = replace(
         plan,
-        steps=(BuildStep("setup", _VENV), BuildStep("setup", line), *plan.steps),
+        steps=(BuildStep("setup", _VENV), BuildStep("setup", command), *plan.steps),
         reasons=(*plan.reasons, f"{marker} says what is installed"),
         programs=(*plan.programs, *sorted(LENT & set(command.split()))),
     )
-    env = {"VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"}
-    return prepared.with_env(env | ({"PRJURY_VERSION": "{version}"} if versions else {}))
-
-
-def find_version_variables(root: SourceTree) -> tuple[str, ...]:
-    """The variables that give a version to backends of a project or its members that ask git."""
-    paths = [path for name in _SETUP_FILES for path in root.named(name)]
-    settings = "".join(map(root.text, paths))
-    each = zip(VERSION_VARIABLES, _VERSIONED, strict=True)
-    return tuple(name for name, tools in each if any(tool in settings for tool in tools))
+    return prepared.with_env({"VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"})
 
 
 def _sync(root: SourceTree, ci: Iterable[str]) -> str:

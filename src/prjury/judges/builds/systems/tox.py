@@ -13,14 +13,6 @@ from prjury.judges.builds.plan import PYTEST_ENV, BuildPlan, BuildStep
 from prjury.judges.builds.systems.source_tree import SourceTree, expand_choices
 from prjury.manifests.syntax import strings, table, words
 
-#: What tells a version to the backends that would ask git, which is not there.
-VERSION_VARIABLES = (
-    "SETUPTOOLS_SCM_PRETEND_VERSION",
-    "PDM_BUILD_SCM_VERSION",
-    "POETRY_DYNAMIC_VERSIONING_BYPASS",
-    "UV_DYNAMIC_VERSIONING_BYPASS",
-    "PBR_VERSION",
-)
 #: Programs that run tests and do not say so in their names.
 _RUNNERS = frozenset({"trial", "nose2", "behave", "ward", "tox", "make"})
 #: Environments without an interpreter in their name that run the tests.
@@ -46,11 +38,9 @@ class ToxSettings(Struct, frozen=True):
 
     @property
     def overrides(self) -> str:
-        """The settings by which all commands run, and pytest's options and versions reach them."""
+        """The settings by which all commands run, and pytest's options reach them."""
         passing = (f"{one}.pass_env+=PYTEST_ADDOPTS" for one in (self.base, *self.environments))
-        packaging = self.base.replace("env_run_base", "env_pkg_base").replace("testenv", "pkgenv")
-        versions = f"{packaging}.pass_env+={','.join(VERSION_VARIABLES)}"
-        return ";".join([*passing, versions, f"{self.base}.ignore_errors=true"])
+        return ";".join([*passing, f"{self.base}.ignore_errors=true"])
 
     @property
     def tests(self) -> bool:

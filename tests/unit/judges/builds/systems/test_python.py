@@ -184,8 +184,6 @@ def test_the_settings_of_tox(
     assert (settings.base, settings.environments, settings.listed) == (base, own, listed)
     overridden = settings.overrides.split(";")
     assert overridden[: len(own) + 1] == [f"{one}.pass_env+=PYTEST_ADDOPTS" for one in (base, *own)]
-    package = {"testenv": "pkgenv"}.get(base, base.replace("env_run_base", "env_pkg_base"))
-    assert overridden[-2].startswith(f"{package}.pass_env+=SETUPTOOLS_SCM_PRETEND_VERSION,")
     assert overridden[-1] == f"{base}.ignore_errors=true"
 
 

@@ -115,32 +115,3 @@ def test_uv_is_told_what_to_install(more: str, ci: tuple[str, ...], options: str
     lock = '[[package]]\nname = "pytest"\n'
     plan = prepared({"uv.lock": lock, "pyproject.toml": f"[project]\nname = 'p'\n{more}"}, *ci)
     assert plan.text == f"uv sync --frozen{options} && uv run --no-sync pytest -q"
-
-
-def test_a_version_from_git_is_told_to_the_installation_alone() -> None:
-    plan = prepared({"pyproject.toml": f"{PROJECT}[tool.hatch-vcs]\n"})
-    start = 'export SETUPTOOLS_SCM_PRETEND_VERSION="$PRJURY_VERSION" && '
-    assert plan.steps[1].text.startswith(start)
-    assert plan.env["PRJURY_VERSION"] == "{version}"
-    assert "SETUPTOOLS_SCM_PRETEND_VERSION" not in plan.env
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "variable"),
-    [
-        ("setup.cfg", "setuptools_scm", "SETUPTOOLS_SCM_PRETEND_VERSION"),
-        ("libs/a/pyproject.toml", 'requires = ["hatch-vcs"]', "SETUPTOOLS_SCM_PRETEND_VERSION"),
-        ("libs/a/pyproject.toml", "[tool.pdm.version]", "PDM_BUILD_SCM_VERSION"),
-        ("pyproject.toml", "uv-dynamic-versioning", "UV_DYNAMIC_VERSIONING_BYPASS"),
-        ("libs/a/setup.py", "setup(setup_requires=['pbr'])", "PBR_VERSION"),
-    ],
-)
-def test_a_version_from_git_in_a_project_or_its_members(
-    path: str, text: str, variable: str
-) -> None:
-    files = {"uv.lock": "", "pyproject.toml": PROJECT, path: f"# {text}\n"}
-    root = root_of({**files, "test_a.py": ""})
-    found = with_environment(plans_of("python", root)[0], root, "/bin")
-    assert {name: text for name, text in found.env.items() if text == "{version}"} == {
-        variable: "{version}"
-    }
