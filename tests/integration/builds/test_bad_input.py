@@ -51,8 +51,8 @@ def test_terraform_needs_no_build(court: Court) -> None:
 @pytest.mark.parametrize(
     ("sample", "program", "advice"),
     [
-        pytest.param(MAVEN, "mvn", "install Apache Maven", id="maven"),
-        pytest.param(GRADLE, "gradle", "install Gradle", id="gradle"),
+        pytest.param(MAVEN, "mvn", "install `mvn`", id="maven"),
+        pytest.param(GRADLE, "gradle", "install `gradle`", id="gradle"),
         pytest.param(GO, "go", "install `go`", id="go"),
         pytest.param(MAKE, "make", "install `make`", id="make"),
     ],
