@@ -75,8 +75,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Start one more than there are cores: many tests wait for processes and time limits."""
-    return (os.cpu_count() or 1) + 1
+    """Start one more than there are cores where tests wait for processes and time limits."""
+    cores = os.cpu_count() or 1
+    return cores if "not slow" in config.option.markexpr else cores + 1
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:

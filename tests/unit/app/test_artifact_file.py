@@ -15,12 +15,6 @@ def refusal(path: Path) -> CannotJudgeError:
     return caught.value
 
 
-def test_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "e.json"
-    file.write_bytes(b"{}\r\n\xff")
-    assert EvidenceFile(file).read() == b"{}\r\n\xff"
-
-
 def test_a_missing_one(tmp_path: Path) -> None:
     error = refusal(tmp_path / "no\u202e.json")
     assert error.reason == "evidence_missing"

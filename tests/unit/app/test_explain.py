@@ -15,6 +15,7 @@ def test_every_judge_has_a_page(name: str) -> None:
     assert len(page.splitlines()) > 2
 
 
+@pytest.mark.slow
 def test_checks_rules_and_packs_are_found() -> None:
     check = explain("tests-passed")
     assert check.startswith("The build judge: Outcomes (prjury explain build)")

@@ -142,7 +142,7 @@ ONCE, ALWAYS = range(60, 61), range(1, _ANSWERS + 1)
 _NOISE = 0.019
 
 
-@pytest.mark.parametrize("looks", [ONCE, ALWAYS])
+@pytest.mark.parametrize("looks", [ONCE, pytest.param(ALWAYS, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("mended", [1.0, 0.7])
 def test_a_judge_that_is_right_four_times_of_five_earns_nothing(
     looks: range, mended: float

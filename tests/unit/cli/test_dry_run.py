@@ -14,36 +14,10 @@ QUALITY = Forecast("quality", (call(), call("b:y", 0.02), call(cached=True)), 2)
 SILENT = Forecast("naming", nothing_because="no model key is set")
 
 
-def test_a_row_a_seat_and_a_sum() -> None:
-    lines = list(forecast_lines([QUALITY, SILENT]))
-    assert lines[0].split() == ["Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price"]
-    assert lines[1].split() == ["quality", "a:x", "1", "0", "4,000", "1,000", "$0.0100"]
-    assert lines[2].split() == ["quality", "b:y", "1", "0", "4,000", "1,000", "$0.0200"]
-    assert "naming would ask nobody: no model key is set" in lines
-    assert lines[-1] == (
-        "2 calls, 8,000 characters, about 2,000 tokens in, price $0.0300; "
-        "in case of doubt up to 2 times that"
-    )
-
-
 def test_calls_whose_answers_are_known_cost_nothing() -> None:
     lines = list(forecast_lines([Forecast("quality", (call(cached=True),))]))
     assert lines[1].split() == ["quality", "a:x", "0", "1", "0", "0", "$0.0000"]
     assert lines[-1] == "No model would be called"
-
-
-def test_one_unknown_price_leaves_the_sum_unknown() -> None:
-    lines = list(forecast_lines([Forecast("quality", (call(), call("b:y", None)))]))
-    assert lines[-1].endswith("price not known")
-
-
-def test_as_json() -> None:
-    value = json.loads(forecast_json([QUALITY, SILENT]))
-    assert (value["calls"], value["characters"], value["input_tokens"]) == (2, 8_000, 2_000)
-    assert value["usd"] == 0.03
-    assert [judge["judge"] for judge in value["judges"]] == ["quality", "naming"]
-    assert value["judges"][0]["calls"][2]["cached"] is True
-    assert value["judges"][1]["nothing_because"] == "no model key is set"
 
 
 def test_names_of_models_cannot_act_in_a_log() -> None:

@@ -18,7 +18,6 @@ from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.policy.load import read_policy
 from prjury.policy.yaml_reader import read_yaml
-from prjury.resources import templates
 
 ACTION = "octo/pr-jury@" + "0123456789" * 4
 POLICY = ".github/prjury.yml"
@@ -78,12 +77,6 @@ def test_it_writes_what_fits(
     assert files(repository).keys() == expected
 
 
-def test_files_are_those_of_the_templates(repository: Path) -> None:
-    run(repository, forks=True)
-    template = (templates() / "workflows" / "prjury-judge.yml").read_text()
-    assert files(repository)[".github/workflows/prjury-judge.yml"] == template
-
-
 @pytest.mark.parametrize(
     ("branches", "watched"),
     [
@@ -136,16 +129,6 @@ def test_the_action_is_put_in_place(repository: Path) -> None:
     texts = "".join(files(repository).values())
     assert texts.count(f"uses: {ACTION}\n") == 7
     assert "OWNER/" not in texts
-
-
-@pytest.mark.parametrize(("forks", "gate"), [(False, "job"), (True, "status")])
-def test_the_jobs_beside_know_what_the_gate_is(repository: Path, forks: bool, gate: str) -> None:
-    run(repository, forks=forks)
-    jobs = safe_load(files(repository)[f"{AT}-comment.yml"])["jobs"]
-    assert (list(jobs), jobs["conflicts"]["env"]) == (
-        ["comment", "conflicts"],
-        {"PRJURY_GATE": gate},
-    )
 
 
 def test_without_comments_conflicts_are_told_all_the_same(repository: Path) -> None:
@@ -302,32 +285,6 @@ def test_an_action_that_is_not_pinned_is_refused(repository: Path, action: str) 
     assert files(repository) == {}
 
 
-def test_it_works_from_a_subdirectory(repository: Path) -> None:
-    below = repository / "src" / "deep"
-    below.mkdir(parents=True)
-    run(below)
-    assert files(repository).keys() == ALONE
-    assert not (below / ".github").exists()
-
-
-def test_it_says_what_to_do_in_a_few_lines(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(repository)
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == f"wrote {AT}.yml, {AT}-comment.yml, {POLICY}"
-    assert 3 <= len(lines) <= 7
-    for word in ("OWNER/pr-jury@COMMIT", "`prjury`", "OPENAI_API_KEY", "--config", "doctor"):
-        assert any(word in line for line in lines), word
-
-
-def test_with_the_action_named_nothing_is_to_be_replaced(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(repository, action=ACTION)
-    assert "OWNER" not in capsys.readouterr().out
-
-
 def test_the_other_way_is_to_be_removed(
     repository: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -339,17 +296,6 @@ def test_the_other_way_is_to_be_removed(
     run(repository, force=True)
     removed = f"Remove {AT}-build.yml, {AT}-judge.yml: a pull request has one gate."
     assert removed in capsys.readouterr().out
-
-
-def test_a_second_time_nothing_is_written(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run(repository, action=ACTION)
-    before = {path: path.stat().st_mtime_ns for path in (repository / ".github").rglob("*.yml")}
-    capsys.readouterr()
-    run(repository)
-    assert capsys.readouterr().out.startswith("everything is already there\n")
-    assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
 def test_a_file_that_differs_is_shown_and_kept(

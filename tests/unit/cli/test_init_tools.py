@@ -105,14 +105,3 @@ def test_where_the_checks_of_the_ci_count_nothing_is_set_up(root: Path) -> None:
 
 def test_every_action_is_pinned_by_a_commit() -> None:
     assert all(len(commit) == 40 and version[0] == "v" for commit, version in PINS.values())
-
-
-def test_where_nothing_is_to_be_judged_nothing_is_set_up(root: Path) -> None:
-    (root / "pom.xml").write_text(POM)
-    steps_of(root, queue=True)
-    (job,) = safe_load((root / ".github/workflows/prjury.yml").read_text())["jobs"].values()
-    conditions = [step.get("if") for step in job["steps"]]
-    assert len(set(conditions[:3])) == 1
-    assert "github.event.changes" in conditions[0]
-    (queue,) = safe_load((root / ".github/workflows/prjury-queue.yml").read_text())["jobs"].values()
-    assert "if" not in queue["steps"][0]

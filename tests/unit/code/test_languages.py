@@ -6,7 +6,6 @@ import pytest
 import re2
 
 from prjury.code.languages import LANGUAGES, Language, kin_of, language_of
-from prjury.code.references import PYTHON, C
 
 CODE = {
     "python": ".py .pyi .pyx .pxd",
@@ -50,11 +49,3 @@ def test_each_suffix_and_name_stands_in_one_row() -> None:
     for column in ("suffixes", "files"):
         every = [name for each in LANGUAGES.values() for name in getattr(each, column)]
         assert len(every) == len(set(every))
-
-
-def test_names_without_a_suffix_have_no_kin() -> None:
-    assert [kin_of(path) for path in ("a.py/x", ".py", "", "x/.c", "a.PY", "b.H")] == [
-        *[None] * 4,
-        PYTHON,
-        C,
-    ]

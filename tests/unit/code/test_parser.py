@@ -43,11 +43,6 @@ def test_offsets_are_characters_also_beyond_the_basic_plane() -> None:
     assert [text[a:b] for a, b in parsed.strings] == ['"😀"']
 
 
-def test_one_worker_answers_many_jobs_in_order() -> None:
-    replies = Parser().parse([java("class A {}"), java(""), java("class B {} class C {}")], SOON)
-    assert [len(reply.matches) for reply in replies if isinstance(reply, Parsed)] == [1, 0, 2]
-
-
 def test_a_rule_that_the_parser_refuses_is_an_error_of_that_job_alone() -> None:
     wrong = java("class A {}", {"rule": {"kind": "no_such_kind"}})
     first, second = Parser().parse([wrong, java("class A {}")], SOON)

@@ -407,29 +407,6 @@ def test_a_change_adds_changes_or_removes_names(
     assert compared(language, old, new) == list(filter(None, expected.split("; ")))
 
 
-def test_members_of_a_type_that_goes_are_not_told() -> None:
-    assert compared("python", "class A:\n  def f(self): pass", "x = 1") == ["+ x", "- A"]
-
-
-def test_what_does_not_parse_hides_no_name_that_is_still_written_there() -> None:
-    before, after = offered("java", java("public void f() {}"), java("public void f( {"))
-
-    assert after.broken is not None
-    text = SourceText("x", "p", "java", before)
-    assert changes([text], [SourceText("x", "p", "java", after)]) == []
-
-
-def test_names_stand_for_what_a_home_offers_whichever_file_holds_them() -> None:
-    one, other = offered("go", "package p\nfunc F() {}", "package p\n")
-
-    assert changes([SourceText("a.go", "p", "go", one)], [SourceText("b.go", "p", "go", one)]) == []
-    assert changes([SourceText("a.go", "p", "go", one)], [SourceText("b.go", "q", "go", one)]) != []
-    assert (
-        changes([SourceText("a.go", "p", "go", other)], [SourceText("b.go", "p", "go", other)])
-        == []
-    )
-
-
 def test_a_text_that_cannot_be_parsed_says_why() -> None:
     source = Source.of("x = 1\n", LANGUAGES["python"])
     (found,) = find_publics([source], Parser(), Deadline.after(0))

@@ -13,13 +13,6 @@ from unit.judges.patterns.bench import adding, found
 JAVA, KOTLIN = LANGUAGES["java"], LANGUAGES["kotlin"]
 
 
-def test_a_lone_carriage_return_breaks_a_line_but_has_no_number_of_its_own() -> None:
-    source = Source.of("a\r\nb\rc\nd", JAVA)
-    assert source.text == "a\nb\nc\nd"
-    assert source.numbers == (1, 2, 2, 3)
-    assert [source.line_at(source.text.index(letter)) for letter in "abcd"] == [1, 2, 2, 3]
-
-
 @given(st.text(alphabet="ab\n\r\\u0é😀 ", max_size=60))
 def test_every_offset_has_a_line_of_git(text: str) -> None:
     source = Source.of(text, JAVA)

@@ -377,11 +377,6 @@ def test_steps_that_set_up_tools_are_not_taken_for_ours(way: tuple[str, ...], ac
     assert complaints(set_up(texts)) == []
 
 
-def test_a_copy_of_the_action_under_another_name_is_ours() -> None:
-    texts = {name: text.replace(PINNED, "acme/gate@v1") for name, text in texts_of(*APART).items()}
-    assert len(set_up(texts).uses) == len(set_up(texts_of(*APART)).uses) == 6
-
-
 def test_conflicts_alone_are_fine() -> None:
     texts = texts_of(ALONE, COMMENT)
     alone = remove_commands(texts.pop(COMMENT))

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from prjury.doctor import local
-from prjury.doctor.finding import Diagnosis, Level, join_sentence
-from prjury.errors import SourceError
+from prjury.doctor.finding import Diagnosis, Level
 
 GATE = "tiers: [{name: only, policy: final_tier, judges: [merge, patterns]}]\n"
 
@@ -98,10 +97,6 @@ def test_workflows_of_both_endings_are_read(tmp_path: Path) -> None:
     assert unread == []
 
 
-def test_no_directory_holds_no_workflows(tmp_path: Path) -> None:
-    assert local.workflows(tmp_path) == ([], [])
-
-
 def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     place = directory(tmp_path)
     (place / "prjury.yml").write_text("on: [")
@@ -124,9 +119,3 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     ]
     assert told(unread)[5].startswith("problem: .github/workflows/prjury.yml line ")
     assert told(unread)[6].startswith("not checked: .github/workflows/tab.yml ")
-
-
-def test_an_error_becomes_one_sentence() -> None:
-    error = SourceError("It is so.", why="GitHub says so", remedy="A token helps. Give one.")
-    assert join_sentence(error) == "It is so; GitHub says so; a token helps. Give one"
-    assert join_sentence(SourceError("It is so", remedy="Give a token")) == "It is so; give a token"

@@ -84,24 +84,6 @@ def test_pull_request_target_says_what_it_does_not_do(tmp_path: Path) -> None:
     assert "never checked out" in event.notes[0]
 
 
-def test_a_body_may_be_null_and_a_title_may_hold_half_a_character(tmp_path: Path) -> None:
-    event = read_event(
-        environment(tmp_path, "pull_request", pull_event(body=None, title="a\ud800b"))
-    )
-    assert event.pull.body == ""
-    assert event.pull.title == "a\ufffdb"
-
-
-def test_enterprise_roots_lose_their_slash(tmp_path: Path) -> None:
-    environ = environment(tmp_path, "pull_request", pull_event())
-    environ |= {
-        "GITHUB_API_URL": "https://ghe.test/api/v3/",
-        "GITHUB_SERVER_URL": "https://ghe.test/",
-    }
-    event = read_event(environ)
-    assert (event.api_url, event.server_url) == ("https://ghe.test/api/v3", "https://ghe.test")
-
-
 def test_a_dispatch_names_a_number_or_two_sides(tmp_path: Path) -> None:
     inputs = {"number": " 9 ", "base": "main", "head": "c" * 40}
     event = read_event(environment(tmp_path, "workflow_dispatch", {"inputs": inputs}))

@@ -90,16 +90,6 @@ def test_judges_and_commands_are_events(tmp_path: Path) -> None:
     assert "secret words" not in str(read)
 
 
-def test_what_an_agent_took_is_kept(tmp_path: Path) -> None:
-    told = Judgment.passed("ok", metadata={"agent": {"turns": 7, "input_tokens": 0}})
-    RecordedProgress(SilentProgress(), journal(tmp_path)).judge_finished(
-        "quality", fake.ballot("agent", told, 20)
-    )
-    (event,) = [line for line in lines(tmp_path) if line["event"] == "judged"]
-    assert event["turns"] == 7
-    assert "input_tokens" not in event
-
-
 def test_what_an_agent_used_comes_before_its_judgment(tmp_path: Path) -> None:
     shown = RecordedProgress(SilentProgress(), journal(tmp_path))
     calls = [{"name": "Bash", "target": "ls", "outcome": "ok", "input": "secret"}, {"name": "Read"}]

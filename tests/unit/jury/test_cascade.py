@@ -677,15 +677,6 @@ def test_the_label_of_a_fail_is_not_the_verdicts() -> None:
     assert "reason" not in said.metadata
 
 
-def test_a_verdict_has_the_counts_of_the_tier_that_decided() -> None:
-    verdict = vote(tier("build", "PP"), tier("tests", "PPF"), FINALLY_FINE)
-    deciding = verdict.attempts[1].verdict
-    assert deciding
-    aggregation = deciding.aggregated.metadata["aggregation"]
-    assert aggregation["input"] == 3
-    assert verdict.aggregated.metadata == {"aggregation": aggregation, "decided_by": "tests"}
-
-
 # Tiers that crash, and time.
 
 
@@ -806,26 +797,3 @@ def test_a_tier_knows_how_long_it_took() -> None:
     ).attempts
     assert 50 <= first.elapsed_ms < 5000
     assert last.elapsed_ms == 0
-
-
-def test_a_verdict_in_words_has_a_line_for_each_tier() -> None:
-    crashed = JuryVerdict(SAYS["E"])
-    verdict = conclude(
-        [
-            TierAttempt("advice", FINAL, True, JuryVerdict(SAYS["P"], (Ballot("a", SAYS["P"]),))),
-            TierAttempt(
-                "build",
-                REJECT,
-                verdict=JuryVerdict(SAYS["F"], (Ballot("b", SAYS["P"]), Ballot("c", SAYS["F"]))),
-            ),
-            TierAttempt("tests", REJECT, verdict=crashed),
-            TierAttempt("last", FINAL, skipped_because="build failed"),
-        ]
-    )
-    assert str(verdict) == (
-        "FAIL: build: c: broken\n"
-        "  advice (advisory): PASS: a PASS\n"
-        "  build: FAIL: b PASS, c FAIL\n"
-        "  tests: ERROR\n"
-        "  last: not asked (build failed)"
-    )

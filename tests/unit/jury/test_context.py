@@ -6,7 +6,6 @@ from typing import Any
 
 from fakes.refusals import refused
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.library.template import Template
 
 
 def test_the_words_of_how_the_work_ended() -> None:
@@ -29,14 +28,6 @@ def test_judges_share_no_metadata_with_anybody_and_cannot_change_it() -> None:
 def test_seconds_are_taken_as_a_duration() -> None:
     taken: Any = 1.5
     assert JudgmentContext("g", execution_time=taken).execution_time == timedelta(seconds=1.5)
-
-
-def test_steps_and_diff_are_kept_as_they_were() -> None:
-    steps = [{"tool": "edit"}, "tests ran"]
-    context = JudgmentContext("g", diff="--- a", trajectory=steps)
-    steps.append("more")
-    assert context.trajectory == ({"tool": "edit"}, "tests ran")
-    assert Template("{diff} {trajectory}")(context) == '--- a [{"tool": "edit"}, "tests ran"]'
 
 
 def test_a_text_is_a_workspaces_path() -> None:

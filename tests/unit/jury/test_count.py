@@ -68,12 +68,6 @@ def test_what_is_low_already_is_not_held_down(said: Judgment) -> None:
     assert voting.asked == [3]
 
 
-def test_where_no_model_sits_the_strategy_is_asked_once() -> None:
-    voting = Scripted(Judgment.passed("fine"))
-    assert count(voting, ALL_CERTAIN) is voting.answers[3]
-    assert voting.asked == [3]
-
-
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [(None, "NoneType"), (True, "bool"), ("pass", "str"), (Status.PASS, "Status")],

@@ -33,12 +33,6 @@ def test_silence_needs_a_reason(status: Status, reason: str) -> None:
         Judgment(status, reason)
 
 
-@pytest.mark.parametrize("status", [Status.ABSTAIN, Status.ERROR])
-def test_silence_carries_no_score(status: Status) -> None:
-    with refused(ValueError, f"{status} carries no score"):
-        Judgment(status, "no key", BooleanScore.FAIL)
-
-
 def test_an_error_carries_no_label() -> None:
     with refused(ValueError, "error carries no label"):
         Judgment(Status.ERROR, "crashed", label="not_applicable")
@@ -127,26 +121,6 @@ EVERYTHING: dict[str, Any] = {
 }
 
 
-def test_the_shorthands_of_silence() -> None:
-    evidence = {"checks": EVERYTHING["checks"], "metadata": {"tool": "mvn"}}
-    assert Judgment.errored("boom") == Judgment(Status.ERROR, "boom")
-    assert Judgment.errored("boom", **evidence) == Judgment(Status.ERROR, "boom", **evidence)
-    assert Judgment.abstained("not mine") == Judgment(Status.ABSTAIN, "not mine")
-    assert Judgment.abstained("no key", "a", **evidence) == Judgment(
-        Status.ABSTAIN,
-        "no key",
-        label="a",
-        checks=EVERYTHING["checks"],
-        metadata={"reason": "a", "tool": "mvn"},
-    )
-    assert Judgment.errored("boom", checks=iter(evidence["checks"])).checks == evidence["checks"]
-
-
-def test_failed_checks_keep_their_order() -> None:
-    checks = [Check("a", passed=False), Check("b", passed=True), Check("c", passed=False)]
-    assert [check.name for check in Judgment.failed("", checks=checks).failed_checks] == ["a", "c"]
-
-
 def test_refused_metadata_names_its_path() -> None:
     with refused(ValueError, "metadata.scope.read[1] is a set, which JSON cannot hold"):
         Judgment.passed("", metadata={"scope": {"read": ["a.py", {"b.py"}]}})
@@ -217,12 +191,6 @@ def test_a_location_has_a_path() -> None:
         Location(path)
 
 
-def test_a_location_is_written_as_editors_read_it() -> None:
-    assert str(Location("a.py")) == "a.py"
-    assert str(Location("a.py", 1, 1)) == "a.py:1"
-    assert str(Location("a.py", 3, 5)) == "a.py:3"
-
-
 @pytest.mark.parametrize(
     ("values", "error", "words"),
     [
@@ -282,17 +250,3 @@ def test_a_fingerprint_tells_findings_apart_but_not_their_indentation() -> None:
 def test_a_fingerprint_of_undecodable_text() -> None:
     check = Check("a", passed=False, evidence="\udc80", location=Location("\udcff.py"))
     assert len(check.fingerprint) == 16
-
-
-def test_checks_by_their_outcome() -> None:
-    place = Location("a.py", 3)
-    assert Check.ok("a", "fine", place) == Check("a", True, "fine", place)
-    bad = Check.bad("a", "gone", place, severity="hint", evidence="x", fix="y")
-    assert bad == Check("a", False, "gone", place, "hint", "x", "y")
-
-
-@pytest.mark.parametrize(
-    ("metadata", "reason"), [({"reason": "timeout"}, "timeout"), ({}, ""), ({"reason": None}, "")]
-)
-def test_the_word_for_how_it_came_about(metadata: dict[str, Any], reason: str) -> None:
-    assert Judgment.errored("it hung", metadata=metadata).reason == reason

@@ -150,17 +150,6 @@ def test_every_judge_has_its_ballot_in_order(judgments: list[Judgment], parallel
 # Side by side, or one after the other.
 
 
-def test_judges_work_side_by_side() -> None:
-    together = threading.Barrier(3)
-
-    def meets(context: object) -> Judgment:
-        together.wait(LONG)
-        return FINE
-
-    verdict = seated([meets, meets, meets], MajorityVoting()).vote(None)
-    assert verdict.individual == (FINE, FINE, FINE)
-
-
 @pytest.mark.parametrize("hang", [True, False])
 def test_judges_work_one_after_the_other(hang: bool) -> None:
     working: list[str] = []

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fakes.unruly import BROKEN, FINE, Shy, raising
-from prjury.jury.compose import all_of, always_pass, any_of, both, either, kind_of, named
+from prjury.jury.compose import all_of, any_of, both, either, kind_of, named
 from prjury.jury.judge import JudgeType, ask, judge, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
@@ -88,21 +88,6 @@ def test_after_a_crash_a_disjunction_goes_on() -> None:
 
 
 # Other names.
-
-
-def test_named_has_another_name() -> None:
-    made: Any = named(described, "another")
-    assert (made.name, made.description, made.type) == ("another", "looks at it", MODEL)
-    told: Any = named(described, "another", "looks twice", JudgeType.HYBRID)
-    assert (told.description, told.type) == ("looks twice", JudgeType.HYBRID)
-    bare: Any = named(GOOD, "bare")
-    assert bare.description == ""
-
-
-def test_a_chain_knows_its_members() -> None:
-    chain: Any = all_of(GOOD, always_pass("sure"))
-    assert [member.name for member in chain.members] == ["good", "always_pass"]
-    assert chain.description == ""
 
 
 # Types.

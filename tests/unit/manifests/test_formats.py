@@ -118,13 +118,6 @@ def test_the_directory_of_a_build_file(path: str, directory: str) -> None:
     assert directory_of(path) == directory
 
 
-def test_every_language_that_declares_has_a_reader() -> None:
-    for language in LANGUAGES.values():
-        if language.declares:
-            assert callable(reader_of(language.sample, language.name))
-            assert callable(reader_of("other.name", language.name))
-
-
 def test_an_ecosystem_is_complete() -> None:
     """Without a family no pattern reads its requirements, without a span every version is one."""
     assert set(SPANS) == set(ECOSYSTEMS)

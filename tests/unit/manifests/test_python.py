@@ -275,14 +275,6 @@ def test_a_setup_py_that_says_nothing(content: bytes) -> None:
     assert read_setup_py(content).coordinates == ()
 
 
-@pytest.mark.parametrize(
-    "content", [b"print 'python 2'", b"setup(" * 3_000, b"x = " + b"-" * 19_000 + b"1"]
-)
-def test_a_setup_py_that_cannot_be_read(content: bytes) -> None:
-    with pytest.raises(ManifestError, match="not Python"):
-        read_setup_py(content)
-
-
 def test_a_pipfile() -> None:
     content = b"""\
 [[source]]

@@ -184,11 +184,6 @@ def test_what_is_no_span(text: str) -> None:
         parse_span(text)
 
 
-def test_a_span_of_a_rule() -> None:
-    assert parse_span("<3") == span("0", "3")
-    assert parse_span(" >=1.2 <4 ") == span("1.2", "4")
-
-
 NUMBERS = st.lists(st.integers(0, 4), min_size=1, max_size=3)
 VERSIONS = NUMBERS.map(lambda parts: ".".join(map(str, parts)))
 CLAUSES = st.one_of(

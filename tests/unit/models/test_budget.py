@@ -22,14 +22,6 @@ def budget(usd: float = 1.0, tokens: int = 200_000) -> Budget:
     return Budget(LimitsConfig(usd=usd, input_tokens=tokens))
 
 
-def test_what_was_used_is_counted() -> None:
-    full = budget()
-    model = BudgetedModel(Speaker([reply(tokens_in=100, tokens_out=20)], per_usd=1e6), full)
-    for _ in range(2):
-        model.ask(PROMPT, SOON)
-    assert full.spent == Spent(2, 200, 40, 240 / 1e6)
-
-
 def test_the_price_that_the_reply_tells_counts() -> None:
     full = budget()
     BudgetedModel(Speaker([reply(usd=0.25)], per_usd=1e6), full).ask(PROMPT, SOON)

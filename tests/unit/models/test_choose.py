@@ -82,10 +82,6 @@ def test_an_unknown_provider_names_the_known_ones(provider: str) -> None:
         chosen(OPENAI, provider=provider)
 
 
-def test_gemini_is_googles() -> None:
-    assert str(found(GEMINI, provider="gemini", name="flash")) == "google:flash"
-
-
 def test_a_script_is_taken_only_where_one_may_be_meant_also_offline() -> None:
     script = WantedModel(
         ModelConfig(provider="scripted", name="a/b:c.jsonl"), "--model", script=True
@@ -136,13 +132,6 @@ def test_the_models_own_address_comes_first() -> None:
     assert choice.base_url == own
 
 
-@pytest.mark.parametrize("provider", ["anthropic", "google"])
-def test_each_provider_may_have_another_address(provider: str) -> None:
-    own = "https://gateway.example/api"
-    choice = found({}, provider=provider, name="x", base_url=own)
-    assert (choice.provider, choice.base_url, choice.key) == (provider, own, None)
-
-
 def test_a_shared_address_for_another_provider_is_an_error_not_a_silence() -> None:
     with pytest.raises(ConfigError, match=r"models\.base_url is set, but models\.default"):
         chosen(ANTHROPIC, provider="anthropic", shared="https://gateway.example/v1")
@@ -169,18 +158,6 @@ def test_variables_that_nobody_named_are_not_looked_at() -> None:
     assert found(environ).base_url is None
     google = {**GEMINI, "GOOGLE_GEMINI_BASE_URL": "https://evil.example", "GOOGLE_API_KEY": "x"}
     assert (found(google).base_url, found(google).key) == (None, "gk-1")
-
-
-def test_every_option_reaches_the_choice() -> None:
-    options = {
-        "temperature": 0.5,
-        "thinking": "low",
-        "max_output_tokens": 4_000,
-        "timeout": 30.0,
-        "room": 9_000,
-    }
-    choice = found(OPENAI, **options)
-    assert {name: getattr(choice, name) for name in options} == options
 
 
 def test_the_key_is_not_part_of_what_is_printed() -> None:

@@ -66,39 +66,6 @@ def failure(*command: str, seconds: float = 60, **more: Any) -> ModelError:
     return error.value
 
 
-def test_the_prompt_goes_in_and_the_answer_comes_out(bin_: Path) -> None:
-    echo = program(bin_, "print(json.dumps({'argv': sys.argv[1:], 'in': sys.stdin.read()}))")
-    reply = asked(echo, "-p", "two words; $HOME `x`")
-    value = json.loads(reply.text)
-    assert value["argv"] == ["-p", "two words; $HOME `x`"]
-    assert value["in"] == (
-        "be fair\n\nthe word is 17\n\n"
-        "Answer with one JSON object that follows this JSON Schema: "
-        f"{json.dumps(SCHEMA)}\n\n"
-        '{"n": "ü"}\n'
-    )
-    assert reply == Reply(reply.text, "test", 0, 0, None)
-
-
-def test_it_says_who_it_is() -> None:
-    choice = ModelChoice("command", "test", command=("cat",), room=5000)
-    asked_ = CommandModel(choice, {})
-    assert (asked_.name, asked_.identity, asked_.room) == ("command:test", choice.identity, 5000)
-    assert '"cat"' in asked_.identity
-    assert asked_.price(1000, 1000) is None
-
-
-def test_a_program_need_not_read_what_it_is_asked(bin_: Path) -> None:
-    prompt = Prompt("", "x" * 5_000_000, SCHEMA, "quality/1")
-    silent = model(program(bin_, "print('{}')"))
-    assert silent.ask(prompt, Deadline.after(60)).text == "{}"
-
-
-def test_half_a_pair_does_not_keep_the_prompt_from_being_sent() -> None:
-    prompt = Prompt("be fair", "\ud800", SCHEMA, "quality/1")
-    assert model("cat").ask(prompt, Deadline.after(60)).text.endswith("?")
-
-
 @pytest.mark.parametrize(
     ("printed", "answer", "text"),
     [
@@ -148,20 +115,6 @@ def test_every_failure_has_its_word(
     error = failure(program(bin_, text), answer=answer)
     assert error.reason == reason
     assert words in str(error)
-
-
-def test_an_answer_may_lie_in_a_larger_output(bin_: Path) -> None:
-    text = f"print(json.dumps({{'log': 'x' * {OUTPUT_LIMIT - 1000}, 'result': 'y'}}))"
-    assert asked(program(bin_, text), answer="result").text == "y"
-
-
-def test_a_program_that_is_missing_says_what_to_do() -> None:
-    error = failure("no-such-program", "-p")
-    assert error.reason == "not_installed"
-    assert str(error) == (
-        "`no-such-program` is not installed. It is no program on the PATH, and no absolute path of "
-        "one. Install it, or change `command` in the configuration."
-    )
 
 
 @pytest.mark.parametrize("path", ["", ".", "bin", ":"])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.models.memory import LIFETIME, FileMemory, memory_at
+from prjury.models.memory import FileMemory, memory_at
 from prjury.ports import NoMemory
 
 
@@ -32,19 +32,6 @@ def mode(place: Path) -> int:
     return stat.S_IMODE(place.stat().st_mode)
 
 
-def test_what_was_kept_is_recalled_by_whoever_looks_next(place: Path) -> None:
-    FileMemory(place).keep("key", "value")
-    assert FileMemory(place).recall("key") == "value"
-    assert FileMemory(place).recall("another") is None
-
-
-def test_the_last_word_counts(place: Path) -> None:
-    memory = FileMemory(place)
-    memory.keep("key", "first")
-    memory.keep("key", "second")
-    assert memory.recall("key") == "second"
-
-
 @pytest.mark.parametrize("text", ["", "\0", "half a pair \ud800", "käse 🧀", "x" * 10**6])
 def test_any_text_comes_back_as_it_was(place: Path, text: str) -> None:
     memory = FileMemory(place)
@@ -58,16 +45,6 @@ def test_nothing_is_left_but_a_file_that_only_its_owner_can_read(place: Path) ->
     assert (mode(place), *map(mode, place.iterdir())) == (0o700, 0o600)
 
 
-def test_an_answer_lives_for_thirty_days_to_the_second(place: Path) -> None:
-    clock = Clock()
-    memory = FileMemory(place, clock)
-    memory.keep("key", "value")
-    clock.now += LIFETIME + 1
-    assert memory.recall("key") is None
-    clock.now -= 1
-    assert memory.recall("key") == "value"
-
-
 def test_beyond_the_limit_the_oldest_go_first(place: Path) -> None:
     memory = FileMemory(place, limit=1024 * 1024)
     for number in range(200):
@@ -75,14 +52,6 @@ def test_beyond_the_limit_the_oldest_go_first(place: Path) -> None:
     remaining = [number for number in range(200) if memory.recall(str(number)) is not None]
     assert 80 < len(remaining) < 115
     assert remaining == list(range(200 - len(remaining), 200))
-
-
-def test_old_files_are_removed(place: Path) -> None:
-    FileMemory(place).keep("key", "value")
-    (file,) = place.iterdir()
-    os.utime(file, (0, 0))
-    FileMemory(place).keep("other", "value")
-    assert not file.exists()
 
 
 def test_answers_of_somebody_who_does_not_know_the_secret_are_not_known(place: Path) -> None:
@@ -94,13 +63,6 @@ def test_answers_of_somebody_who_does_not_know_the_secret_are_not_known(place: P
         assert ours.recall("verdict") is None
         ours.keep("verdict", "fail")
     assert ours.recall("verdict") == "fail"
-
-
-def test_what_is_larger_than_all_is_not_kept(place: Path) -> None:
-    memory = FileMemory(place, limit=100_000)
-    memory.keep("large", "x" * 200_000)
-    memory.keep("small", "x")
-    assert (memory.recall("large"), memory.recall("small")) == (None, "x")
 
 
 def test_many_threads_lose_nothing(place: Path) -> None:
@@ -220,11 +182,6 @@ def test_the_directory_may_be_a_link_to_another_disk(tmp_path: Path) -> None:
     (tmp_path / "prjury").symlink_to(tmp_path / "large")
     memory_at({"XDG_CACHE_HOME": str(tmp_path)}).keep("key", "value")
     assert (tmp_path / "large" / "answers").is_dir()
-
-
-@pytest.mark.parametrize("environ", [{}, {"HOME": ""}, {"HOME": "relative"}])
-def test_without_a_home_nothing_is_remembered(environ: dict[str, str]) -> None:
-    assert isinstance(memory_at(environ), NoMemory)
 
 
 def test_a_place_that_cannot_be_written_is_no_memory(tmp_path: Path) -> None:

@@ -66,20 +66,8 @@ def test_a_listed_model_comes_with_its_options() -> None:
     assert one.config == LISTED
 
 
-def test_any_other_comes_with_the_options_of_the_default() -> None:
-    same, other = parse_model_spec("openai:y,anthropic:y", "--model", MODELS)
-    assert (same.config.room, same.config.base_url) == (5_000, "https://d.example")
-    assert (other.config.room, other.config.base_url) == (5_000, None)
-
-
 @pytest.mark.parametrize("provider", ["auto", "anthropic"])
 def test_a_name_alone_goes_by_the_keys_where_the_default_has_no_address(provider: str) -> None:
     models = ModelsConfig(default=ModelConfig(provider=provider, name="d"))
     assert read("gpt-x", models) == [("auto", "gpt-x")]
     assert read("auto", ModelsConfig()) == [("auto", None)]
-
-
-def test_a_command_of_the_default_does_not_stick() -> None:
-    models = ModelsConfig(default=ModelConfig(provider="command", command=["x"], answer="a"))
-    (one,) = parse_model_spec("openai:y", "--model", models)
-    assert (one.config.command, one.config.answer) == (None, None)

@@ -10,7 +10,7 @@ import pytest
 from prjury.errors import ConfigError, UsageError
 from prjury.models.panel import ModelPanel
 from prjury.models.wrappers import Spent
-from prjury.policy.models import ModelConfig, ModelsConfig, RetryConfig
+from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports import ChatModel, Panel
 from prjury.ports.messages import ModelError
@@ -50,11 +50,6 @@ def script(path: Path, *entries: dict[str, Any]) -> str:
     return f"scripted:{path}"
 
 
-def test_by_default_there_is_one_seat() -> None:
-    assert names(seated(default=GPT).panel()) == ["openai:gpt-x"]
-    assert names(seated(default=GPT).panel("auto")) == ["openai:gpt-x"]
-
-
 def test_the_flag_wins_over_the_wish_and_the_wish_over_the_policy() -> None:
     policy: dict[str, Any] = {"default": GPT, "panel": [GPT, CLAUDE]}
     assert names(seated(BOTH, **policy).panel()) == ["openai:gpt-x", "anthropic:claude-x"]
@@ -76,15 +71,6 @@ def test_judges_share_a_model() -> None:
     assert one is not third
 
 
-def test_without_any_model_a_sentence_says_why() -> None:
-    assert seated({}).panel() == Panel(
-        missing="no model key is set (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY)"
-    )
-    assert seated({}, panel=[GPT, CLAUDE, GPT]).panel().missing == (
-        "no key for openai is set (OPENAI_API_KEY); no key for anthropic is set (ANTHROPIC_API_KEY)"
-    )
-
-
 def test_a_panelist_without_a_key_keeps_its_seat() -> None:
     panel = seated(panel=[GPT, CLAUDE]).panel()
     assert names(panel) == ["openai:gpt-x", "anthropic:claude-x"]
@@ -104,12 +90,6 @@ def test_the_chair_is_the_policys_and_the_flag_sends_it_away() -> None:
     assert why(absent).reason == "unauthorized"
     assert seated(BOTH, "openai:a,openai:b", chair=CLAUDE).panel().chair is None
     assert seated(BOTH).panel().chair is None
-
-
-def test_the_panel_knows_when_it_is_asked_again() -> None:
-    retry = RetryConfig(confidence=0.9, iterations=3, trigger="flip")
-    panel = seated(retry=retry).panel()
-    assert (panel.confidence, panel.rounds, panel.trigger) == (0.9, 3, "flip")
 
 
 @pytest.mark.parametrize("flag", [None, "openai:x", "command:true", "auto"])

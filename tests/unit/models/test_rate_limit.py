@@ -9,7 +9,7 @@ import pytest
 from prjury.deadline import Deadline
 from prjury.models.wrappers import RateLimit, RateLimitedModel
 from prjury.policy.models import RateConfig
-from prjury.ports.messages import ModelError, Reply
+from prjury.ports.messages import ModelError
 from unit.models.speakers import PROMPT, SOON, Speaker, error, reply
 
 LONG = 30
@@ -39,27 +39,6 @@ def threads(count: int, work: Callable[[], object]) -> list[threading.Thread]:
     return begun
 
 
-def test_so_many_are_let_through_at_a_time_and_no_more() -> None:
-    inside, most = 0, 0
-    lock = threading.Lock()
-    full = threading.Barrier(3)
-
-    def speak(deadline: Deadline) -> Reply:
-        nonlocal inside, most
-        with lock:
-            inside += 1
-            most = max(most, inside)
-        full.wait(LONG)
-        with lock:
-            inside -= 1
-        return reply()
-
-    model = RateLimitedModel(Speaker([speak]), RateLimit(RateConfig(max_parallel=3)))
-    for thread in threads(12, lambda: model.ask(PROMPT, SOON)):
-        thread.join(LONG)
-    assert (inside, most) == (0, 3)
-
-
 def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
     pace = RateLimit(RateConfig(max_parallel=1))
     inner = Speaker()
@@ -77,18 +56,6 @@ def test_a_turn_ends_with_a_failure_too() -> None:
     with pytest.raises(ModelError, match="refused"):
         model.ask(PROMPT, SOON)
     assert model.ask(PROMPT, SOON).text == "yes"
-
-
-def test_so_many_begin_in_any_minute() -> None:
-    time = Time()
-    pace = RateLimit(RateConfig(requests_per_minute=2), time.clock, time.sleep)
-    begun = []
-    for _ in range(5):
-        with pace.turn(SOON):
-            begun.append(time.now - 1_000)
-        time.now += 10
-    assert begun == [0, 10, 60, 70, 120]
-    assert time.naps == [40, 40]
 
 
 def test_nobody_sleeps_for_a_minute_that_begins_after_the_deadline() -> None:

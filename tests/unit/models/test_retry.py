@@ -42,12 +42,6 @@ def test_nobody_sleeps_beyond_the_deadline() -> None:
     assert naps == []
 
 
-def test_it_goes_by_the_inner_models_particulars() -> None:
-    model = patient(Speaker(name="openai:x", room=5_000, per_usd=100), [])
-    assert (model.name, model.identity, model.room) == ("openai:x", "identity of openai:x", 5_000)
-    assert model.price(40, 10) == 0.5
-
-
 @pytest.mark.parametrize(("after", "nap"), [(7.0, 7.0), (0.0, 0.0), (-5.0, 0.0), (None, 1.0)])
 def test_the_word_of_the_server_counts(after: float | None, nap: float) -> None:
     naps: list[float] = []

@@ -26,59 +26,11 @@ def test_entries_are_used_once_and_in_order() -> None:
         model.ask(QUALITY, SOON)
 
 
-def test_the_digest_comes_before_the_name_and_the_name_before_the_default() -> None:
-    script = [
-        {"prompt": "*", "text": "default"},
-        {"prompt": "quality", "text": "by name"},
-        {"prompt": QUALITY.sha256, "text": "by digest"},
-    ]
-    model = ScriptedModel(script)
-    said = [model.ask(QUALITY, SOON).text for _ in range(4)]
-    assert said == ["by digest", "by name", "default", "default"]
-    assert model.ask(OTHER, SOON).text == "default"
-
-
-def test_several_defaults_come_in_order_and_the_last_one_stays() -> None:
-    model = ScriptedModel([{"text": "first"}, {"text": "last"}])
-    assert [model.ask(OTHER, SOON).text for _ in range(3)] == ["first", "last", "last"]
-
-
 def test_the_digest_does_not_depend_on_the_nonces() -> None:
     one = Prompt("word abc", '{"abc": 1}', {}, "quality/1", ("abc",))
     two = Prompt("word xyz", '{"xyz": 1}', {}, "quality/1", ("xyz",))
     three = Prompt("word xyz", '{"xyz": 2}', {}, "quality/1", ("xyz",))
     assert one.sha256 == two.sha256 != three.sha256
-
-
-def test_an_entry_tells_what_it_cost() -> None:
-    entry = {"text": "x", "model": "m", "input_tokens": 5, "output_tokens": 2, "usd": 0.5}
-    reply = ScriptedModel([entry]).ask(QUALITY, SOON)
-    assert (reply.model, reply.input_tokens, reply.output_tokens, reply.usd) == ("m", 5, 2, 0.5)
-
-
-def test_an_entry_may_be_a_failure() -> None:
-    model = ScriptedModel([{"error": "refused", "output_tokens": 3}])
-    with pytest.raises(ModelError) as error:
-        model.ask(QUALITY, SOON)
-    assert error.value.reason == "refused"
-    assert error.value.spent is not None
-    assert error.value.spent.output_tokens == 3
-
-
-def test_its_identity_is_what_it_was_given_to_say() -> None:
-    one, same, other = (ScriptedModel([{"text": text}]) for text in "aab")
-    assert one.identity == same.identity != other.identity
-    before = one.identity
-    one.ask(QUALITY, SOON)
-    assert one.identity == before
-
-
-def test_its_room_can_be_chosen_and_it_costs_nothing(tmp_path: Path) -> None:
-    path = tmp_path / "script.json"
-    path.write_text("[]")
-    assert ScriptedModel([]).room == 30_000
-    assert ScriptedModel.from_file(path, 4_000).room == 4_000
-    assert ScriptedModel([]).price(1_000_000, 1_000_000) == 0.0
 
 
 @pytest.mark.parametrize("form", ["list", "lines", "one"])

@@ -24,17 +24,8 @@ async def broken() -> str:
     raise KeyError("inner")
 
 
-async def asked_from_a_loop() -> str:
-    return wait_for(answered, Deadline.after(5))
-
-
 def test_the_result_comes_back() -> None:
     assert wait_for(answered, Deadline.after(5)) == "yes"
-
-
-def test_an_error_comes_back_as_it_is() -> None:
-    with pytest.raises(KeyError, match="inner"):
-        wait_for(broken, Deadline.after(5))
 
 
 def test_what_cannot_be_cancelled_is_left_behind() -> None:
@@ -43,7 +34,3 @@ def test_what_cannot_be_cancelled_is_left_behind() -> None:
         wait_for(stuck_in_name_resolution, Deadline.after(0.1))
     assert error.value.reason == "timeout"
     assert time.monotonic() - begun < 8  # the sleeper goes on for 10 s
-
-
-def test_an_event_loop_may_be_running_already() -> None:
-    assert asyncio.run(asked_from_a_loop()) == "yes"

@@ -10,7 +10,6 @@ import pytest
 
 from prjury.errors import ConfigError, ExitCode
 from prjury.policy.load import default_policy, json_schema, read_policy
-from prjury.policy.voting import MajorityOptions
 from prjury.policy.yaml_reader import read_yaml
 
 DOCUMENTED = """
@@ -73,12 +72,6 @@ def with_judge(judge: str) -> str:
 
 def with_voting(voting: str) -> str:
     return with_judge("build") + f"    voting: {voting}\n"
-
-
-@pytest.mark.parametrize("voting", ["{majority: }", "{majority: {}}", "majority"])
-def test_a_strategy_without_options_has_its_defaults(voting: str) -> None:
-    entry = read_policy(with_voting(voting), "f.yml").config.tiers[0].voting
-    assert (entry.name, entry.options) == ("majority", MajorityOptions())
 
 
 def refusal(text: str) -> str:
@@ -331,13 +324,6 @@ def test_long_values_are_cut() -> None:
     assert len(refusal(f"version: '{'x ' * 500}'")) < 120
 
 
-def test_judges_of_others_keep_their_options() -> None:
-    config = read_policy(with_judge("{custom: {a: [1]}, weight: 2}"), "x").config
-    (judge,) = config.tiers[0].judges
-
-    assert (judge.name, judge.options, judge.weight) == ("custom", {"a": [1]}, 2.0)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -416,15 +402,6 @@ def test_exempt_globs_are_read_and_in_the_schema() -> None:
     assert "exempt" in json_schema()["$defs"]["CoverageConfig"]["properties"]
 
 
-def test_the_build_section_sets_every_option_of_the_judge() -> None:
-    """A judge's own word is the stronger one."""
-    said = "build: {timeout: 50m, vanished: fail, command: make ci}\n"
-    own = "tiers: [{name: t, policy: final_tier, judges: [{build: {vanished: warn}}]}]\n"
-    build = read_policy(f"version: 1\n{said}{own}", "x").config.tiers[0].judges[0].build
-    assert build
-    assert (float(build.timeout), build.vanished, build.command) == (3000.0, "warn", "make ci")
-
-
 def test_a_default_that_the_build_section_sets_is_set() -> None:
     """Coverage of all of the code builds all of it, unless the policy says otherwise."""
     tiers = (
@@ -437,14 +414,6 @@ def test_a_default_that_the_build_section_sets_is_set() -> None:
     assert usual
     assert own
     assert (usual.affected, own.affected) == (False, True)
-
-
-def test_what_a_build_is_lent_and_the_record_of_models_are_keys() -> None:
-    config = read_policy(
-        "version: 1\nsandbox: {lend: [npmrc, netrc]}\ncalibration: .github/models.yml\n", "f.yml"
-    ).config
-    assert config.sandbox.lend == ["npmrc", "netrc"]
-    assert config.calibration == ".github/models.yml"
 
 
 @pytest.mark.parametrize("text", ["sandbox: {lend: [ssh]}", "calibration: ../record.yml"])

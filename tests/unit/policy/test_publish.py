@@ -13,12 +13,6 @@ def labels(text: str) -> dict[str, str]:
     return {str(key): name for key, name in policy.config.publish.labels.items()}
 
 
-def test_every_status_and_branches() -> None:
-    names = {"pass": "ok", "fail": "prjury:fail", "abstain": "?", "error": "a/b c"}
-    assert labels("{pass: ok, fail: prjury:fail, abstain: '?', error: a/b c}") == names
-    assert labels("{backport: 'backport:{branch}'}") == {"backport": "backport:{branch}"}
-
-
 _FORM = "a label has 1 to 50 characters, and neither a comma nor a line break"
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.policy.load import json_schema, make_config, read_options, read_policy
+from prjury.policy.load import make_config, read_options, read_policy
 from prjury.policy.tiers import (
     PromptOptions,
     QualityOptions,
@@ -40,13 +40,6 @@ def test_a_name_alone_is_enough(name: str, kind: type, threshold: float) -> None
     assert (entry.name, type(entry.options)) == (name, kind)
     assert (entry.options.model, entry.options.runs) == ("auto", 1)
     assert entry.options.threshold == threshold
-
-
-def test_what_all_of_them_can_be_told() -> None:
-    options = judge_of(
-        "{backport-suitability: {model: 'openai:a, anthropic:b', runs: 3, threshold: 0.9}}"
-    ).options
-    assert options == SuitabilityOptions(model="openai:a, anthropic:b", runs=3, threshold=0.9)
 
 
 @pytest.mark.parametrize(
@@ -86,20 +79,6 @@ def test_correctness_and_risk_must_pass_unless_the_policy_says_otherwise() -> No
     assert hyphen.musts(["sql_injection"]) == {"sql_injection"}
 
 
-def test_what_must_pass_has_to_be_asked() -> None:
-    with pytest.raises(ConfigError) as error:
-        judge_of("{quality: {criteria: [tests, risk], must: [risk, beauty]}}")
-    assert "policy line 1: tiers[0].judges[0].quality.must: " in str(error.value)
-    assert "beauty is not one of the criteria: risk, tests" in str(error.value)
-
-
-def test_a_judge_of_ones_own_has_a_name_a_text_and_questions() -> None:
-    entry = judge_of("{prompt: {name: units, text: Units., criteria: {metric: Is it metric?}}}")
-    assert entry.name == "prompt"
-    assert entry.options == PromptOptions(**OWN)
-    assert not entry.options.sees_description
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -135,15 +114,6 @@ def test_the_commit_is_that_of_the_policy_and_no_claim_of_its_text() -> None:
     assert judge_of(text).options.commit is None
     with pytest.raises(ConfigError, match="commit is not a known key"):
         judge_of(text.replace("file: a.md", f"file: a.md, commit: {COMMIT}"))
-
-
-def test_editors_know_the_options() -> None:
-    judges = json_schema()["$defs"]
-    entry = judges["JudgeEntry"]["anyOf"][1]["properties"]
-    assert {"quality", "tests-exercise-behaviour", "description-matches-change"} <= set(entry)
-    assert {"backport-suitability", "prompt"} <= set(entry)
-    for kind in (QualityOptions, SuitabilityOptions, PromptOptions):
-        assert judges[kind.__name__]["additionalProperties"] is False
 
 
 def test_options_survive_the_way_through_the_whole_policy() -> None:

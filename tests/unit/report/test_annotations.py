@@ -92,12 +92,6 @@ def test_at_most_five_hundred_and_the_rest_is_told() -> None:
     assert result.note == "Not annotated, but in the report: 120 findings."
 
 
-def test_the_heaviest_come_first() -> None:
-    checks = [failed("a hint", severity="hint"), failed("a warning", severity="warning"), failed()]
-    result = found(*checks)
-    assert [one["annotation_level"] for one in result.entries] == ["failure", "warning", "notice"]
-
-
 def test_nothing_hidden_and_no_secret_gets_out() -> None:
     (one,) = found(failed(f"bidi \u202e and {TOKEN}", evidence="\x1b[31mred")).entries
     assert "\u202e" not in one["message"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.report.model import Backport
-from prjury.report.wording import describe_trial, reasons_beyond
+from prjury.report.wording import describe_trial
 
 REJECTED = "not tried: the change is rejected"
 
@@ -25,9 +25,3 @@ def test_the_verdict_comes_first_and_the_trial_does_not_contradict_it(
     backport: Backport, words: str
 ) -> None:
     assert describe_trial(backport) == words
-
-
-def test_a_reason_that_the_words_say_is_not_said_again() -> None:
-    backport = Backport("1.x", "not_applicable", None, reasons=("not tried: rejected", "more"))
-    assert describe_trial(backport) == "not tried: rejected"
-    assert reasons_beyond(backport) == ("more",)

@@ -5,7 +5,7 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.verdicts import TierAttempt, TierPolicy
-from prjury.report.findings import Weight, evidence_beyond, findings, group_findings
+from prjury.report.findings import Weight, evidence_beyond, findings
 
 HERE = Location("a.py", 3)
 
@@ -58,19 +58,6 @@ def test_a_check_without_a_place_is_never_dropped_for_one_that_has_a_place() -> 
     checks = [bad("changelog", None, message="no entry"), bad("todo")]
     attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
     assert [name for name, _ in told(attempt)] == ["todo", "changelog"]
-
-
-def test_three_lines_of_one_file_are_three_findings_of_one_cause() -> None:
-    checks = [
-        bad("rule", Location("a.py", line), evidence="x = np.float_(1)", message="gone")
-        for line in (3, 9, 27)
-    ]
-    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
-    found = findings(fake.verdict(attempt))
-    (group,) = group_findings(found)
-    assert len({finding.check.fingerprint for finding in found}) == 1
-    assert [str(one.check.location) for one in group.findings] == ["a.py:3", "a.py:9", "a.py:27"]
-    assert group.count == 3
 
 
 def test_a_failure_without_an_error_is_told_in_its_own_words() -> None:

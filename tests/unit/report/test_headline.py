@@ -164,13 +164,6 @@ def test_an_advisory_tier_that_does_not_answer_is_said(judgment: Judgment, words
     assert why(report.pull, report.verdict) == (("script", judgment.reasoning),)
 
 
-def test_build_failures_are_counted() -> None:
-    one = counting({"new": {"compile": 3}, "pre_existing": {"test": 1}})
-    assert headline(failed(one)) == "❌ Do not merge: build fails, 3 new compile errors"
-    mixed = counting({"new": {"compile": 1, "test": 1}})
-    assert headline(failed(mixed)) == "❌ Do not merge: build fails, 2 new failures"
-
-
 def test_tests_that_no_longer_run_are_counted() -> None:
     metadata = {
         "reason": "tests_vanished",
@@ -190,15 +183,6 @@ def test_a_change_whose_tests_left_no_results_is_not_called_ready() -> None:
         "✅ Nothing found against it (build shows no test results, though the tree has 12 test "
         "files; no model asked)"
     )
-
-
-def test_findings_are_counted_without_those_that_only_count() -> None:
-    checks = (Check("sum", passed=False, message="2"), error("a"), error("b"))
-    assert (
-        headline(failed({"summaries": ["sum"]}, *checks))
-        == "❌ Do not merge: build fails, 2 findings"
-    )
-    assert headline(failed(None, error("a"))) == "❌ Do not merge: build fails, 1 finding"
 
 
 def test_a_broken_base_is_named() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ README = ROOT / "README.md"
 NAMES = sorted(list_heads())
 
 
+@cache
 def pack(name: str) -> Pack:
     return load(rule_packs() / f"{name}.yml").pack
 

@@ -64,12 +64,6 @@ def test_only_names_that_the_code_uses_are_named(message: str, found: str, said:
     assert clause(message, found) == said
 
 
-def test_a_message_of_one_sentence_stays_as_it_is() -> None:
-    assert (
-        finding_text("use java.time", "Date", None, Basis(), established=False) == "use java.time"
-    )
-
-
 def test_of_two_ways_that_of_the_used_name_is_told() -> None:
     message = "np.recfrom and np.alltrue were removed; use np.genfrom and np.all"
     words = finding_text(message, "np.alltrue", None, Basis(), established=False)

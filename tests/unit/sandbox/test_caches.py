@@ -34,29 +34,12 @@ def operator(tmp_path: Path) -> Path:
     return place
 
 
-def test_what_the_programs_use_and_nothing_else(tmp_path: Path, operator: Path) -> None:
-    home = tmp_path / "home"
-    copy_caches({"HOME": str(operator)}, {"pnpm", "poetry", "sh"}, home)
-    assert files(home) == [".cache/pypoetry/cache/c", ".local/share/pnpm/store/v10/files/00/a"]
-
-    copied = home / ".local/share/pnpm/store/v10/files/00/a"
-    copied.write_text("poisoned")
-    copy_caches({"HOME": str(operator)}, {"pnpm"}, home)
-    assert copied.read_text() == "poisoned"
-    assert (operator / copied.relative_to(home)).read_text() == "downloaded"
-
-
 def test_where_variables_put_them(tmp_path: Path, operator: Path) -> None:
     fill(tmp_path / "elsewhere", "yarn/v6/e")
     home = tmp_path / "home"
     environ = {"HOME": str(operator), "XDG_CACHE_HOME": str(tmp_path / "elsewhere")}
     copy_caches(environ, {"yarn"}, home)
     assert files(home) == [".cache/yarn/v6/e"]
-
-
-def test_nothing_of_an_operator_without_a_home(tmp_path: Path) -> None:
-    copy_caches({}, {"yarn", "pnpm"}, tmp_path)
-    assert files(tmp_path) == []
 
 
 def test_a_large_one_is_left_out(tmp_path: Path, operator: Path) -> None:

@@ -597,6 +597,7 @@ def test_a_large_machine_is_hidden_unless_the_operator_says_otherwise() -> None:
     assert shell.environment()["MAVEN_OPTS"] == "-Xmx9g"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [remove, have_removed])
 def test_anything_can_be_removed(tmp_path: Path, way: Callable[[Path], object]) -> None:
     top = tmp_path / "hostile"

@@ -39,21 +39,6 @@ def side(patch: FilePatch, signs: str) -> bytes:
     return "".join(line.text + line.end for line in kept).encode("utf-8", "surrogateescape")
 
 
-def test_lines_know_their_sign_their_numbers_and_their_end() -> None:
-    assert lines(b"@@ -3,2 +3,2 @@ def f():\n same\n-old\n+new\n") == [
-        Line(" ", 3, 3, "same"),
-        Line("-", 4, None, "old"),
-        Line("+", None, 4, "new"),
-    ]
-
-
-def test_the_section_and_the_lengths_are_kept() -> None:
-    (hunk,) = the_patch(b"@@ -3 +4,0 @@ def f(): # \xff\n-old\n").hunks()
-
-    assert (hunk.old_start, hunk.old_lines, hunk.new_start, hunk.new_lines) == (3, 1, 4, 0)
-    assert hunk.section == "def f(): # \N{REPLACEMENT CHARACTER}"
-
-
 @pytest.mark.parametrize(
     "text", ["++ b/x", "-- a/x", "@ -1 +1 @@", "diff --git a/y b/y", "\\ No newline", "", " "]
 )
@@ -85,28 +70,11 @@ def test_a_missing_line_end_is_known_on_either_side(body: bytes, ends: list[str]
     assert [line.end for line in lines(body)] == ends
 
 
-def test_a_carriage_return_before_the_line_feed_belongs_to_the_line_end() -> None:
-    found = lines(b"@@ -1,2 +1,3 @@\n-a\n+a\r\n+\r\n last\r\n\\ No newline at end of file\n")
-
-    assert [(line.text, line.end) for line in found] == [
-        ("a", "\n"),
-        ("a", "\r\n"),
-        ("", "\r\n"),
-        ("last\r", ""),
-    ]
-
-
 @pytest.mark.parametrize("char", ["\r", "\f", "\v", "\x1c", "\x85", "\u2028", "\0"])
 def test_scn_10_only_a_line_feed_ends_a_line(char: str) -> None:
     text = f"a{char}b"
 
     assert [line.text for line in lines(b"@@ -0,0 +1 @@\n+%s\n" % text.encode())] == [text]
-
-
-def test_bytes_that_are_not_utf_8_survive() -> None:
-    (line,) = lines(b"@@ -0,0 +1 @@\n+\xff\xfe\n")
-
-    assert line.text.encode("utf-8", "surrogateescape") == b"\xff\xfe"
 
 
 def test_files_without_hunks() -> None:
@@ -122,20 +90,12 @@ def test_files_without_hunks() -> None:
     assert [file.hunks() for file in files] == [()] * 4
 
 
-def test_an_empty_patch_has_no_files() -> None:
-    assert list(read_patches(b"")) == []
-
-
 def test_two_patches_of_one_file_are_one() -> None:
     first, second = the_patch(b"@@ -1 +0,0 @@\n-a\n"), the_patch(b"@@ -0,0 +1 @@\n+bcd\n")
     both = first.append(second)
 
     assert [hunk.old_lines for hunk in both.hunks()] == [1, 0]
     assert (both.additions, both.deletions, both.longest) == (1, 1, 3)
-
-
-def test_the_longest_line_is_counted_in_characters() -> None:
-    assert the_patch("@@ -0,0 +1,2 @@\n+aaaa\n+äöü\n".encode()).longest == 4
 
 
 @pytest.mark.parametrize(

@@ -99,14 +99,6 @@ def test_other_numbers(subject: str) -> None:
     assert habit([plain(subject)] * 10).way is Way.REBASE
 
 
-def test_a_merge_with_a_number_is_a_merge() -> None:
-    assert habit([merge("Merge it (#1)")] * 10) == Habit(Way.MERGE, told(10, 10, 0))
-
-
-def test_a_single_commit_with_a_release_s_name_is_no_merge() -> None:
-    assert habit([plain("Merge branch '7.0.x' (#1)")] * 10).way is Way.SQUASH
-
-
 @given(st.lists(st.sampled_from([plain(), plain("a (#1)"), merge(), merge("Merge branch '1.x'")])))
 def test_the_order_does_not_matter(commits: list[StyleCommit]) -> None:
     assert habit(commits) == habit(sorted(commits, key=lambda commit: commit.subject))

@@ -16,7 +16,6 @@ from prjury.snapshot.model import (
     MergeTrial,
     PullRequest,
     Side,
-    printable,
     visible,
 )
 
@@ -36,14 +35,6 @@ def test_sums_and_added_lines() -> None:
 
     assert [line.text for line in file.added_lines] == ["y"]
     assert (pull(file, file).additions, pull(file, file).deletions) == (4, 2)
-
-
-def test_docs_only_needs_docs_and_nothing_else() -> None:
-    docs, source = change("a.md", FileKind.DOCS), change("a.py", FileKind.SOURCE)
-
-    assert is_docs_only(pull(docs))
-    assert not is_docs_only(pull(docs, source))
-    assert not is_docs_only(pull())
 
 
 @pytest.mark.parametrize(
@@ -73,10 +64,6 @@ def test_what_judges_are_expected_to_read(kind: FileKind, readable: bool) -> Non
 def test_a_trial_without_a_tree_is_not_clean() -> None:
     assert not MergeTrial(None).clean
     assert MergeTrial("a" * 40).clean
-
-
-def test_bytes_that_are_not_utf_8_are_shown() -> None:
-    assert printable("a\udcffb") == r"a\xffb"
 
 
 @pytest.mark.parametrize(

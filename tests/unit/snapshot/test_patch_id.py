@@ -46,8 +46,3 @@ def test_what_is_the_same_change(other: PullRequest) -> None:
 )
 def test_what_is_another_change(other: PullRequest) -> None:
     assert patch_id(other) != patch_id(pull(CHANGE))
-
-
-def test_content_that_was_not_read_is_told_by_its_name() -> None:
-    unread = replace(CHANGE, unread="too large", new_blob="e" * 40)
-    assert patch_id(pull(unread)) != patch_id(pull(replace(unread, new_blob="f" * 40)))

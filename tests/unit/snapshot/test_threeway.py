@@ -51,57 +51,6 @@ def test_edits_of_a_patch_without_context() -> None:
     )
 
 
-def test_both_change_a_line() -> None:
-    assert regions("a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n") == [
-        (range(1, 2), range(1, 2), range(1, 2))
-    ]
-
-
-def test_lines_that_touch_collide_and_lines_with_one_between_do_not() -> None:
-    assert regions("a\nb\nc\n", "x\nb\nc\n", "a\ny\nc\n") == [(range(2), range(2), range(2))]
-    assert regions("a\nb\nc\n", "x\nb\nc\n", "a\nb\ny\n") == []
-
-
-def test_an_insertion_beside_a_change_collides() -> None:
-    assert regions("a\nb\n", "a\nnew\nb\n", "a\nx\n") == [(range(1, 2), range(1, 3), range(1, 2))]
-    assert regions("a\nb\n", "x\nb\n", "a\nnew\nb\n") == [(range(1), range(1), range(2))]
-
-
-def test_the_same_change_on_both_sides_is_none() -> None:
-    assert regions("a\n", "b\n", "b\n") == []
-    assert regions("a\nb\n", "a\n", "a\n") == []
-
-
-def test_changes_of_one_side_move_the_places_on_it() -> None:
-    assert regions("a\nb\nc\n", "1\n2\na\nb\nx\n", "a\nb\ny\nz\n") == [
-        (range(2, 3), range(4, 5), range(2, 4))
-    ]
-
-
-def test_several_edits_of_a_side_within_one_of_the_other() -> None:
-    base = "a\nb\nc\nd\ne\n"
-
-    assert regions(base, "1\nb\n2\nd\n3\n", "x\n") == [(range(5), range(5), range(1))]
-
-
-def test_places_leave_out_what_both_agree_on() -> None:
-    assert places("a\n", "same\nours\nend\n", "same\nmine\nmore\nend\n") == [
-        ConflictRegion(head=LineSpan(2, 2), onto=LineSpan(2, 1))
-    ]
-
-
-def test_a_side_without_lines_has_a_place_all_the_same() -> None:
-    assert places("a\nb\nc\n", "a\nc\n", "a\nx\nc\n") == [
-        ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 0))
-    ]
-
-
-def test_a_side_that_holds_all_of_the_other() -> None:
-    assert places("", "one\n", "one\ntwo\n") == [
-        ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 0))
-    ]
-
-
 def test_files_that_both_add_collide_where_they_differ() -> None:
     assert places(None, "a\nb\nc\n", "a\nx\nc\nd\n") == [
         ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 1)),

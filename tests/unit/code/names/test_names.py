@@ -698,16 +698,6 @@ def test_a_name_is_found_wherever_the_file_means_it(sample: str) -> None:
     assert lines_of(LANGUAGES[language].parser or "", code, names) == marked(code)
 
 
-def test_imports_and_uses_can_be_told_apart() -> None:
-    code = "import imp\nimp.find_module('x')\n"
-    assert lines_of("python", code, ["imp"], "used-import") == [1]
-    assert lines_of("python", code, ["imp"], "used") == [2]
-
-
-def test_a_file_that_cannot_mean_the_name_has_no_use_of_it() -> None:
-    assert lines_of("python", "np.float_\n", ["numpy.float_"]) == []
-
-
 TAKEN = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 WORD = st.text(string.ascii_lowercase, min_size=2, max_size=6).filter(
     lambda word: word not in TAKEN

@@ -90,12 +90,6 @@ def test_each_kind_has_its_check(kind: str, name: str, message: str) -> None:
     assert check.severity == "error"
 
 
-def test_a_file_that_the_tree_does_not_have_is_no_location() -> None:
-    made = make_failure("compile", "bad", "target/made.c", 3)
-    nowhere = make_failure("compile", "worse")
-    assert [check.location for check in checks(outcome([made, nowhere]))["compiles"]] == [None] * 2
-
-
 @pytest.mark.parametrize(
     ("reports", "failures", "exit_code", "passed", "message"),
     [

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
 from prjury.judges.builds.detect import detect_builds
-from prjury.judges.builds.plan import PYTEST_ENV, BuildPlan
+from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.ports.types import TreeEntry
@@ -71,15 +71,6 @@ def test_not_recognised(files: dict[str, str]) -> None:
 def test_a_link_is_not_a_build_file() -> None:
     root = SourceTree([TreeEntry("pom.xml", "120000", "x")], lambda entries: {})
     assert detect_builds(root, None).plans == ()
-
-
-def test_pytest_is_told_to_go_on_and_to_report() -> None:
-    plan = plan_of({"test_a.py": "", "pytest.ini": "[pytest]\naddopts = -x\n"})
-    assert plan.env == PYTEST_ENV
-    assert PYTEST_ENV == {
-        "PYTEST_ADDOPTS": "--junitxml={reports}/pytest.xml -o junit_family=xunit1 --maxfail=0"
-    }
-    assert (plan.has_report, plan.steps[-1].all_ran) == (True, 1)
 
 
 # Several systems

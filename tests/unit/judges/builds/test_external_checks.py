@@ -249,10 +249,6 @@ class TestNobodyToAsk:
         assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "server_error")
         assert judgment.reasoning == "Could not read. 502."
 
-    def test_only_documentation(self) -> None:
-        judgment = judged(GREEN, context=pull_context(changed=["README.md"]))
-        assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
-
 
 class TestWaiting:
     def test_what_is_waited_for_is_told(self) -> None:

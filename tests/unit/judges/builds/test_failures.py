@@ -50,15 +50,6 @@ def short(failures: tuple[Failure, ...]) -> list[tuple[str, str, str]]:
     return [(failure.kind, failure.place, failure.message) for failure in failures]
 
 
-def test_warnings_and_notes_are_no_failures(tmp_path: Path) -> None:
-    text = (
-        "a.c:1:2: warning: unused\na.c:1:2: note: here\na.ts(1,2): warning TS1: x\n"
-        "w: a.kt:1:2 unused\n[WARNING] A.java:[1,2] deprecated\nwarning: unused variable\n"
-        " --> src/lib.rs:1:2\nnpm warn deprecated x\n  1:2  warning  x  rule\n"
-    )
-    assert told(text, tmp_path) == ()
-
-
 def test_colours_and_carriage_returns_do_not_hide_an_error(tmp_path: Path) -> None:
     (failure,) = told(b"\x1b[1m\x1b[31m./a.go:3:1: \x1b[0mbad\xff\r\n", tmp_path)
     assert (failure.place, failure.message) == ("a.go:3", "bad�")
@@ -250,12 +241,6 @@ def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: P
     results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=False)
     assert results == LogResults(results.tail)
     assert results.tail == "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
-
-
-def test_an_assertion_that_ends_node_is_told_with_its_values(tmp_path: Path) -> None:
-    message = "AssertionError [ERR_ASSERTION]: Expected values to be strictly equal:"
-    text = f"node:assert:90\n{message}\n\n3 !== 2\n\n    at Object.<anonymous> (run.js:2:8)\n"
-    assert short(told(text, tmp_path)) == [("error", "run.js:2", f"{message} 3 !== 2")]
 
 
 @pytest.mark.parametrize(

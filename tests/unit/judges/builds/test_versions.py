@@ -127,13 +127,6 @@ def test_tools_that_choose_for_themselves_are_only_named(here: Toolchains) -> No
     assert (choice.missing, choice.text) == ("", "Rust: Cargo.toml: 1.99")
 
 
-def test_the_nearest_file_counts() -> None:
-    root = root_of({".nvmrc": "18", "web/.nvmrc": "20"})
-    assert [(w.version, w.origin) for w in list_wanted_versions(root, "web", None)] == [
-        ("20", "web/.nvmrc")
-    ]
-
-
 @pytest.mark.parametrize(
     ("engines", "ci", "version"),
     [

@@ -38,12 +38,6 @@ def test_the_digest_knows_everything_else() -> None:
     assert len({section(file).digest for file in [FILE, *others]}) == len(others) + 1
 
 
-def test_a_row_has_a_number_on_the_sides_where_it_is() -> None:
-    context, removed = ChunkRow("new", 7, " ", "x", old=5), ChunkRow("old", 6, "-", "y")
-    assert [context.number("new"), context.number("old")] == [7, 5]
-    assert [removed.number("new"), removed.number("old")] == [None, 6]
-
-
 def test_a_sheet_turned_twice_is_the_sheet() -> None:
     chunk = Chunk((section(FILE), section(changed("src/b.py", "+x"))))
     assert chunk.reverse().paths == ("src/b.py", "src/a.py")

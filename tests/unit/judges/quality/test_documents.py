@@ -8,12 +8,6 @@ def lines(text: str) -> list[tuple[int, str]]:
     return [(row.line, row.text) for row in document("answer", "answer", text, Redactor()).rows]
 
 
-def test_a_document_is_no_file() -> None:
-    section = document("answer", "answer", "one", str)
-    assert (section.path, section.is_file) == ("answer", False)
-    assert section.value["kind"] == "answer"
-
-
 def test_hidden_characters_are_visible_and_secrets_gone() -> None:
     token = "ghp_" + "a1" * 20
     assert lines(f"a\u202eb {token}") == [(1, "a\\u{202e}b [redacted: GitHub token]")]

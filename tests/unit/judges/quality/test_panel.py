@@ -79,36 +79,6 @@ def test_who_dissents_is_heard_in_warnings_each_thing_once() -> None:
     assert judgment.failed_checks[0].evidence == "DROP"
 
 
-def test_what_the_speaker_says_itself_is_not_repeated() -> None:
-    here = Check("risk", False, "drops a table", Location("a.py", 1))
-    seats = [Ballot(f"m{n}", said(FAIL, 0.0, here)) for n in range(3)]
-    assert Poll(seats).judgment().checks == (here,)
-
-
-def test_every_seat_is_in_the_metadata() -> None:
-    criteria = {"risk": {"verdict": "fail", "said": "fail"}}
-    silent = Judgment.abstained("no reply", "timeout")
-    seats = [
-        Ballot("one", said(FAIL, 0.25, criteria=criteria, flipped=True)),
-        Ballot("two", silent),
-        Ballot("three", Judgment.errored("boom", metadata={"reason": "crashed"})),
-        Ballot("four", said(FAIL)),
-        Ballot("five", said(FAIL)),
-    ]
-    judgment = Poll(seats).judgment()
-    panel = judgment.metadata["panel"]
-    assert [(seat["seat"], seat["status"], seat["reason"]) for seat in panel] == [
-        ("one", "fail", None),
-        ("two", "abstain", "timeout"),
-        ("three", "error", "crashed"),
-        ("four", "fail", None),
-        ("five", "fail", None),
-    ]
-    assert panel[0]["criteria"] == {"risk": "fail"}
-    assert (panel[0]["score"], panel[0]["dropped"], panel[0]["flipped"]) == (0.25, 2, True)
-    assert judgment.metadata["agreement"] == {"agree": 3, "seats": 5}
-
-
 def test_silence_has_the_first_reason_a_crash_before_all() -> None:
     seats = [
         Ballot("one", Judgment.abstained("no reply", "timeout")),

@@ -16,6 +16,7 @@ def test_golden_comments_arrive_in_their_own_words_at_their_own_lines() -> None:
     assert outcome.share_failed >= 0.95
 
 
+@pytest.mark.slow
 def test_inventions_fail_nothing_though_the_second_question_errs() -> None:
     outcomes = [review_inventions(kind, 0.2, seed) for kind in INVENTIONS for seed in range(5)]
     failed = sum(outcome.failed for outcome in outcomes)

@@ -25,24 +25,6 @@ def entered(*said: str | CannotJudgeError) -> UsageLog:
     return usage_log
 
 
-def test_replies_add_up() -> None:
-    usage_log = entered("a", "b")
-    usage = usage_log.usage
-    calls = usage.pop("calls")
-    assert usage == {
-        "llm_calls": 2,
-        "cached_calls": 0,
-        "input_tokens": 2000,
-        "output_tokens": 100,
-        "usd": 0.02,
-    }
-    assert [(call["model"], call["input_tokens"], call["usd"]) for call in calls] == [
-        ("test:talker", 1000, 0.01),
-        ("test:talker", 1000, 0.01),
-    ]
-    assert usage_log.answered_by == "talker-1"
-
-
 def test_a_failed_call_counts_with_what_it_spent() -> None:
     error = ModelError("cut", "truncated", spent=Reply("x", "m", 7, 3, 0.5))
     usage = entered("a", error).usage

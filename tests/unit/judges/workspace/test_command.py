@@ -10,7 +10,6 @@ import pytest
 
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from prjury.deadline import Deadline
-from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status
@@ -103,26 +102,6 @@ def test_within_a_longer_vote_its_own_time_counts(context: JudgmentContext) -> N
     (judgment,) = Jury.of(MajorityVoting(), judge).vote(context, timeout=60).individual
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == "`x` took longer than 0.1 s and was stopped"
-
-
-def test_a_program_that_is_not_there_is_an_error(context: JudgmentContext) -> None:
-    missing = CannotJudgeError(
-        "`x` is not installed", why="the build needs it", remedy="ask", reason="tool_missing"
-    )
-    judgment = shell_judge(["x"], Scripted(error=missing)).judge(context)
-    assert judgment.status is Status.ERROR
-    assert judgment.reasoning == (
-        "`x` is not installed. The tool is not installed here, or its name is misspelt. "
-        "Install it, or correct the command."
-    )
-    assert judgment.metadata == {"reason": "tool_missing"}
-
-
-def test_other_errors_of_the_shell_stay_as_they_are(context: JudgmentContext) -> None:
-    refusal = CannotJudgeError("no sandbox", remedy="Get one", reason="sandbox_unavailable")
-    judgment = shell_judge("x", Scripted(error=refusal)).judge(context)
-    assert judgment.reasoning == "no sandbox. Get one."
-    assert judgment.metadata == {"reason": "sandbox_unavailable"}
 
 
 @pytest.mark.parametrize("command", ["", "  \n", [], [""], [" ", "x"]])

@@ -49,27 +49,6 @@ def seen(
     return result, context
 
 
-def test_the_context_that_judges_get() -> None:
-    def work(goal: str, workspace: Path) -> str:
-        time.sleep(0.02)
-        return f"{goal} in {workspace}"
-
-    before = datetime.now(UTC)
-    result, context = seen(work, Path("/w"), "fix it")
-    assert result == "fix it in /w"
-    assert context.goal == "fix it"
-    assert context.workspace == Path("/w")
-    assert context.agent_output == "fix it in /w"
-    assert context.execution_status is ExecutionStatus.SUCCESS
-    assert context.error is None
-    assert context.metadata == {}
-    assert context.started_at is not None
-    assert before <= context.started_at <= datetime.now(UTC)
-    assert context.started_at.tzinfo is UTC
-    assert context.execution_time is not None
-    assert timedelta(milliseconds=19) < context.execution_time < timedelta(seconds=10)
-
-
 class Bound:
     def method(self, goal: str, workspace: Path | None) -> tuple[object, ...]:
         return goal, workspace

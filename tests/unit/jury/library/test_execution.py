@@ -46,16 +46,6 @@ def test_what_has_to_be_waited_for_is_waited_for() -> None:
     assert wait_for_reply("as it is") == "as it is"
 
 
-def test_a_running_event_loop_is_no_obstacle() -> None:
-    async def work() -> str:
-        return "done"
-
-    async def notebook() -> Execution[str]:
-        return perform(work)
-
-    assert asyncio.run(notebook()).result == "done"
-
-
 class ReadTimeout(Exception):  # noqa: N818 - clients name theirs like this
     pass
 
@@ -95,14 +85,6 @@ def test_what_is_raised_is_told(crash: BaseException, status: ExecutionStatus, e
     assert (done.result, done.status, done.error) == (None, status, error)
     assert done.reason is None
     assert done.elapsed >= timedelta(0)
-
-
-def test_a_task_that_cancels_itself() -> None:
-    async def work() -> str:
-        raise asyncio.CancelledError
-
-    done = perform(work)
-    assert (done.status, done.result) == (ExecutionStatus.CANCELLED, None)
 
 
 def test_a_group_of_one_is_told_as_what_it_holds() -> None:

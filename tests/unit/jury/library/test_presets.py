@@ -57,14 +57,6 @@ def test_a_grouped_criterion_says_what_an_answer_takes(name: str) -> None:
     assert criterion.text == f"{criterion.question} {criterion.passes} {criterion.abstains}"
 
 
-def test_texts_are_plain() -> None:
-    for criterion in CRITERIA.values():
-        assert not placeholders(criterion.text)
-        assert "  " not in criterion.text
-        assert criterion.text.isascii()
-        assert len(criterion.text) < 900
-
-
 def test_the_prompt_puts_the_change_last() -> None:
     expected = ("criterion.title", "criterion.text", "form", "goal", "agent_output")
     assert placeholders(CRITERION_PROMPT) == expected

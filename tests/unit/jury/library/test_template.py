@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.library.template import FIELDS, Template, fill, template_of
+from prjury.jury.library.template import FIELDS, Template, fill
 
 FULL = JudgmentContext(
     "fix {error}",
@@ -99,26 +98,6 @@ def test_missing_metadata_is_an_error_of_its_own(name: str) -> None:
     path = name.removeprefix("metadata.")
     told = f"The context's metadata has no {path!r}. The template asks for it."
     assert (str(missing.value), missing.value.reason) == (told, "prompt_incomplete")
-
-
-def test_constants_are_placeholders_of_ones_own() -> None:
-    constants = {"form": "say {goal}", "goal": "mine"}
-    template = Template("{form}: {goal}", constants)
-    constants["form"] = "changed"
-    assert template(FULL) == "say {goal}: mine"
-    assert template == Template("{form}: {goal}", {"form": "say {goal}", "goal": "mine"})
-
-
-@pytest.mark.parametrize("text", [None, 3, b"{goal}"])
-def test_a_template_is_text_or_a_function(text: Any) -> None:
-    with pytest.raises(TypeError, match="a template is text or a function, not"):
-        template_of(text)
-
-
-def test_a_function_is_a_template() -> None:
-    assert template_of(str.upper) == str.upper
-    made: Callable[[JudgmentContext], str] = template_of("{goal}")
-    assert made(FULL) == "fix {error}"
 
 
 names = st.text(string.ascii_lowercase, min_size=1, max_size=3)

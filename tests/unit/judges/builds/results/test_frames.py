@@ -15,10 +15,6 @@ def test_pytest_names_a_file_with_blanks_as_it_is(path: str) -> None:
     assert find_place([*lines, f"{path}:2: AssertionError"], tree, last=True) == (path, "2")
 
 
-def test_a_file_that_the_tree_does_not_have_is_no_place() -> None:
-    assert find_place(["lib/x.py:2: in f"], TreeFiles(frozenset({"a.py"}))) == (None, None)
-
-
 def test_a_package_that_was_installed_from_the_tree_is_found_there() -> None:
     tree = TreeFiles(frozenset({"src/shop/cart.py", "test_a.py", "six.py"}))
     place = ".tox/py/lib/python3.11/site-packages"

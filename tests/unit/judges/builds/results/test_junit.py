@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -247,27 +246,6 @@ def test_pytest_itself(tmp_path: Path, family: str) -> None:
     results = read((tmp_path / "out.xml").read_text())
     assert sorted(set(names(results))) == ["test_a#test_late", "test_a.T#test_parts"]
     assert (results.problems, results.skipped) == ((), 2)
-
-
-def test_node_itself(tmp_path: Path) -> None:
-    node = shutil.which("node")
-    if not node:
-        pytest.skip("not installed: node")
-    (tmp_path / "a.test.js").write_text(
-        "const {test, describe, it} = require('node:test');\n"
-        "describe('outer', () => { it('a', () => {}); it('d', () => { throw Error('no') }); });\n"
-        "test('top', async (t) => { await t.test('sub', () => {}); });\n"
-    )
-    done = subprocess.run(
-        [node, "--test", "--test-reporter=junit", "a.test.js"],
-        cwd=tmp_path,
-        check=False,
-        capture_output=True,
-    )
-    if not done.stdout.startswith(b"<?xml"):
-        pytest.skip("this Node writes no JUnit")
-    results = read(done.stdout.decode())
-    assert (names(results), results.problems) == (["outer > d"], ())
 
 
 def test_the_innermost_frame_in_the_tree() -> None:

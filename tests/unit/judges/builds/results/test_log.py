@@ -15,11 +15,3 @@ def places(tmp_path: Path, *lines: str) -> dict[str, list[str]]:
     log.write_text("\n".join(lines))
     sections = transcribe(log, TREE, str).sections
     return {section.directory: list(section.lines) for section in sections}
-
-
-def test_npm_names_the_package_and_then_the_command(tmp_path: Path) -> None:
-    found = places(tmp_path, "> core@1.0.0 test", "> node --test", "ok", "> app@1.0.0 test", "no")
-    assert found == {
-        "packages/core": ["> core@1.0.0 test", "> node --test", "ok"],
-        "packages/app": ["> app@1.0.0 test", "no"],
-    }

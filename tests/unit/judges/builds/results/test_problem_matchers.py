@@ -60,10 +60,6 @@ def test_prove_names_each_test_and_each_file() -> None:
     ]
 
 
-def test_ctest_without_tests() -> None:
-    assert read("No tests were found!!!") == [("error", "", "No tests were found")]
-
-
 @pytest.mark.parametrize(
     "how", ["Error 1", "Error 127", "Aborted (core dumped)", "Segmentation fault", "Killed"]
 )

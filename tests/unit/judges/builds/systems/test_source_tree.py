@@ -13,8 +13,6 @@ from prjury.judges.builds.systems.source_tree import (
     SourceTree,
     find_excluded,
     join_path,
-    nearest,
-    parent_of,
 )
 from prjury.manifests.node import read_package_json
 from prjury.ports.types import TreeEntry
@@ -93,18 +91,6 @@ def test_a_part_knows_what_changes_in_it() -> None:
     assert part.changed == touching("b/x")
 
 
-def test_nearest() -> None:
-    places = frozenset({"", "a", "a/b"})
-    assert [nearest(path, places) for path in ("x", "a/x", "a/b/c/x", "ab/x")] == [
-        "",
-        "a",
-        "a/b",
-        "",
-    ]
-    assert nearest("x/y", frozenset({"a"})) is None
-    assert (parent_of("x"), parent_of("a/b/x")) == ("", "a/b")
-
-
 def test_documentation_is_known_and_kept_apart() -> None:
     changes = Changes.of(["a/b.py", "README.md", "a/docs.md"])
     assert changes == Changes(frozenset({"a/b.py"}), frozenset({"README.md", "a/docs.md"}))
@@ -112,19 +98,6 @@ def test_documentation_is_known_and_kept_apart() -> None:
     assert changes.within("") == changes
     assert changes.below("a") == {"a/b.py"}
     assert changes.below("") == {"a/b.py"}
-
-
-def test_a_part_of_a_tree() -> None:
-    root = root_of({"a/b/x.txt": "x", "a/y.txt": "\ufeffy", "ab/z.txt": "z"}, executable="a/y.txt")
-    part = root.below("a")
-    assert sorted(part.files) == ["b/x.txt", "y.txt"]
-    assert (part.text("b/x.txt"), part.text("y.txt"), part.text("z.txt")) == ("x", "y", "")
-    assert (part.place, part.below("b").place, part.below("b").text("x.txt")) == ("a", "a/b", "x")
-    assert part.files["y.txt"].mode == "100755"
-    assert root.below("") is root
-    assert root.below("a") is part
-    assert root.below("nowhere").files == {}
-    assert root.directories_with("x.txt", "z.txt") == {"a/b", "ab"}
 
 
 def test_files_are_read_once_and_many_together() -> None:
@@ -153,11 +126,3 @@ def test_a_build_file_that_cannot_be_read_is_none_and_has_no_settings(text: str)
     root = root_of({"package.json": text, "tox.toml": text})
     assert root.readable("package.json", read_package_json) is None
     assert root.settings("tox.toml") == {}
-
-
-def test_build_files_of_a_part_of_the_tree() -> None:
-    root = root_of({"a/package.json": '{"name": "x"}\r\n', "a/tox.toml": "b = 1\r\nc = 2\r\n"})
-    found = root.below("a").readable("package.json", read_package_json)
-    assert found is not None
-    assert found.name == "x"
-    assert root.below("a").settings("tox.toml") == {"b": 1, "c": 2}

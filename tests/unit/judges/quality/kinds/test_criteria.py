@@ -8,30 +8,12 @@ from prjury.jury.library.presets import CRITERIA
 from prjury.policy.tiers import QualityOptions
 
 
-def test_the_defaults_have_questions() -> None:
-    assert dict(find_criteria(QualityOptions())) == {
-        "correctness": "Does the changed code do what it evidently means to do, also at its edges "
-        "and when something fails?",
-        "tests": "Do tests in this change, or tests that it visibly relies on, exercise the "
-        "behaviour that it changes?",
-        "conventions": "Does the change keep to the naming, structure and style of the code around "
-        "it?",
-        "risk": "Is the change free of security holes, data loss and broken compatibility that a "
-        "maintainer would have to be told about?",
-    }
-
-
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_preset_can_be_named(name: str) -> None:
     expected = {name: CRITERIA[name].text}
     assert dict(find_criteria(QualityOptions(criteria=[name]))) == expected
     assert dict(find_criteria(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
     assert KNOWN[name] == CRITERIA[name].text
-
-
-def test_own_questions_are_taken_as_they_are() -> None:
-    own = {"api-stability": "Is the API stable? {{ canary }}"}
-    assert dict(find_criteria(QualityOptions(criteria=own))) == own
 
 
 @pytest.mark.parametrize(

@@ -37,12 +37,6 @@ def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
     return alone(make(QuestionOptions(), ports(model, **more)))
 
 
-@pytest.mark.parametrize("told", [{"title": "Repair add"}, {"body": "Repairs add."}])
-def test_a_title_or_a_text_is_a_description(told: dict[str, Any]) -> None:
-    judgment = story_judge(always(reply(CRITERIA))).judge(context(SMALL, **told))
-    assert judgment.status is Status.PASS
-
-
 def test_secrets_and_hidden_characters_of_the_description_are_not_sent() -> None:
     model = always(reply(CRITERIA))
     token = "ghp_" + "a1" * 20

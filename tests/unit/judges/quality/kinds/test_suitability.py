@@ -8,14 +8,6 @@ from prjury.policy.tiers import SuitabilityOptions
 FAILS = answer("fail", [quote()])
 
 
-def test_it_asks_four_questions_about_release_branches() -> None:
-    model = always(reply(CRITERIA))
-    judgment = alone(make(SuitabilityOptions(), ports(model))).judge(context(SMALL))
-    assert judgment.status is Status.PASS
-    assert judgment.metadata["subject"] == "fixes, compatible, contained, settled"
-    assert "release branch" in model.asked[0].system
-
-
 def test_it_has_a_threshold_of_its_own() -> None:
     model = always(reply(CRITERIA, fixes=FAILS, settled=FAILS))
     assert alone(make(SuitabilityOptions(), ports(model))).judge(context(SMALL)).status is (
