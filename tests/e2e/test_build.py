@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from typing import Any
 import pytest
 
 from e2e.conftest import Prjury, Run, started, wait_until
-from fakes.github import FakeGitHub, Fault, running
+from fakes.github import FakeGitHub, running
 from fakes.history import History
 from prjury.app.artifact_file import LARGEST
 from prjury.cli.build import hand_over
@@ -185,13 +183,6 @@ def test_evidence_that_nobody_reads(
     )
 
 
-def test_nothing_to_build(project: History, build: Callable[..., Run], evidence: Path) -> None:
-    project.switch("main")
-    done = build()
-    assert (done.code, evidence.exists()) == (0, False)
-    assert done.out.startswith("Nothing to review")
-
-
 def test_only_documentation(
     project: History, build: Callable[..., Run], review: Callable[..., Run], evidence: Path
 ) -> None:
@@ -213,29 +204,6 @@ def test_a_conflict_leaves_evidence_too(
     assert done.code == 0, done.err
     assert "the merge has conflicts" in done.out
     assert told(evidence)["merged_tree"] is None
-
-
-def test_a_missing_tool(
-    project: History, build: Callable[..., Run], evidence: Path, tmp_path: Path
-) -> None:
-    own = tmp_path / "own.yml"
-    own.write_text((POLICY % "evidence").replace("}}", ", command: no-such-tool --now}}"))
-    project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    done = build("--config", own)
-    assert done.code == 3
-    assert done.complaint.startswith("prjury: build could not judge: `no-such-tool --now` could")
-    assert told(evidence)["builds"][0]["error"]["reason"] == "tool_missing"
-
-
-def test_a_time_limit_for_all(
-    project: History, build: Callable[..., Run], evidence: Path, tmp_path: Path
-) -> None:
-    own = tmp_path / "own.yml"
-    own.write_text((POLICY % "run").replace("}}", ", command: sleep 60}}"))
-    project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    done = build("--config", own, "--timeout", "3")
-    assert done.code == 1
-    assert told(evidence)["builds"][0]["run"]["head"]["steps"][0]["stopped"] == "timeout"
 
 
 @pytest.mark.parametrize(
@@ -268,26 +236,8 @@ def test_where_the_evidence_cannot_go(project: History, prjury: Prjury, tmp_path
     assert not (tmp_path / "target").exists()
 
 
-def test_the_usual_name_of_the_file(project: History, prjury: Prjury, tmp_path: Path) -> None:
-    project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    done = prjury("build", cwd=project.path)
-    assert done.code == 0, done.err
-    assert told(project.path / "build-evidence.json")["builds"]
-
-
 #: With it a build can write where a test sees it.
 OPEN = "sandbox: {level: L1}\n"
-
-
-def test_a_command_that_the_policy_says_once(
-    project: History, evidence: Path, tmp_path: Path, prjury: Prjury
-) -> None:
-    own = tmp_path / "own.yml"
-    own.write_text(f"build: {{command: 'touch {tmp_path}/on; exit 1'}}\n{OPEN}")
-    project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    run = prjury(*("build", "--repo", project.path), *("--config", own, "--output", evidence))
-    assert run.code == 3, run.err  # the base fails alike
-    assert (tmp_path / "on").exists()
 
 
 def test_an_interrupted_build(project: History, evidence: Path, tmp_path: Path) -> None:
@@ -305,24 +255,6 @@ def test_an_interrupted_build(project: History, evidence: Path, tmp_path: Path) 
     assert process.returncode == 130
     assert err.strip().splitlines()[-1].startswith("prjury: interrupted")
     assert not evidence.exists()
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize(("reader", "code"), [("> /dev/full", "5"), ("| true", "0")])
-def test_a_judgment_that_cannot_be_printed(
-    project: History, evidence: Path, reader: str, code: str
-) -> None:
-    project.commit({"README.md": "# calc\n\nIt adds.\n"}, "Say what it does")
-    command = f"{sys.executable} -m prjury build --repo {project.path} --output {evidence}"
-    line = (
-        f"({command} {reader}; echo $? >&2)"
-        if ">" in reader
-        else (f"({command}; echo $? >&2) {reader}")
-    )
-    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=True)
-    assert done.stderr.strip().splitlines()[-1] == code
-    assert "Traceback" not in done.stderr
-    assert told(evidence)["builds"] == []
 
 
 def test_evidence_that_nobody_would_take(
@@ -394,20 +326,3 @@ class TestChecks:
         run = self.review(fake, project, prjury, policy, "--timeout", "4")
         assert run.code == 3, run.err
         assert run.judgment("build")["label"] == "checks_pending"
-
-    def test_a_permission_that_is_missing(
-        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
-    ) -> None:
-        fake.faults = [Fault("GET", "/check-runs", 9, status=403, body='{"message": "No"}')]
-        run = self.review(fake, project, prjury, policy)
-        assert run.code == 3, run.err
-        assert run.judgment("build")["metadata"]["reason"] == "permission"
-        assert "`checks: read`" in run.judgment("build")["reasoning"]
-
-    def test_nobody_to_ask(
-        self, fake: FakeGitHub, project: History, prjury: Prjury, policy: Path, head: str
-    ) -> None:
-        run = self.review(fake, project, prjury, policy, "--offline")
-        assert run.code == 3, run.err
-        assert run.judgment("build")["metadata"]["reason"] == "no_checks_source"
-        assert fake.requests == []

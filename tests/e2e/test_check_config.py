@@ -79,11 +79,6 @@ def test_names_of_nothing(check: Prjury, judges: str, told: str) -> None:
     assert last == "prjury: p.yml has 1 problem. Correct what the lines above name."
 
 
-def test_a_tab_is_named(check: Prjury) -> None:
-    run = check("gate:\n\tblock_on: []\n")
-    assert run.err.splitlines()[0] == "p.yml:2:1: is not YAML: a tab stands where YAML wants spaces"
-
-
 @pytest.mark.parametrize(
     ("text", "told"),
     [
@@ -115,12 +110,6 @@ def test_the_written_defaults_are_valid_without_a_warning(check: Prjury) -> None
         "build: {command: make check, junit: [], coverage: []}\npaths: []\nlimits: {wall: 45m}\n"
     )
     assert (run.code, run.err) == (0, "")
-
-
-def test_recipes_of_builds_are_read(check: Prjury) -> None:
-    run = check("version: 1\nbuild: {recipes: [nope.yml]}\n")
-    assert run.code == 2
-    assert "p.yml:2:19: build.recipes[0]: the recipe nope.yml cannot be read" in run.err
 
 
 def test_it_shows_what_is_in_force_and_where_it_comes_from(check: Prjury) -> None:

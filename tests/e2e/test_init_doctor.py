@@ -88,16 +88,6 @@ def test_init_does_not_overwrite(prjury: Prjury, repository: Path) -> None:
     assert not (repository / ".github" / "workflows").exists()
 
 
-@pytest.mark.parametrize(("command", "code"), [("init", 4), ("doctor", 4)])
-def test_outside_of_a_repository_there_is_one_line(
-    prjury: Prjury, tmp_path: Path, command: str, code: int
-) -> None:
-    run = prjury(command, cwd=tmp_path)
-    assert run.code == code
-    assert len(run.err.splitlines()) == 1
-    assert "is not in a git repository" in run.complaint
-
-
 def test_doctor_asks_github(prjury: Prjury, repository: Path, github: FakeGitHub) -> None:
     prjury("init", "--action", ACTION, cwd=repository)
     git(repository, "remote", "add", "origin", "git@github.com:octo/shop.git")
@@ -151,13 +141,3 @@ def test_names_from_files_control_no_terminal(prjury: Prjury, repository: Path) 
     assert run.code == 1
     assert "\x1b" not in run.out
     assert "has an `if`" in run.out
-
-
-def test_a_workflow_that_is_no_yaml_is_one_problem(prjury: Prjury, repository: Path) -> None:
-    place = repository / ".github" / "workflows"
-    place.mkdir(parents=True)
-    (place / "prjury.yml").write_text("on: [\n")
-    run = prjury("doctor", "--offline", cwd=repository)
-    assert run.code == 1
-    assert run.out.startswith("problem: .github/workflows/prjury.yml line 2 is not YAML: ")
-    assert "1 problem, " in run.out

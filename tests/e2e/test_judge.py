@@ -81,21 +81,6 @@ def test_every_judge(
         assert "prjury:" not in run.err
 
 
-def test_where_it_failed_comes_after_that_it_failed(workspace: Path, prjury: Prjury) -> None:
-    options = ("--option", "path=a.txt", "--option", "exact=hello\nwords\n")
-    run = prjury("judge", "file-content", "--workspace", workspace, *options)
-    assert run.out == (
-        "❌ fail: file-content: a.txt is not the expected text: line 2 is the first that differs\n"
-        "  ❌ a.txt:2 file-content\n"
-        "     | expected: 'words\\n'\n"
-        "     | found:    'world\\n'\n"
-    )
-    assert run.complaint == (
-        "prjury: file-content failed: a.txt is not the expected text: line 2 is the first that "
-        "differs. Correct the work and judge it again."
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "options", "code", "status"),
     [
@@ -114,12 +99,6 @@ def test_json_is_one_judgment_and_nothing_else(
     assert run.code == code, run.err
     assert judgment_from_json(judgment(run)).status is status
     assert ("prjury:" in run.err) is bool(code)
-
-
-def test_feedback_names_what_is_wrong_and_where(workspace: Path, prjury: Prjury) -> None:
-    words = ("--option", "path=b.txt", "--format", "feedback")
-    run = prjury("judge", "file-exists", "--workspace", workspace, *words)
-    assert (run.code, "1. file-exists: there is no file b.txt" in run.out) == (1, True)
 
 
 def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
@@ -174,33 +153,6 @@ def test_wrong_calls_end_in_one_clear_line(
     assert (run.code, run.out, run.err) == (2, "", f"{told}\n")
 
 
-@pytest.mark.parametrize("name", ["nowhere", "other.py"])
-def test_a_workspace_that_is_no_directory(workspace: Path, prjury: Prjury, name: str) -> None:
-    place = workspace.parent / name
-    run = prjury("judge", "file-exists", "--workspace", place, "--option", "path=a")
-    assert run.code == 2
-    assert run.complaint == (
-        f"prjury: --workspace {place} is not a directory. Name the directory that holds the work."
-    )
-
-
-def test_the_workspace_is_this_directory_unless_it_is_named(
-    workspace: Path, prjury: Prjury
-) -> None:
-    run = prjury("judge", "file-exists", "--option", "path=a.txt", cwd=workspace)
-    assert (run.code, run.out.splitlines()[0]) == (0, "✅ pass: file-exists: a.txt is there")
-
-
-def test_a_relative_workspace(workspace: Path, prjury: Prjury) -> None:
-    run = prjury("judge", "command", "--workspace", ".", "--option", "command=pwd", cwd=workspace)
-    assert run.code == 0
-    run = prjury(
-        *("judge", "file-exists", "--workspace", "work", "--option", "path=a.txt"),
-        cwd=workspace.parent,
-    )
-    assert run.code == 0
-
-
 def test_no_output_controls_the_terminal_or_holds_a_secret(workspace: Path, prjury: Prjury) -> None:
     token = "ghp_" + "a1B2" * 9
     (workspace / "evil").write_bytes(
@@ -230,14 +182,6 @@ def test_a_command_cannot_see_the_operators_keys(workspace: Path, prjury: Prjury
     )
     assert run.code == 0, run.out
     assert SECRET not in run.out + run.err
-
-
-def test_progress_is_told_on_standard_error(workspace: Path, prjury: Prjury) -> None:
-    run = prjury("judge", "command", "--workspace", workspace, "--option", "command=true")
-    asked, command, answered = run.err.splitlines()
-    assert asked == "judge / command: started"
-    assert re.fullmatch(r"judge / command: [\d.]+ s, \$ true", command)
-    assert answered.startswith("judge / command: ✅ pass in ")
 
 
 def test_an_interrupted_judge_leaves_nothing(workspace: Path) -> None:
@@ -319,43 +263,6 @@ def test_the_traceback_of_a_crashed_judge_is_shown_where_it_is_asked_for(
     assert 'acme.py", line ' in verbose.err
     assert "TypeError: it broke" in verbose.err
     assert SECRET not in plain.err + plain.out + verbose.err + verbose.out
-
-
-def test_a_reader_that_stops_early_changes_nothing(workspace: Path) -> None:
-    words = ["judge", "file-exists", "--workspace", str(workspace), "--option", "path=no"]
-    script = f'"$0" -m prjury {" ".join(words)} | true; echo "${{PIPESTATUS[0]}}"'
-    done = subprocess.run(
-        ["bash", "-c", script, sys.executable], capture_output=True, text=True, check=False
-    )
-    assert done.stdout == "1\n"
-    assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
-def test_closed_streams_change_nothing(workspace: Path, closed: str) -> None:
-    words = ["judge", "command", "--workspace", str(workspace), "--option", "command=false"]
-    script = f'"$0" -m prjury {" ".join(words)} {closed}'
-    done = subprocess.run(["bash", "-c", script, sys.executable], capture_output=True, check=False)
-    assert done.returncode == 1
-
-
-def test_a_full_disk_is_told(workspace: Path) -> None:
-    words = ["judge", "file-exists", "--workspace", str(workspace), "--option", "path=a.txt"]
-    script = f'"$0" -m prjury {" ".join(words)} > /dev/full'
-    done = subprocess.run(
-        ["bash", "-c", script, sys.executable], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 5
-    assert done.stderr.splitlines()[-1].startswith("prjury: The judgment could not be printed: ")
-
-
-def test_an_ascii_terminal_gets_the_same_words(workspace: Path, prjury: Prjury) -> None:
-    run = prjury(
-        *("judge", "file-exists", "--workspace", workspace, "--option", "path=é"),
-        env={"PYTHONIOENCODING": "ascii"},
-    )
-    assert run.code == 1
-    assert run.out.splitlines()[0] == "[fail] fail: file-exists: there is no file \\xe9"
 
 
 PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "judges" / "workspace.md"

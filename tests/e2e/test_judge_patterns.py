@@ -44,18 +44,6 @@ def test_a_finding_fails_with_one_clear_line(workspace: Path, prjury: Prjury) ->
     assert run.complaint.startswith(f"prjury: patterns failed: 1 finding: {moved}")
 
 
-def test_a_pack_can_be_tried_before_it_has_cases(workspace: Path, prjury: Prjury) -> None:
-    (workspace.parent / "mine.yml").write_text(
-        "id: mine\ntitle: Mine\ngate: always\nrules:\n"
-        "  - {id: a, title: A, why: Because., message: do not, severity: error,\n"
-        "     match: [{languages: [java], regex: 'class A'}]}\n"
-    )
-    pack = workspace.parent / "mine.yml"
-    run = prjury("judge", "patterns", "--workspace", workspace, "--option", f"paths={pack}")
-    assert run.code == 1
-    assert f"{PATH}:3 mine/a: do not" in run.out
-
-
 @pytest.mark.parametrize(
     ("options", "change", "code", "status"),
     [
@@ -100,20 +88,3 @@ def test_a_baseline_is_written_and_obeyed(workspace: Path, prjury: Prjury) -> No
     obeyed = prjury(*here, "--option", f"baseline={file}")
     assert obeyed.code == 0
     assert "nothing else found; 1 known from the baseline" in obeyed.out.splitlines()[0]
-
-
-@pytest.mark.parametrize(
-    ("option", "told"),
-    [
-        ("packs=jakata", "prjury: there is no pack jakata. Known packs are: "),
-        ("paths=/nowhere/x.yml", "prjury: the pack "),
-        ("severity=bad", "prjury: patterns: severity=bad: error, warning or hint is needed. "),
-        ("file=x", "prjury: patterns has no option file. Options are packs, severity, paths, "),
-    ],
-)
-def test_wrong_options_end_in_one_clear_line(
-    workspace: Path, prjury: Prjury, option: str, told: str
-) -> None:
-    run = prjury("judge", "patterns", "--workspace", workspace, "--option", option)
-    assert (run.code, run.out) == (2, "")
-    assert run.complaint.startswith(told)

@@ -58,20 +58,6 @@ def test_a_change_that_lowers_a_rule_is_judged_by_the_rule_as_it_was(
         assert "this change touches rules/own.yml" in judgment["reasoning"]
 
 
-def test_the_operators_own_policy_names_files_where_it_is_started(
-    project: History, prjury: Prjury, tmp_path: Path
-) -> None:
-    own = tmp_path / "own.yml"
-    own.write_text(POLICY % "rules/own.yml")
-    args = ("review", "--repo", project.path, "--config", own, "--format", "json")
-    run = prjury(*args, cwd=project.path)
-    assert run.code == 0, run.err
-    assert run.judgment("patterns")["status"] == "pass"
-    lost = prjury(*args, cwd=tmp_path)
-    assert lost.code == 2
-    assert "the pack 'rules/own.yml' cannot be read" in lost.complaint
-
-
 def test_a_pack_that_the_base_lacks_is_an_error_of_the_configuration(
     project: History, prjury: Prjury
 ) -> None:

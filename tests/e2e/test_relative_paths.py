@@ -39,7 +39,6 @@ COMMANDS = {
     "check-config": (["own.yml"], []),
     "init": (["--repo", "up/shop"], ["up/shop/.github/prjury.yml"]),
     "doctor": (["--repo", "up/shop", "--offline"], []),
-    "demo": (["--keep", "up/kept"], ["up/kept/shelf.git", "up/kept/report-5.json"]),
 }
 
 

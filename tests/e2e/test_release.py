@@ -49,7 +49,7 @@ def digests(root: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_an_update_of_golden_files_writes_nothing_else(tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     unwanted = shutil.ignore_patterns(".*cache*", ".git", ".venv", ".uv", ".hypothesis", "dist")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from e2e.conftest import Prjury
-from prjury.rulepacks.load import list_heads, load_shipped
+from prjury.rulepacks.load import list_heads
 
 NAMES = sorted(list_heads())
 PACK = """id: mine
@@ -91,13 +91,6 @@ def test_a_rule_is_explained(prjury: Prjury) -> None:
         assert words in done.out
 
 
-def test_a_pack_is_explained_with_its_rules(prjury: Prjury) -> None:
-    done = prjury("rules", "show", "jackson-3")
-    assert done.code == 0
-    assert all(f"## {rule.id}\n" in done.out for rule in load_shipped("jackson-3").rules)
-    assert "* `j2-annotations-ok`: Nothing to find" in done.out
-
-
 def test_rules_and_packs_are_explained_to_machines(prjury: Prjury, own: Path) -> None:
     rule = prjury("rules", "show", "mine/no-imp", own, "--format", "json").report
     assert rule["since"] == {"error": "Python 3.12 or later", "warning": "", "hint": ""}
@@ -118,14 +111,6 @@ def test_an_unknown_name(prjury: Prjury, name: str, words: str) -> None:
     done = prjury("rules", "show", name)
     assert done.code == 2
     assert words in done.complaint
-
-
-def test_the_shipped_packs_pass_their_own_tests(prjury: Prjury) -> None:
-    done = prjury("rules", "test")
-    assert done.code == 0, done.out
-    assert [line[:4] for line in done.out.splitlines()[:-1]] == ["ok  "] * len(NAMES)
-    assert done.out.splitlines()[-1].startswith(f"{len(NAMES)} packs, all sound, ")
-    assert done.err == ""
 
 
 def test_a_case_that_fails_is_told_with_file_and_line(prjury: Prjury, own: Path) -> None:
@@ -166,20 +151,8 @@ def test_a_pack_that_is_wrong(prjury: Prjury, own: Path, old: str, new: str, wor
     assert words in done.complaint
 
 
-def test_a_path_that_does_not_exist(prjury: Prjury) -> None:
-    done = prjury("rules", "test", "nowhere")
-    assert done.code == 2
-    assert "the pack 'nowhere' cannot be read: No such file or directory." in done.complaint
-
-
 def test_nothing_in_a_pack_moves_the_cursor(prjury: Prjury, own: Path) -> None:
     (own / "mine.yml").write_text(PACK.replace("title: Mine", r'title: "\e[2JMine\u202e"'))
     assert prjury("rules", "list", own).out.startswith(r"mine: \x1b[2JMine\u202e")
     listed = prjury("rules", "list", own, "--format", "json").out
     assert json.loads(listed)["packs"][0]["title"] == "\x1b[2JMine\u202e"
-
-
-def test_without_a_command_the_help_is_shown(prjury: Prjury) -> None:
-    done = prjury("rules")
-    assert done.code == 0
-    assert all(command in done.out for command in ("list", "show", "test"))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -72,36 +70,3 @@ def test_a_file_that_is_none_is_told_with_what_to_do(
 
 
 _BALLOT = '{"item": "1", "judge": "a", "verdict": 1}'
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("line", ["--version", "doctor --offline"])
-def test_an_output_that_is_full_is_told_in_one_line(tmp_path: Path, line: str) -> None:
-    command = f"git init -q; {sys.executable} -m prjury {line} > /dev/full"
-    run = subprocess.run(
-        ["sh", "-c", command], cwd=tmp_path, check=False, capture_output=True, text=True
-    )
-    assert run.returncode in {4, 5}
-    assert "Traceback" not in run.stderr
-    assert run.stderr.splitlines()[-1].startswith("prjury: ")
-
-
-@pytest.mark.parametrize("line", ["--version", "schema"])
-def test_a_reader_that_has_seen_enough_is_no_failure(line: str) -> None:
-    command = f"{{ {sys.executable} -m prjury {line}; echo $? >&2; }} | true"
-    run = subprocess.run(["sh", "-c", command], check=False, capture_output=True, text=True)
-    assert run.stderr == "0\n"
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize(
-    ("line", "code"),
-    [
-        ("revew", 2),
-        ("judge command --option command=true", 0),
-        ("judge command --option command=false", 1),
-    ],
-)
-def test_a_device_that_is_full_changes_no_exit_code(tmp_path: Path, line: str, code: int) -> None:
-    command = f"{sys.executable} -m prjury {line} > /dev/null 2> /dev/full"
-    assert subprocess.run(["sh", "-c", command], cwd=tmp_path, check=False).returncode == code

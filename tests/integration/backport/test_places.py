@@ -54,29 +54,6 @@ def test_the_branch_that_the_change_goes_to(bench: Bench, name: str) -> None:
     )
 
 
-def test_a_branch_without_any_commit_of_its_own(bench: Bench) -> None:
-    bench.history.branch("1.x", "main")
-    assert bench.judge(labels=ASKED).verdict == "suitable"
-    bench.history.branch("1.x", "change")
-    told = bench.judge(labels=ASKED)
-    assert told.verdict == "already_present"
-    assert told.reasons == ("1.x already has it: it holds the commit itself",)
-
-
-def test_a_branch_at_the_first_commit_of_all(bench: Bench) -> None:
-    assert not bench.history.git("log", "--format=%P", "1.x")
-    assert bench.judge(labels=ASKED).verdict == "suitable"
-
-
-def test_an_unrelated_branch(bench: Bench) -> None:
-    bench.history.orphan("2.x")
-    bench.history.commit({"a.py": lines({30: "x"})}, parents=())
-    told = bench.judge("2.x", labels=["backport 2.x"])
-    assert told.verdict == "suitable"
-    assert told.reasons[1].startswith("not checked whether 2.x already has it: no commit that")
-    assert bench.judge("2.x").verdict == "needs_human"  # a fix by its title
-
-
 def test_a_change_without_a_common_commit_with_its_base(bench: Bench) -> None:
     bench.history.orphan("other")
     bench.history.commit(THREE, parents=())
@@ -95,12 +72,6 @@ def test_without_a_name_the_policy_s_branches(bench: Bench) -> None:
         "2.x not tried: locked by the policy; 1.x not tried: locked by the policy."
         in nothing.reason
     )
-
-
-def test_tags_and_commits_stand_for_branches(bench: Bench) -> None:
-    bench.history.tag("v1", "1.x")
-    names = ["v1", "refs/tags/v1", bench.history.sha("1.x"), "main~1"]
-    assert set(verdicts(bench.judged(*names, policy="default: yes")).values()) == {"suitable"}
 
 
 @pytest.fixture
@@ -145,29 +116,6 @@ def test_a_clone_without_trees_is_no_clone(bench: Bench, tmp_path: Path) -> None
     clone = bench.history.clone(tmp_path / "partial", "--filter=tree:0", "--no-checkout")
     with pytest.raises(SourceError, match="missing or damaged"):
         bench.judge("origin/1.x", repo=clone.path, **REMOTE)
-
-
-def test_a_clone_without_large_files(tmp_path: Path) -> None:
-    large = b"\0x" * 20_000
-    story = Story(start={"a.py": lines(), "big.bin": large}, change=[{**THREE, "big.bin": b"\0"}])
-    bench = Bench(tmp_path, story)
-    clone = bench.history.clone(tmp_path / "partial", "--filter=blob:limit=10k")
-    assert bench.judge("origin/1.x", repo=clone.path, **REMOTE).verdict == "suitable"
-
-
-def test_a_bare_repository(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, Story(change=[THREE]), bare=True)
-    bench.history.pull_ref(7, "change")
-    bench.history.git("update-ref", "-d", "refs/heads/change")
-    told = bench.judge(number=7, base=None, head=None, labels=ASKED)
-    assert told.verdict == "suitable"
-    assert told.commands[0].startswith("git switch -c backport-7-to-1.x ")
-
-
-def test_a_detached_head(bench: Bench) -> None:
-    bench.history.detach("change")
-    told = bench.judge(base=None, head=None, labels=ASKED)
-    assert told.commands[1] == f"git cherry-pick -x {bench.history.sha('change')}"
 
 
 def test_a_clone_has_its_branches_from_its_remote(bench: Bench, tmp_path: Path) -> None:

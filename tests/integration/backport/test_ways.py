@@ -61,16 +61,6 @@ def test_a_commit_without_effect_on_the_branch(tmp_path: Path) -> None:
     assert command == f"git cherry-pick -x {names(bench, 'change~2', 'change')}"
 
 
-def test_empty_commits_are_passed_over(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, Story(change=[{}, THREE, {}]))
-    assert judged(bench, "rebase")[2] == f"git cherry-pick -x {names(bench, 'change~1')}"
-    bench.history.branch("change", "change~2")
-    for way in WAYS:
-        told = bench.judge(labels=ASKED, policy=f"merge: {way}")
-        assert told.verdict == "not_applicable"
-        assert told.reasons == ("the change is empty: there is nothing to pick",)
-
-
 def test_a_commit_and_its_revert_come_to_nothing(tmp_path: Path) -> None:
     bench = Bench(tmp_path, Story(change=[THREE, {"a.py": lines()}]))
     for way in WAYS:
@@ -110,12 +100,6 @@ def test_forty_commits(long: Bench) -> None:
     assert [command.count(" ") for command in told.commands] == [4, *[10] * 5]
 
 
-def test_forty_commits_that_conflict(long: Bench) -> None:
-    verdict, how, _ = judged(long, "rebase", "2.x")
-    assert verdict == "needs_human"
-    assert how.startswith("commit 11 of 40 (")
-
-
 def with_merges(history: History) -> None:
     """A change that took in ``main`` twice."""
     history.commit({"a.py": lines(), "b.py": lines()}, "start")
@@ -130,17 +114,6 @@ def with_merges(history: History) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_main_was_merged_twice(tmp_path: Path, way: str) -> None:
-    bench = Bench(tmp_path)
-    with_merges(bench.history)
-    verdict, _, command = judged(bench, way)
-    assert verdict == "suitable"
-    if way == "rebase":
-        each = names(bench, "change~2^~1", "change~2", "change")
-        assert command.split()[3:] == [bench.history.sha("change~4"), *each.split()[1:]]
-
-
-@pytest.mark.parametrize("way", WAYS)
 def test_all_is_in_a_merge(tmp_path: Path, way: str) -> None:
     bench = Bench(tmp_path, Story(change=[], main=[{"z.py": "z = 1\n"}]))
     bench.history.switch("change")
@@ -149,17 +122,6 @@ def test_all_is_in_a_merge(tmp_path: Path, way: str) -> None:
     verdict, _, command = judged(bench, way)
     assert verdict == "suitable"
     assert "git commit-tree" in command
-
-
-@pytest.mark.parametrize("way", ["squash", "rebase"])
-def test_a_root_among_the_commits(tmp_path: Path, way: str) -> None:
-    bench = Bench(tmp_path, Story(change=[], branch=[{"own.py": "own = 1\n"}]))
-    history = bench.history
-    history.orphan("other")
-    history.commit({"other/o.py": lines()}, "Root", parents=())
-    history.switch("change")
-    history.git("merge", "--quiet", "--no-edit", "--allow-unrelated-histories", "other")
-    assert judged(bench, way)[0] == "suitable"
 
 
 TITLES = (

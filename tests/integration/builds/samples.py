@@ -27,7 +27,7 @@ SAMPLES = (
 #: Whose builds take so long that CI has no time for more of them than the four states, or only for
 #: two of these; the slowest are not part of CI at all.
 _SLOW = frozenset({"cargo", "maven", "npm", "pnpm", "two", "uv"})
-SLOWER = frozenset({"maven"})
+SLOWER = frozenset({"maven", "two"})
 _SLOWEST = frozenset({"gradle", "pnpm", "tox"})
 
 

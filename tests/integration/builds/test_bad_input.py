@@ -134,14 +134,6 @@ def test_a_timeout_of_nothing_is_refused(court: Court, timeout: object, shown: s
     )
 
 
-@pytest.mark.nightly
-def test_a_build_that_prints_nothing_for_long(court: Court) -> None:
-    judged = court.judge(NOTHING, CHANGE, command="sleep 3")
-
-    assert judged.build.status is Status.PASS
-    assert "$ sleep 3" in court.progress.said
-
-
 def test_a_build_that_does_not_end(court: Court) -> None:
     judged = court.judge(NOTHING, CHANGE, command="echo begun; sleep 60", timeout="1s")
 
@@ -167,17 +159,6 @@ def test_spaces_and_unicode_in_the_names_of_directories(court: Court) -> None:
     assert judged.build.status is Status.FAIL
     assert judged.places == [f"{ODD}/test_odd.py:2"]
     assert judged.build.metadata["ran_again"] == 1
-
-
-@pytest.mark.nightly
-def test_a_go_project_in_a_directory_with_spaces_and_unicode(court: Court) -> None:
-    court.needs(GO)
-    tree = {f"mein dienst/größe/{path}": content for path, content in GO.tree.items()}
-    change = {f"mein dienst/größe/{path}": content for path, content in GO.failing.files.items()}
-    judged = court.judge(tree, change)
-
-    assert judged.build.status is Status.FAIL, judged.build.reasoning
-    assert judged.places == ["mein dienst/größe/core/price_test.go:7"]
 
 
 def _partial(court: Court, base: Tree, change: Tree) -> Path:
@@ -208,15 +189,6 @@ def test_a_clone_without_a_file_s_content(court: Court, base: Tree, change: Tree
     assert "cannot be written. This partial clone lacks their content. " in judged.build.reasoning
     assert "git fetch --refetch --no-filter" in judged.build.reasoning
     assert judged.report.gate is Gate.ACTION_REQUIRED
-
-
-def test_a_clone_without_the_file_that_tells_how_to_build(court: Court) -> None:
-    tree = {**MAVEN.tree, "pom.xml": f"<!-- {LARGE} -->\n{MAVEN.tree['pom.xml']}"}
-    judged = court.review(_partial(court, tree, MAVEN.harmless))
-
-    assert judged.build.status is Status.ERROR, judged.build.reasoning
-    assert judged.build.metadata["reason"] == "object_missing"
-    assert "pom.xml" in judged.build.reasoning
 
 
 def test_the_environment_of_the_operator_is_no_build_s_business(court: Court) -> None:

@@ -144,17 +144,6 @@ def test_everything(
     assert (ran.exit_code, ran.built) == (0, built), ran.log
 
 
-def test_modules_in_odd_places(checkout: Checkout) -> None:
-    files = {
-        "pom.xml": parent_pom("root", "one/pom-1.xml", "two", "rest"),
-        "one/pom-1.xml": pom("one"),
-        "two/pom.xml": pom("two", ["one"]),
-        "rest/pom.xml": pom("rest"),
-    }
-    ran = checkout.run(checkout.plan(files, "one/src/A.java"))
-    assert (ran.exit_code, ran.built) == (0, {"root", "one", "two"}), ran.log
-
-
 def test_a_module_of_a_profile_that_is_off_is_no_reason_to_build_less(checkout: Checkout) -> None:
     off = profile("off", modules("bench"), "<property><name>bench</name></property>")
     files = {
@@ -166,22 +155,6 @@ def test_a_module_of_a_profile_that_is_off_is_no_reason_to_build_less(checkout: 
     ran = checkout.run(checkout.plan(files, "core/src/A.java"))
     assert (ran.exit_code, ran.built) == (0, {"root", "core"}), ran.log
     ran = checkout.run(checkout.plan(files, "bench/src/A.java"))
-    assert (ran.exit_code, ran.built) == (0, {"root", "core", "mid"}), ran.log
-
-
-def test_a_flat_layout(checkout: Checkout) -> None:
-    files = {
-        "main/pom.xml": parent_pom("root", "../core", "../mid"),
-        "core/pom.xml": pom("core", path="../main/pom.xml"),
-        "mid/pom.xml": pom("mid", ["core"], path="../main/pom.xml"),
-    }
-    plan = checkout.plan(files, "mid/src/A.java")
-    assert (plan.directory, plan.text) == (
-        "main",
-        "cd main && mvn -q -B --fail-at-end -Dmaven.test.failure.ignore=true verify",
-    )
-    assert plan.modules == ()
-    ran = checkout.run(plan)
     assert (ran.exit_code, ran.built) == (0, {"root", "core", "mid"}), ran.log
 
 

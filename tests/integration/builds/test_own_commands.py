@@ -54,13 +54,6 @@ def test_steps_share_a_home_that_goes_away(court: Court) -> None:
     assert not Path(home).exists()
 
 
-def test_a_build_that_crashes(court: Court) -> None:
-    judged = court.judge(NOTHING, CHANGE, command="kill -SEGV $$")
-
-    assert judged.build.status is Status.FAIL
-    assert judged.build.reasoning == "killed by SIGSEGV"
-
-
 def test_a_script_that_the_change_takes_away_is_its_own_failure(court: Court) -> None:
     base: Tree = {**NOTHING, "ci.sh": "#!/bin/sh\n"}
     judged = court.judge(base, {"ci.sh": None}, command="sh ./ci.sh")
@@ -87,12 +80,6 @@ def test_a_report_that_the_tree_brings_along_is_none(court: Court) -> None:
     assert judged.build.status is Status.PASS
 
 
-def test_a_silent_failure_on_both_sides_tells_nothing(court: Court) -> None:
-    judged = court.judge(NOTHING, CHANGE, command="exit 7")
-
-    assert (judged.build.status, judged.build.metadata["reason"]) == (Status.ERROR, "environment")
-
-
 def test_a_command_may_leave_out_what_comes_after_an_old_failure(court: Court) -> None:
     court.needs(PYTEST)
     base: Tree = {**PYTEST.tree, **PYTEST.failing.files, "lint.sh": "exit 0\n"}
@@ -102,15 +89,6 @@ def test_a_command_may_leave_out_what_comes_after_an_old_failure(court: Court) -
     assert judged.build.status is Status.FAIL, judged.build.reasoning
     assert judged.build.metadata["reason"] == "base_broken"
     assert "may leave out what comes after a failure" in judged.build.reasoning
-
-
-def test_pytest_alone_leaves_nothing_out(court: Court) -> None:
-    court.needs(PYTEST)
-    base: Tree = {**PYTEST.tree, **PYTEST.failing.files}
-    judged = court.judge(base, PYTEST.harmless, command="python3 -m pytest -q")
-
-    assert judged.build.status is Status.PASS, judged.build.reasoning
-    assert judged.build.metadata["note"] == "pre_existing"
 
 
 @pytest.mark.parametrize(

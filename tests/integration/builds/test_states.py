@@ -42,7 +42,7 @@ def test_a_green_change(sample: Sample, tmp_path: Path, record_property: Record)
     assert judged.report.verdict.aggregated.status is Status.PASS
 
 
-@pytest.mark.parametrize("sample", each())
+@pytest.mark.parametrize("sample", each(nightly=frozenset({"two"})))
 def test_a_change_that_does_not_compile(
     sample: Sample, tmp_path: Path, record_property: Record
 ) -> None:
@@ -98,7 +98,7 @@ def test_a_test_that_fails_on_the_base_already(
     assert "failed as on the base" in judged.build.reasoning
 
 
-@pytest.mark.parametrize("sample", each(thorough=True))
+@pytest.mark.parametrize("sample", each(thorough=True, nightly=frozenset({"go"})))
 def test_a_policy_that_does_not_care_whose_failure_it_is(sample: Sample, tmp_path: Path) -> None:
     court = Court.at(tmp_path)
     court.needs(sample)

@@ -127,17 +127,6 @@ def test_a_finder_that_comes_before_every_path_is_an_error(
     assert judged.build.metadata["reason"] == "tested_elsewhere"
 
 
-@pytest.mark.needs("pytest")
-def test_the_environment_s_own_customisation_still_runs(court: Court, site: Path) -> None:
-    (site / "sitecustomize.py").write_text("import os\nos.environ['CUSTOM'] = 'yes'\n")
-    test = "import os, sys\nfrom shop import price\n\n\ndef test_it():\n"
-    test += "    assert os.environ['CUSTOM'] == 'yes'\n"
-    test += "    assert not any('probe' in entry for entry in sys.path)\n"
-    judged = court.judge({**SRC, "tests/test_custom.py": test}, {"src/shop/more.py": "x = 1\n"})
-
-    assert judged.build.status is Status.PASS
-
-
 def origins(tmp_path: Path, origin: Path) -> ImportedCode:
     found = ImportedCode(
         tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"})
@@ -163,19 +152,6 @@ def test_notes_that_are_none_say_nothing(tmp_path: Path, noted: str) -> None:
     found = origins(tmp_path, tmp_path)
     (tmp_path / "probe" / "seen-1.json").write_text(noted)
     found.refuse_elsewhere()
-
-
-def test_extension_modules_have_to_be_installed(tmp_path: Path) -> None:
-    known = frozenset({"src/shop/__init__.py", "src/shop/fast.pyx"})
-    found = ImportedCode(tmp_path / "probe", tmp_path / "tree", "", known)
-    assert found.environment("pytest", {}) == {"PYTHONPATH": str(tmp_path / "probe")}
-
-
-def test_a_project_without_packages_is_left_alone(tmp_path: Path) -> None:
-    known = frozenset({"tests/__init__.py", "main.c"})
-    found = ImportedCode(tmp_path / "probe", tmp_path / "tree", "", known)
-    assert found.environment("command", {}) == {}
-    assert not (tmp_path / "probe").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import Entry, Files, History, link, script, snapshot, submodule
-from prjury.git.take_snapshot import Caps
+from fakes.history import Files, History, link, script, snapshot, submodule
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -37,30 +36,6 @@ def added(file: FileChange) -> list[str]:
 
 def removed(file: FileChange) -> list[str]:
     return [line.text for hunk in file.hunks for line in hunk.lines if line.sign == "-"]
-
-
-def test_added_modified_and_deleted_files(history: History) -> None:
-    files = changed(
-        history, {"a.py": "x = 1\n", "b.py": "b\n"}, {"a.py": "x = 2\n", "b.py": None, "c.py": "c"}
-    )
-
-    assert [(file.path, file.status) for file in files.values()] == [
-        ("a.py", FileStatus.MODIFIED),
-        ("b.py", FileStatus.DELETED),
-        ("c.py", FileStatus.ADDED),
-    ]
-    assert (added(files["a.py"]), removed(files["a.py"])) == (["x = 2"], ["x = 1"])
-    assert (files["b.py"].new_blob, files["b.py"].new_mode) == (None, None)
-    assert (files["c.py"].old_blob, files["c.py"].old_mode) == (None, None)
-    assert files["c.py"].hunks[0].lines[0].end == ""
-
-
-def test_a_rename_without_edits(history: History) -> None:
-    file = only(history, {"old.py": TEXT}, {"old.py": None, "new.py": TEXT})
-
-    assert (file.status, file.old_path, file.path) == (FileStatus.RENAMED, "old.py", "new.py")
-    assert (file.additions, file.deletions, file.hunks) == (0, 0, ())
-    assert file.unread is None
 
 
 def test_mrg_09_nothing_is_left_out(history: History) -> None:
@@ -125,16 +100,6 @@ def test_scn_19_a_pointer_of_large_file_storage_is_what_it_stands_for(
 
     assert file.kind is FileKind.BINARY
     assert file.unread == "a Git LFS pointer, whose content is not here"
-
-
-@pytest.mark.parametrize("content", [submodule("1" * 40), link("lib2")])
-def test_a_directory_gives_way(history: History, content: Entry) -> None:
-    files = changed(history, {"lib/a.py": "a\n"}, {"lib/a.py": None, "lib": content})
-
-    assert {path: file.status for path, file in files.items()} == {
-        "lib": FileStatus.ADDED,
-        "lib/a.py": FileStatus.DELETED,
-    }
 
 
 def test_binary_content_is_counted_out(history: History) -> None:
@@ -333,12 +298,6 @@ def test_scn_05_the_20001st_line_is_named_as_not_checked(many: History) -> None:
 
     assert unread(pull) == {"b.py": f"{BEYOND}20,000 added lines"}
     assert {file.path: file.additions for file in pull.files}["b.py"] == 1
-
-
-def test_all_text_together_has_a_cap(many: History) -> None:
-    many.commit(dict.fromkeys(("a.py", "b.py", "c.py"), "x" * 99 + "\n"))
-
-    assert unread(snapshot(many, caps=Caps(text_bytes=250))) == {"c.py": f"{BEYOND}0 MiB of text"}
 
 
 def test_vendored_files_take_what_the_others_leave_of_the_caps(many: History) -> None:

@@ -67,16 +67,6 @@ def test_a_number_in_a_bare_repository(tmp_path: Path) -> None:
     assert pull.base.ref == "main"
 
 
-def test_a_bare_repository_s_head_is_its_default_branch(tmp_path: Path) -> None:
-    history = History(tmp_path / "repo.git", bare=True, branch="stable")
-    history.commit({"a": "1"})
-    history.switch("main", create=True)
-    history.commit({"a": "2"})
-    history.switch("stable")
-
-    assert taken(SnapshotRequest(history.path, head="main")).base.ref == "stable"
-
-
 def test_a_number_that_was_never_fetched(history: History) -> None:
     error = refusal(SnapshotRequest(history.path, number=9))
 
@@ -109,13 +99,6 @@ def test_an_unborn_head(tmp_path: Path) -> None:
     assert "nothing is committed yet on the current branch of repo" in str(error)
 
 
-def test_an_orphan_branch_without_commits(history: History) -> None:
-    history.orphan("fresh")
-
-    assert refusal(SnapshotRequest(history.path)).reason == "empty_repository"
-    assert taken(SnapshotRequest(history.path, base="main", head="change")).ahead == 1
-
-
 def test_mrg_10_unrelated_histories(history: History) -> None:
     history.orphan("stranger")
     history.commit({"z": "1"}, parents=())
@@ -131,13 +114,6 @@ def test_the_remote_s_head_is_the_default_branch(history: History) -> None:
     pull = taken(SnapshotRequest(history.path))
 
     assert (pull.repo, pull.base.ref) == ("ada/engine", "origin/develop")
-
-
-def test_without_a_remote_head_usual_names_are_tried(history: History) -> None:
-    history.remote("https://github.com/ada/engine.git")
-    history.git("update-ref", "refs/remotes/origin/master", "main")
-
-    assert taken(SnapshotRequest(history.path)).base.ref == "origin/master"
 
 
 def test_no_default_branch_can_be_told(tmp_path: Path) -> None:
@@ -185,15 +161,6 @@ def test_stacked_branches(history: History) -> None:
     assert taken(SnapshotRequest(history.path, base="second")).notes == ()
 
 
-def test_a_branch_that_was_merged_in_is_not_below(history: History) -> None:
-    history.switch("topic", create=True, at="main")
-    history.commit({"t.py": "t\n"})
-    history.switch("change")
-    history.merge("topic")
-
-    assert taken(SnapshotRequest(history.path)).notes == ()
-
-
 # Names of refs
 
 
@@ -217,12 +184,6 @@ def test_branches_of_the_remote(history: History, ref: str) -> None:
     history.git("update-ref", "-d", "refs/heads/main")
 
     assert snapshot(history, ref).base.sha == history.sha("refs/remotes/origin/main")
-
-
-def test_a_ref_that_does_not_exist(history: History) -> None:
-    error = refusal(SnapshotRequest(history.path, base="nowhere"))
-
-    assert (error.reason, error.exit_code) == ("no_such_ref", ExitCode.SOURCE)
 
 
 ODD = "a;$(touch${IFS}CANARY)`touch${IFS}CANARY`|y'\"&<x>"
@@ -343,14 +304,6 @@ def test_f7_a_conditional_include_in_the_repository_s_own_configuration(
 
     assert open_repository(history.path).remote_url == "https://github.com/ada/engine.git"
     assert snapshot(history).repo == "ada/engine"
-
-
-def test_a_configuration_that_git_cannot_read_is_named(history: History) -> None:
-    (history.git_dir / "config").write_text("[core\n")
-    error = refusal(SnapshotRequest(history.path))
-
-    assert error.reason == "git_failed"
-    assert "bad config" in str(error)
 
 
 def test_a_configuration_that_is_not_utf_8(history: History) -> None:
@@ -505,48 +458,6 @@ def test_ignored_files_do_not_count(history: History, home: Path) -> None:
     (home / ".gitconfig").write_text("[core]\n\texcludesFile = ~/mine\n")
 
     assert note(history) == ""
-
-
-def test_the_repository_s_own_list_comes_before_the_operator_s(
-    history: History, home: Path
-) -> None:
-    history.write("a.tmp", "x")
-    history.write("a.own", "x")
-    (home / "mine").write_text("*.tmp\n")
-    (home / "own").write_text("*.own\n")
-    (home / ".gitconfig").write_text(f"[core]\n\texcludesFile = {home / 'mine'}\n")
-    history.git("config", "core.excludesFile", str(home / "own"))
-
-    assert note(history) == "1 file is not committed and not judged: a.tmp"
-
-
-def test_a_split_index_can_be_read(history: History) -> None:
-    history.git("update-index", "--split-index")
-    history.write("a.py", "x = 3\n")
-
-    assert note(history) == "1 file is not committed and not judged: a.py"
-
-
-def test_modes_do_not_count_where_the_file_system_has_none(history: History) -> None:
-    history.git("config", "core.fileMode", "false")
-    (history.path / "a.py").chmod(0o755)
-
-    assert note(history) == ""
-
-
-def test_a_submodule_counts_when_another_commit_is_checked_out(
-    history: History, tmp_path: Path
-) -> None:
-    other = grow(History(tmp_path / "other"))
-    history.git("submodule", "--quiet", "add", other.url, "lib")
-    history.git("commit", "--quiet", "-m", "Add a submodule")
-    assert note(history) == ""
-
-    (history.path / "lib" / "new.py").write_text("x")
-    assert note(history) == ""
-
-    history.git("-C", "lib", "checkout", "--quiet", "HEAD~1")
-    assert note(history) == "1 file is not committed and not judged: lib"
 
 
 def test_the_operator_s_repository_is_never_written_to(history: History) -> None:
