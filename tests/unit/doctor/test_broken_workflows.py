@@ -62,7 +62,7 @@ DEFECTS: dict[str, tuple[str, str, str, str, str]] = {
         " ready_for_review,",
         "",
         "warning",
-        "`pull_request` lacks the type",
+        "`pull_request` lacks the type `ready_for_review`",
     ),
     "paths": (
         ALONE,
