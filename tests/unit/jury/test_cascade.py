@@ -4,7 +4,6 @@ import math
 import threading
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -316,16 +315,6 @@ def test_programs_after_an_accepting_tier_may_lift_it_though_a_model_was_asked_b
     assert vote(quick, model, asked("last", FINAL, programs="P")).status is PASS
 
 
-def test_the_tier_that_decides_need_not_be_the_last_one() -> None:
-    quick, last = asked("quick", ACCEPT, programs="F"), asked("last", FINAL, programs="P")
-    model = replace(asked("model", REJECT, models="E"), on_error="continue")
-    verdict = vote(quick, model, last)
-    assert (verdict.status, verdict.decided_by) == (FAIL, "quick")
-    program = replace(asked("program", REJECT, programs="E"), on_error="continue")
-    verdict = vote(quick, program, last)
-    assert (verdict.status, verdict.decided_by) == (ERROR, "program")
-
-
 @pytest.mark.parametrize(("ballots", "status"), [("F", FAIL), ("E", ERROR), ("PA", ABSTAIN)])
 def test_an_accepting_tier_stands_where_no_later_blocking_tier_ran(
     ballots: str, status: Status
@@ -416,16 +405,6 @@ def test_without_any_blocking_tier_nobody_voted(last: str) -> None:
 def test_the_status_is_the_worst_of_the_blocking_tiers(tiers: list[str], status: Status) -> None:
     first, last = tiers
     assert vote(tier("first", first), tier("last", last, FINAL)).status is status
-
-
-def test_the_commonest_run() -> None:
-    verdict = vote(
-        tier("build", "PP"),
-        tier("version-patterns", "N", continue_on_reject=True),
-        tier("quality", "K", FINAL, advisory=True),
-    )
-    assert (verdict.status, verdict.decided_by) == (PASS, "build")
-    assert verdict.aggregated.reasoning == "build: 2 of 2 passed"
 
 
 def test_an_abstention_by_the_vote_is_somebodys_concern() -> None:
@@ -607,14 +586,6 @@ def test_scores_without_a_passing_ballot_are_no_vote_for_it() -> None:
     assert vote(tier("build", "P"), rated).status is PASS
 
 
-def test_the_score_of_the_deciding_tier_is_told_where_it_is_of_the_same_status() -> None:
-    judges = [scored(1.0), Says("F", SAYS["F"])]
-    low = Tier("last", seated(judges, AverageVoting(0.9)), FINAL)
-    assert vote(low).aggregated.score == NumericalScore(0.5)
-    rejecting = Tier("gate", seated(judges, AverageVoting()))
-    assert vote(rejecting, FINALLY_FINE).aggregated.score is None
-
-
 @pytest.mark.parametrize(
     ("ballots", "label", "reason"),
     [
@@ -758,42 +729,3 @@ def test_one_deadline_for_all_tiers() -> None:
     late = verdict.attempts[1].verdict
     assert late
     assert late.individual[0].reasoning == "was not asked, because the time was over before"
-
-
-def test_listeners_hear_the_tier_by_its_jurys_name() -> None:
-    heard: list[str] = []
-
-    class Listener:
-        def judge_started(self, jury: str, judge: str) -> None:
-            heard.append(f"{jury}/{judge}")
-
-        def judge_finished(self, jury: str, ballot: Ballot) -> None:
-            heard.append(f"{jury}/{ballot.judge} {ballot.judgment.status}")
-
-    jury = seated([Says("merge", SAYS["P"])], ConsensusVoting(), "build")
-    CascadedJury([Tier("build", jury, FINAL)]).vote(None, listener=Listener())
-    assert heard == ["build/merge", "build/merge pass"]
-
-
-def test_every_tier_is_asked_about_the_same() -> None:
-    asked: list[object] = []
-
-    def remembers(context: object) -> Judgment:
-        asked.append(context)
-        return SAYS["P"]
-
-    jury = seated([remembers], ConsensusVoting())
-    CascadedJury([Tier("first", jury), Tier("last", jury, FINAL)]).vote("this change")
-    assert asked == ["this change", "this change"]
-
-
-def test_a_tier_knows_how_long_it_took() -> None:
-    def slow(context: object) -> Judgment:
-        time.sleep(0.05)
-        return SAYS["P"]
-
-    first, last = vote(
-        Tier("slow", seated([slow], ConsensusVoting())), tier("last", "-", FINAL)
-    ).attempts
-    assert 50 <= first.elapsed_ms < 5000
-    assert last.elapsed_ms == 0

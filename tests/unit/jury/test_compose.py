@@ -19,7 +19,7 @@ from prjury.jury.compose import (
     named,
     unique_names,
 )
-from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask, type_of
+from prjury.jury.judge import FunctionJudge, Judge, ask
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import is_benign
@@ -185,13 +185,6 @@ def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> 
     assert is_benign(ask(any_of(Says("a", earlier), Says("b", NOT_MINE)), None))
     assert is_benign(ask(all_of(Says("a", Judgment.passed("")), Says("b", NOT_MINE)), None))
     assert is_benign(ask(all_of(Says("a", earlier)), None))
-
-
-def test_the_type_of_a_composition() -> None:
-    sure, model = Says("a", NOT_MINE), Says("b", NOT_MINE, JudgeType.LLM_POWERED)
-    assert type_of(all_of(sure, sure)) is JudgeType.DETERMINISTIC
-    assert type_of(any_of(model)) is JudgeType.LLM_POWERED
-    assert type_of(both(sure, model)) is JudgeType.HYBRID
 
 
 @pytest.mark.parametrize(

@@ -64,20 +64,6 @@ def test_ten_places_are_named_and_the_others_counted(places: int, shown: int, mo
     assert text.endswith(f"\n\n1. np (judge1): gone\n   Where: {named}{more}")
 
 
-def test_what_a_check_does_not_say_is_left_out() -> None:
-    checks = [
-        Check.bad("silent"),
-        Check.bad("judge1", "named like its judge"),
-        Check.bad("repeats", "the same", evidence=" the same\n"),
-    ]
-    _, *items = verdict(Judgment.failed("a", checks=checks)).feedback().split("\n\n")
-    assert items == [
-        "1. silent (judge1)",
-        "2. judge1: named like its judge",
-        "3. repeats (judge1): the same",
-    ]
-
-
 def test_only_failed_checks_that_block_are_told() -> None:
     checks = [
         Check.bad("style", "ugly", severity="warning"),

@@ -64,27 +64,9 @@ def test_an_async_function_becomes_a_judge() -> None:
     assert ask(made, "it").reasoning == "waited for it"
 
 
-def test_a_judge_may_be_told_who_it_is() -> None:
-    made = judge(name="tests", description="runs them", type=JudgeType.LLM_POWERED)(plain)
-    assert (made.name, made.description) == ("tests", "runs them")
-    assert (made.type, type_of(made)) == (JudgeType.LLM_POWERED, JudgeType.LLM_POWERED)
-
-
 def test_a_judge_made_of_a_function_is_deterministic_unless_it_says_otherwise() -> None:
     made = FunctionJudge(plain, "plain")
     assert (made.description, made.type) == ("", JudgeType.DETERMINISTIC)
-
-
-def test_any_object_with_a_name_and_a_method_is_a_judge() -> None:
-    class Own:
-        name = "own"
-
-        def judge(self, context: object, /) -> Judgment:
-            return FINE
-
-    assert isinstance(Own(), Judge)
-    assert ask(Own(), None) is FINE
-    assert type_of(Own()) is JudgeType.DETERMINISTIC
 
 
 def test_a_type_that_nobody_knows_does_not_count_as_certain() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from fakes.unruly import BROKEN, FINE, LONG, Chatty, PanicError, hanging, raising
+from fakes.unruly import BROKEN, FINE, LONG, PanicError
 from prjury.jury.judge import JudgeType, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
@@ -133,14 +132,6 @@ def test_odd_names_of_judges(name: Any, expected: str) -> None:
     assert set(said.metadata["jury"]) == {expected, "b"}
 
 
-def test_a_seat_knows_an_unknown_confidence() -> None:
-    with pytest.raises(
-        ValueError,
-        match=r"^confidence 'gut' is none of self_report, agreement, flip and no function$",
-    ):
-        Seat(Says("a", FINE), confidence="gut")
-
-
 @given(st.lists(strategies.judgments(evidence=False), min_size=1, max_size=5), st.booleans())
 def test_every_judge_has_its_ballot_in_order(judgments: list[Judgment], parallel: bool) -> None:
     jury = seated([Says("same", said) for said in judgments], MajorityVoting(), parallel=parallel)
@@ -148,43 +139,6 @@ def test_every_judge_has_its_ballot_in_order(judgments: list[Judgment], parallel
 
 
 # Side by side, or one after the other.
-
-
-@pytest.mark.parametrize("hang", [True, False])
-def test_judges_work_one_after_the_other(hang: bool) -> None:
-    working: list[str] = []
-    most: list[int] = []
-
-    def works(context: object) -> Judgment:
-        working.append("x")
-        most.append(len(working))
-        time.sleep(0.005)
-        working.pop()
-        return FINE
-
-    with hanging() as stuck:
-        judges = [works, works, works, *([stuck, works] if hang else [])]
-        jury = seated(judges, PROPAGATE, parallel=False)
-        verdict = jury.vote(None, timeout=1.0 if hang else 30)
-    assert max(most) == 1
-    assert len(most) == 3
-    statuses = [said.status for said in verdict.individual]
-    assert statuses == [Status.PASS] * 3 + [Status.ERROR] * (len(judges) - 3)
-
-
-@pytest.mark.parametrize("parallel", [True, False])
-def test_a_listener_hears_of_each_judge_once(parallel: bool) -> None:
-    listener = Chatty()
-    with hanging() as stuck:
-        judges = [Says("a", FINE), raising(SystemExit()), Says("a", BROKEN), stuck]
-        jury = seated(judges, MajorityVoting(), "tier", parallel=parallel)
-        jury.vote(None, timeout=0.2, listener=listener)
-    names = ["a", "crashing", "a-2", "hanging"]
-    expected = sorted((word, "tier", name) for word in ("started", "finished") for name in names)
-    assert sorted(listener.heard) == expected
-    for name in names:
-        started = listener.heard.index(("started", "tier", name))
-        assert started < listener.heard.index(("finished", "tier", name))
 
 
 # The user's own interrupt.
@@ -289,13 +243,6 @@ def test_an_ignored_error_excuses_nobody() -> None:
     for policy in (ErrorPolicy.IGNORE, ErrorPolicy.TREAT_AS_ABSTAIN):
         said = seated(judges, MajorityVoting(on_error=policy)).vote(None).aggregated
         assert (said.status, said.label) == (Status.ABSTAIN, None)
-
-
-def test_the_type_of_a_meta_jury() -> None:
-    sure, model = Says("a", FINE), Says("b", FINE, JudgeType.LLM_POWERED)
-    assert type_of(seated([sure, sure], MajorityVoting()).as_judge()) is JudgeType.DETERMINISTIC
-    assert type_of(seated([model], MajorityVoting()).as_judge("m")) is JudgeType.LLM_POWERED
-    assert type_of(seated([sure, model], MajorityVoting()).as_judge()) is JudgeType.HYBRID
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from prjury.jury.judge import FunctionJudge, JudgeType, ask, judge, judge_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
 from prjury.jury.threads import resolve
-from prjury.jury.voting import ConsensusVoting, MajorityVoting
+from prjury.jury.voting import MajorityVoting
 from strategies import Says, seated
 
 # What is a judge, and what becomes one.
@@ -203,23 +203,6 @@ def test_what_belongs_to_another_loop_is_an_error_and_no_deadlock() -> None:
     said = asyncio.run(outer())
     assert said.status is Status.ERROR
     assert "attached to a different loop" in said.reasoning
-
-
-@pytest.mark.parametrize("parallel", [True, False])
-def test_a_jury_votes_inside_a_running_loop(parallel: bool) -> None:
-    jury = seated([patient, fine, Lazily()], ConsensusVoting(), parallel=parallel)
-
-    async def votes() -> tuple[Judgment, ...]:
-        return jury.vote(None).individual
-
-    assert asyncio.run(votes()) == (BROKEN, FINE, FINE)
-
-
-class Lazily:
-    name = "lazily"
-
-    def judge(self, context: object, /) -> Awaitable[Judgment]:
-        return Lazy()
 
 
 def test_a_forgotten_await_is_told() -> None:

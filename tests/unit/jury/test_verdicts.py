@@ -52,15 +52,6 @@ def test_a_nested_jury_keeps_its_verdict_and_its_findings() -> None:
     ]
 
 
-def test_levels_of_juries_are_levels_of_verdicts() -> None:
-    middle = seated([inner(FAILED).as_judge(), Says("b", FINE)], MajorityVoting(), "middle")
-    outer = seated([middle.as_judge()], MajorityVoting()).vote(None)
-    child: Any = outer.children["middle"]
-    assert child.aggregated == middle.vote(None).aggregated
-    assert child.children["inner"].individual == (FAILED,)
-    assert outer.individual[0].checks == (BROKEN,)
-
-
 def test_children_survive_json() -> None:
     judges = [inner(FINE, FAILED).as_judge("jury"), cascade(FAILED).as_judge()]
     verdict = seated(judges, MajorityVoting()).vote(None)

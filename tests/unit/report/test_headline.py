@@ -206,11 +206,6 @@ def test_a_rebase_that_stops_is_told_with_its_commit() -> None:
     assert headline(fake.tier("t", fake.ballot("merge", odd))) == "❌ Do not merge: merge: no"
 
 
-def test_several_failing_judges_are_all_named() -> None:
-    three = [fake.ballot(name, Judgment.failed("no")) for name in ("a", "b", "c")]
-    assert headline(fake.tier("t", *three)) == "❌ Do not merge: a: no, b: no and 1 more judge"
-
-
 def test_a_tier_that_fails_by_its_score_has_no_failing_judge() -> None:
     low = Judgment.passed("meh", score=NumericalScore(0.4))
     attempt = fake.tier("t", fake.ballot("a", low), policy=TierPolicy.FINAL_TIER, averaged=0.7)
@@ -340,13 +335,6 @@ def test_a_silent_judge_beside_one_that_answers_is_named() -> None:
     silent = Judgment.abstained("the model refused to answer", "refused")
     line = headline(GREEN, models(asked("quality", SURE), asked("naming", silent)))
     assert line == "✅ Ready to merge (naming gave no answer: refused)"
-
-
-def test_several_silent_judges_share_a_phrase() -> None:
-    silent = Judgment.abstained("the model refused to answer", "refused")
-    keyless = Judgment.abstained("no key", "not_configured")
-    line = headline(GREEN, models(asked("quality", SURE), asked("a", silent), asked("b", keyless)))
-    assert line == "✅ Ready to merge (a and b gave no answer: refused and not configured)"
 
 
 def test_a_tier_that_did_not_accept_is_named_where_a_later_one_passes() -> None:

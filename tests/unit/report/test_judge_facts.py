@@ -18,7 +18,6 @@ from prjury.report.judge_facts import (
     RuleFacts,
     RunFacts,
     ScopeFacts,
-    SeatFacts,
     TestFacts,
 )
 
@@ -48,13 +47,6 @@ def test_facts_of_a_build_survive_json(facts: BuildFacts) -> None:
 
 
 @pytest.mark.parametrize(
-    "facts", [MergeFacts(), MergeFacts({"sha": "a", "subject": "b", "place": "commit 2 of 5"})]
-)
-def test_facts_of_a_merge_survive_json(facts: MergeFacts) -> None:
-    assert MergeFacts.of(judgment(facts.to_metadata())) == facts
-
-
-@pytest.mark.parametrize(
     "facts",
     [ScopeFacts(), ScopeFacts(("a.py",), (LeftOut("b.py", "too large"),), (LeftOut("c", "no"),))],
 )
@@ -72,12 +64,6 @@ def test_facts_of_a_finding_survive_json() -> None:
     plain = RuleFacts("p/s", line=None, why="so")
     said = judgment({"findings": [facts.to_metadata(), plain.to_metadata() | {"more": 1}]})
     assert PatternFacts.of(said).findings == (facts, plain)
-
-
-def test_facts_of_a_seat_survive_json() -> None:
-    facts = SeatFacts("a:x", "fail", 0.5, {"risk": "fail"}, "unsure", flipped=True)
-    said = judgment({"panel": [facts.to_metadata(), SeatFacts("b:y", "pass").to_metadata()]})
-    assert PanelFacts.of(said).seats == (facts, SeatFacts("b:y", "pass"))
 
 
 def test_what_has_another_form_takes_nothing_else_with_it() -> None:

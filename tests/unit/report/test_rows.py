@@ -4,7 +4,6 @@ import pytest
 
 from fakes import reports as fake
 from prjury.jury.judgment import Judgment
-from prjury.report.headline import why
 from prjury.report.model import SkippedJudge
 from prjury.report.rows import TableRow, at_most, rows
 
@@ -68,13 +67,3 @@ def test_at_most_eight_rows_keep_the_worst_in_order() -> None:
         "t | bad | ❌ no",
         "t and later | 4 more judges | ✅ 3 pass and 1 not run",
     ]
-
-
-def test_a_long_reason_stands_above_the_table_and_not_in_it_again() -> None:
-    said = (
-        "`go build ./...` failed before the tests began (exit code 2, as on the base); nothing was "
-        "compared, since the base does not build either"
-    )
-    report = fake.report(fake.tier("build", fake.ballot("build", Judgment.failed(said))))
-    assert why(report.pull, report.verdict) == (("build", said),)
-    assert [row.words for row in rows(report)] == ["`go build ./...` failed before the tests began"]

@@ -13,7 +13,6 @@ import pytest
 
 from fakes.llm import quote as finding
 from prjury import (
-    ContextualRelevanceJudge,
     CorrectnessJudge,
     FaithfulnessJudge,
     HallucinationJudge,
@@ -141,18 +140,6 @@ def test_a_retrieval_chains_response_brings_its_documents(response: object) -> N
     _, verdict = evaluate("How long?", lambda _: response, FaithfulnessJudge(model()))
     assert verdict.status is Status.PASS
     assert verdict.by_name["faithfulness"].metadata["subjects"] == {"statement-1": "30 days."}
-
-
-def test_relevance_asks_about_each_document() -> None:
-    beside = said("fail", "weather.md", "It rains.")
-    judgment = ContextualRelevanceJudge(model(document_2=beside)).judge(RAG)
-    assert (judgment.status, judgment.effective_score) == (Status.PASS, 0.5)
-    assert judgment.metadata["subjects"] == {"document-1": "terms.md", "document-2": "weather.md"}
-    strict = ContextualRelevanceJudge(model(document_2=beside), threshold=0.9)
-    assert strict.judge(RAG).status is Status.FAIL
-    short = said("fail", "/question", "How long can I return it?")
-    unanswered = ContextualRelevanceJudge(model(sufficient=short)).judge(RAG)
-    assert (unanswered.status, unanswered.effective_score) == (Status.FAIL, 0.0)
 
 
 def test_correctness_compares_output_and_diff_with_the_goal() -> None:

@@ -79,13 +79,6 @@ def test_its_failure_needs_a_true_quote_too() -> None:
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
 
 
-def test_its_abstention_is_one() -> None:
-    unsure = reply(**{name: answer("abstain") for name in FOUR})
-    judgment, _ = decided(unsure, PASSING, PASSING)
-    assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
-    assert judgment.metadata["scope"]["read"] == ("src/app.py",)
-
-
 @pytest.mark.parametrize("reason", ["timeout", "budget", "refused"])
 def test_a_chair_without_an_answer_approves_of_nothing(reason: Any) -> None:
     judgment, _ = decided(ModelError("no", reason), PASSING, PASSING)

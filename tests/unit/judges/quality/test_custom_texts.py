@@ -16,11 +16,6 @@ def own(files: Files, **more: Any) -> OwnTexts:
     return OwnTexts.of(FakeRepository({BASE: files}, **more), BASE)
 
 
-def test_templates_of_judges_and_parts_of_them_lie_in_one_place() -> None:
-    files = {QUALITY: "a", f"{PROMPTS}/_tone.md.j2": "b", f"{PROMPTS}/README.md": "c", "x": "d"}
-    assert own(files).prompts().own == {"quality.md.j2": "a", "_tone.md.j2": "b"}
-
-
 @pytest.mark.parametrize("name", ["qualty", "chair", "more/quality", "tests-exercise-behaviour"])
 def test_a_template_that_nobody_would_use_is_a_clear_error(name: str) -> None:
     with pytest.raises(ConfigError, match=rf"{name}\.md\.j2 is no template of a judge"):

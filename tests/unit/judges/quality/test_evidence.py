@@ -260,13 +260,6 @@ def test_a_file_below_a_directory_b_is_meant_where_there_is_one() -> None:
     assert lines.find(at(1, "another_one()", path="a/x.py")) is not None
 
 
-def test_a_line_of_a_document_may_be_miscounted() -> None:
-    lines = Lines([document("answer", "answer", "one\ntwo\nthree", str)])
-    found = lines.find(at(1, "two", path="answer"))
-    assert found is not None
-    assert found.line == 2
-
-
 def test_relocated_evidence_counts_and_is_counted() -> None:
     moved = msgspec.to_builtins(at(13, "balance += amount"))
     answers = read(reply(risk=answer("fail", [moved, msgspec.to_builtins(at(1, "gone()"))])), FOUR)

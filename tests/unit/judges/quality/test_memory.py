@@ -17,7 +17,6 @@ from fakes.llm import (
     SMALL,
     Notebook,
     Said,
-    Talker,
     alone,
     always,
     answer,
@@ -85,15 +84,6 @@ def test_the_same_change_is_not_asked_about_again(said: str) -> None:
     assert second.metadata["usage"]["usd"] == 0
 
 
-def test_neither_is_one_of_several_sheets() -> None:
-    call_context = Desk(failing)
-    files = [long_file(f"src/f{n}.py", 15) for n in range(5)]
-    first, asked = call_context.judged(*files, room=ROOM)
-    second, again = call_context.judged(*files, room=ROOM)
-    assert (len(asked), len(again)) == (5, 0)
-    assert essence(second) == essence(first)
-
-
 @pytest.mark.parametrize("start", [9, 95, 9_995])
 def test_a_rebase_that_only_moves_lines_asks_nothing_and_shows_todays_lines(start: int) -> None:
     call_context = Desk(failing)
@@ -112,16 +102,6 @@ def test_a_rebase_that_only_moves_lines_asks_nothing_and_shows_todays_lines(star
     assert [check.evidence for check in second.failed_checks] == [
         check.evidence for check in first.failed_checks
     ]
-
-
-def test_another_file_beside_it_is_another_question() -> None:
-    call_context = Desk()
-    files = [long_file(f"src/f{n}.py", 15) for n in range(3)]
-    call_context.judged(*files, room=ROOM)
-    more = [*files, long_file("src/g.py", 15)]
-    _, asked = call_context.judged(*more, room=ROOM)
-    assert {path for prompt in asked for path in paths_of(prompt)} == {file.path for file in more}
-    assert call_context.calls(*more, changed("uv.lock", "+x"), room=ROOM) == len(asked)
 
 
 OTHERS: dict[str, Callable[[], dict[str, Any]]] = {
@@ -167,15 +147,6 @@ def test_a_threshold_is_applied_to_what_is_remembered() -> None:
     assert call_context.judged(SMALL, threshold=0.5)[0].status is Status.PASS
     judgment, asked = call_context.judged(SMALL, threshold=0.9)
     assert (judgment.status, asked) == (Status.FAIL, [])
-
-
-def test_every_run_is_remembered_by_itself() -> None:
-    call_context = Desk()
-    first, asked = call_context.judged(SMALL, runs=3, model=Talker([reply(), HALF, HALF]))
-    second, again = call_context.judged(SMALL, runs=3, model=Talker([]))
-    assert (len(asked), again) == (3, [])
-    assert essence(second) == essence(first)
-    assert [seat["status"] for seat in second.metadata["panel"]] == ["pass", "fail", "fail"]
 
 
 def test_another_description_is_another_question_where_it_is_read() -> None:

@@ -22,7 +22,6 @@ from fakes.llm import (
     quote,
     reply,
     room_for,
-    told,
 )
 from prjury.jury.judgment import Status
 from prjury.ports.messages import ModelError, Prompt
@@ -54,20 +53,6 @@ def failing(prompt: Prompt) -> str:
 
 def fails_at(path: str) -> Callable[[Prompt], str]:
     return lambda prompt: failing(prompt) if path in paths_of(prompt) else reply()
-
-
-def test_a_file_over_the_room_is_asked_about_in_parts() -> None:
-    model = always(reply(), room=ROOM)
-    judgment = judge(model).judge(context(long_file("src/a.py", 100)))
-    shown = [
-        told(line)[3]
-        for prompt in model.asked
-        for part in material(prompt)["files"][0]["hunks"]
-        for line in part["lines"]
-    ]
-    assert shown == [f"line {i:04d} of src/a.py" for i in range(100)]
-    assert len(model.asked) > 2
-    assert judgment.metadata["scope"]["read"] == ("src/a.py",)
 
 
 def test_every_sheet_is_told_what_is_on_the_others() -> None:

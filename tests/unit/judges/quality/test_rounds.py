@@ -61,13 +61,6 @@ def test_a_seat_without_an_answer_does_not_ask_the_others_again() -> None:
     assert calls == [1, 1, 1]
 
 
-def test_the_last_round_counts_however_sure_it_is() -> None:
-    judgment, calls = asked([DREAMING, DREAMING], [DREAMING, DREAMING], confidence=1.0)
-    assert calls == [2, 2]
-    assert judgment.metadata["retry"]["stopped_because"] == "max_iterations"
-    assert judgment.metadata["review"]["dropped"]["no_quote"] == 1
-
-
 def test_no_round_hears_of_the_one_before() -> None:
     model = Talker([DREAMING, PASSING])
     judge(model, rounds=2).judge(context(SMALL))
@@ -104,11 +97,6 @@ def test_whoever_flips_is_asked_again() -> None:
     assert judgment.status is Status.PASS
     rounds = judgment.metadata["retry"]["rounds"]
     assert [asked["mean_confidence"] for asked in rounds] == [0.0, 1.0]
-
-
-def test_whoever_does_not_flip_is_not() -> None:
-    _, calls = asked([HALF, HALF], [PASSING, PASSING], trigger="flip")
-    assert calls == [2, 2]
 
 
 def test_a_leak_in_the_turned_answer_is_a_leak() -> None:

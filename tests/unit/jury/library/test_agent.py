@@ -74,16 +74,6 @@ def test_it_asks_and_classifies() -> None:
     assert (judge.name, judge.description, type_of(judge)) == ("agent", "", JudgeType.AGENT)
 
 
-@pytest.mark.parametrize(
-    "status", [ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN], ids=lambda status: status.value
-)
-def test_everything_can_be_said(status: ExecutionStatus) -> None:
-    client = Later(AgentResult("the log", status, "a warning"))
-    judge = AgentJudge(client, "{goal}", Judgment.failed, "audit", "looks for holes")
-    assert judge.judge(CONTEXT) == Judgment.failed("the log")
-    assert (judge.name, judge.description) == ("audit", "looks for holes")
-
-
 def test_a_goal_of_ones_own_reads_any_context() -> None:
     @dataclass(frozen=True)
     class Branch:

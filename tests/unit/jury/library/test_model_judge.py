@@ -10,7 +10,7 @@ import pytest
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import JudgeType, ask, type_of
+from prjury.jury.judge import JudgeType, ask
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Jury
 from prjury.jury.library.model_judge import ModelJudge, criterion_judge
@@ -42,26 +42,6 @@ class Later(Model):
         return super().ask(prompt)
 
 
-def test_everything_can_be_said() -> None:
-    judge = ModelJudge(
-        "{goal}",
-        lambda reply: Judgment.failed(reply.upper()),
-        model=Model("no idea"),
-        name="greeting",
-        description="is it polite",
-        type=JudgeType.HYBRID,
-    )
-    assert judge.judge(CONTEXT) == Judgment.failed("NO IDEA")
-    assert (judge.name, judge.description) == ("greeting", "is it polite")
-    assert type_of(judge) is JudgeType.HYBRID
-
-
-def test_a_model_that_is_waited_for() -> None:
-    assert ModelJudge("{goal}", model=Later()).judge(CONTEXT) == Judgment.passed(
-        "it does", checks=[Check("model", True, "it does")]
-    )
-
-
 def test_a_template_of_ones_own_reads_any_context() -> None:
     @dataclass(frozen=True)
     class Patch:
@@ -79,12 +59,6 @@ def test_a_template_of_ones_own_reads_any_context() -> None:
 
 def _unanimous() -> ConsensusVoting:
     return ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
-
-
-def test_prompts_can_be_sent() -> None:
-    model = Model()
-    ModelJudge("{agent_output}", model=model).judge(JudgmentContext("g", agent_output="a\udcff"))
-    assert model.asked == ["a\\udcff"]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import strategies
 from prjury.errors import CannotJudgeError
 from prjury.jury.codec import judgment_from_json, judgment_to_json
-from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
+from prjury.jury.judge import Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.repeated import (
     AggregationMethod,
@@ -25,7 +25,7 @@ from prjury.jury.library.repeated import (
     RepeatedJudge,
 )
 from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
-from prjury.jury.voting import ConsensusVoting, ErrorPolicy, MajorityVoting
+from prjury.jury.voting import ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 
 FINE = Judgment.passed("fine")
@@ -121,17 +121,6 @@ def test_it_is_called_like_the_judge() -> None:
     assert repeated.aggregation == MedianAggregationStrategy()
 
 
-def test_every_run_is_asked_about_the_same() -> None:
-    contexts: list[str] = []
-
-    def notes(context: str) -> Judgment:
-        contexts.append(context)
-        return scored(1.0)
-
-    assert RepeatedJudge(notes, 4).judge("this").status is Status.PASS
-    assert contexts == ["this"] * 4
-
-
 # One after the other, or all at once.
 
 
@@ -196,12 +185,6 @@ def test_runs_that_raise_are_errors_among_the_others() -> None:
     )
     assert told(said)["unscored"] == ("abstain: docs only",)
     assert told(said)["valid_indices"] == (1, 4)
-
-
-def test_a_run_that_returns_something_else_is_an_error() -> None:
-    said = RepeatedJudge(FunctionJudge(lambda _: "yes", "odd"), 1).judge(None)  # type: ignore[arg-type,return-value]
-    assert said.status is Status.ERROR
-    assert "odd returned a str instead of a Judgment" in said.reasoning
 
 
 @pytest.mark.parametrize(
@@ -316,11 +299,6 @@ def test_votes_that_cannot_be_counted_are_an_error_that_says_what_to_do(
     assert said.metadata["reason"] == "no_numeric_score"
     assert told(said)["aggregate"] is None
     assert told(said)["strategy"] == str(aggregation)
-
-
-def test_the_advice_for_votes_without_a_score_works() -> None:
-    verdict = seated([InTurn(FINE), InTurn(FINE), InTurn(FINE)], MajorityVoting()).vote(None)
-    assert verdict.aggregated.status is Status.PASS
 
 
 # Strategies of one's own.

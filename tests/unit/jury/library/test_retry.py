@@ -14,10 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from fakes.unruly import BROKEN, FINE, LONG, Chatty, Deaf, hanging, raising
+from fakes.unruly import BROKEN, FINE, LONG, Chatty, hanging, raising
 from prjury.agents.judge import AgentJudge
 from prjury.jury.cascade import CascadedJury, Tier
-from prjury.jury.codec import judgment_to_json
 from prjury.jury.compose import named
 from prjury.jury.confidence import Confidence
 from prjury.jury.context import JudgmentContext
@@ -164,34 +163,6 @@ def test_errors_do_not_count_as_sure() -> None:
     assert told(said)["rounds"][0]["confidences"] == {"judge": None, "judge-2": 0.8}
 
 
-def test_the_evidence_tells_every_round() -> None:
-    first = Rounds([sure(0.5), sure(0.9, FAIL)], "first")
-    second = Rounds([sure(None, ABSTAIN), sure(0.8)], "second")
-    said = retrying([first, second], max_iterations=3).vote(None).aggregated
-    assert told(said) == {
-        "confidence_threshold": 0.7,
-        "max_iterations": 3,
-        "stopped_because": "met_threshold",
-        "strategies": {"first": "self_report", "second": "self_report"},
-        "rounds": (
-            {
-                "mean_confidence": 0.5,
-                "confidences": {"first": 0.5, "second": None},
-                "confidence_errors": {},
-                "statuses": {"first": "pass", "second": "abstain"},
-            },
-            {
-                "mean_confidence": 0.85,
-                "confidences": {"first": 0.9, "second": 0.8},
-                "confidence_errors": {},
-                "statuses": {"first": "fail", "second": "pass"},
-            },
-        ),
-    }
-    assert said.metadata["aggregation"]["strategy"] == "majority"
-    assert json.loads(json.dumps(judgment_to_json(said)))["metadata"]["iterations"] == 2
-
-
 # What judges see.
 
 
@@ -206,17 +177,6 @@ def test_every_round_asks_about_the_very_same_thing(parallel: bool) -> None:
     assert context == ["the question"]
 
 
-def test_judges_of_a_round_work_side_by_side() -> None:
-    together = threading.Barrier(3)
-
-    def meets(context: object) -> Judgment:
-        together.wait(LONG)
-        return sure(0.1)
-
-    said = retrying([meets] * 3, max_iterations=2).vote(None).aggregated
-    assert (said.status, said.metadata["iterations"]) == (PASS, 2)
-
-
 def test_one_after_the_other_everybody_works_in_the_calling_thread() -> None:
     threads: list[int] = []
 
@@ -226,19 +186,6 @@ def test_one_after_the_other_everybody_works_in_the_calling_thread() -> None:
 
     retrying([works, works], works, parallel=False).vote(None)
     assert threads == [threading.get_ident()] * 5
-
-
-def test_a_listener_hears_of_every_round_and_of_the_chair() -> None:
-    listener = Chatty()
-    jury = retrying([Rounds([sure(0.1)] * 2)], Chair(), name="panel", parallel=False)
-    jury.vote(None, listener=listener)
-    assert listener.heard == [
-        (word, "panel", name)
-        for name in ("judge", "judge", "chair")
-        for word in ("started", "finished")
-    ]
-    deaf = Deaf(ValueError("display"), "finished")
-    assert retrying([Says("a", FINE)], Chair()).vote(None, listener=deaf).status is PASS
 
 
 # The roster.
@@ -396,12 +343,6 @@ def test_a_second_answer_that_fails_says_nothing_of_the_first() -> None:
         "flip_error": "crashed with ValueError: one side only",
     }
     assert told(verdict.aggregated)["rounds"][0]["confidences"] == {"a": None}
-
-
-def test_a_jury_is_of_the_type_of_its_judges_where_nobody_is_in_the_chair() -> None:
-    models = [Says("a", FINE, MODEL), Says("b", FINE, MODEL)]
-    assert JuryWithRetry(models).type is MODEL
-    assert JuryWithRetry(models, Chair(FINE, JudgeType.DETERMINISTIC)).type is JudgeType.HYBRID
 
 
 # Counting without a chair.
@@ -578,30 +519,6 @@ def test_the_time_covers_the_chair() -> None:
     assert said.metadata["met_threshold"] is True
 
 
-def test_a_chair_without_time_is_not_asked() -> None:
-    chair = Chair()
-    seats = [Seat(Says("a", sure(1.0)), confidence=lambda _: time.sleep(0.3))]
-    said = retrying(seats, chair).vote(None, timeout=0.2).aggregated
-    assert said.reasoning == "chair: was not asked, because the time was over before"
-    assert (said.status, said.metadata["reason"]) == (ERROR, "timeout")
-    assert (told(said)["stopped_because"], chair.read) == ("timeout", [])
-
-
-def test_without_time_for_another_round_it_stops_with_what_it_has() -> None:
-    asked: list[object] = []
-
-    def slow(context: object) -> Judgment:
-        asked.append(context)
-        time.sleep(1.2)
-        return sure(0.1)
-
-    verdict = retrying([slow], max_iterations=5).vote(None, timeout=2.3)
-    said = verdict.aggregated
-    assert (verdict.status, len(asked)) == (PASS, 1)
-    assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (1, False)
-    assert told(said)["stopped_because"] == "timeout"
-
-
 @pytest.mark.parametrize("chair", [None, Chair()])
 def test_without_any_time_nobody_is_asked(chair: Chair | None) -> None:
     judge = Rounds([sure(1.0)])
@@ -651,13 +568,6 @@ def test_plain_model_judges_are_asked_for_their_confidence() -> None:
     assert {said.reasoning for said in verdict.individual} == {"fine"}
     for model in models:
         assert model.prompts == [f"Is it done?\n\n{CONFIDENCE_FORM}"]
-
-
-def test_model_judges_that_are_not_sure_are_asked_the_same_again() -> None:
-    model = Model("YES\nConfidence: 0.2", "YES\nConfidence: 0.9")
-    verdict = JuryWithRetry([ModelJudge("So?", model=model)]).vote(JudgmentContext("it"))
-    assert verdict.aggregated.metadata["iterations"] == 2
-    assert model.prompts[0] == model.prompts[1]
 
 
 def test_an_agent_and_a_judge_under_another_name_are_asked_too() -> None:
@@ -719,21 +629,6 @@ def test_within_a_jury_it_keeps_to_that_ones_time() -> None:
     assert panel.status is FAIL
     assert told(panel)["stopped_because"] == "timeout"
     assert panel.metadata["jury"]["a"]["status"] == "pass"
-
-
-def test_as_the_jury_of_a_tier() -> None:
-    unsure = retrying([Rounds([sure(0.1), sure(0.2, FAIL)])], name="quality")
-    cascade = CascadedJury(
-        [
-            Tier("build", seated([Says("build", FINE)], PROPAGATE)),
-            Tier("quality", unsure, TierPolicy.FINAL_TIER),
-        ]
-    )
-    listener = Chatty()
-    verdict = cascade.vote(None, timeout=LONG, listener=listener)
-    assert (verdict.status, verdict.decided_by) == (FAIL, "quality")
-    assert verdict.aggregated.metadata["iterations"] == 2
-    assert listener.heard.count(("started", "quality", "judge")) == 2
 
 
 class Late:

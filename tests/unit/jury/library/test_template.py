@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.library.template import FIELDS, Template, fill
+from prjury.jury.library.template import Template, fill
 
 FULL = JudgmentContext(
     "fix {error}",
@@ -51,23 +51,6 @@ FULL = JudgmentContext(
 )
 def test_filling(text: str, expected: str) -> None:
     assert Template(text)(FULL) == expected
-
-
-def test_what_is_none_is_nothing() -> None:
-    context = JudgmentContext("g")
-    text = "".join(f"{{{name}}}|" for name in FIELDS)
-    assert Template(text)(context) == "g|||unknown||||||"
-    assert FIELDS == (
-        "goal",
-        "workspace",
-        "agent_output",
-        "execution_status",
-        "started_at",
-        "execution_time",
-        "error",
-        "diff",
-        "trajectory",
-    )
 
 
 @pytest.mark.parametrize(

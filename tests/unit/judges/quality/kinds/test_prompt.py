@@ -11,7 +11,6 @@ from fakes.llm import (
     always,
     answer,
     context,
-    material,
     ports,
     quote,
     reply,
@@ -56,13 +55,6 @@ def test_it_goes_by_its_own_name_and_asks_its_own_questions() -> None:
     assert "- `metric`: Is every unit metric?" in model.asked[0].system
 
 
-@pytest.mark.parametrize("commit", [None, COMMIT])
-def test_its_text_may_be_a_file_of_the_base(commit: str | None) -> None:
-    files = {"judges/units.md": "Use metres.\n"}
-    text = instructions(options(commit, file="judges/units.md"), files=files)
-    assert "# What matters\n\nUse metres.\n" in text
-
-
 @pytest.mark.parametrize(
     "path",
     ["judges/feet.md", "./judges/units.md", "../judges/units.md", "judges", "/judges/units.md", ""],
@@ -104,24 +96,6 @@ def test_a_directory_of_the_machine_is_no_prompt(tmp_path: Path) -> None:
         made.judge(context(SMALL))
 
 
-def test_the_description_is_shown_if_it_is_wished_for() -> None:
-    told: dict[str, Any] = {"title": "In feet", "body": "As everybody."}
-    model = always(reply(ASKED))
-    made = own_judge(model, options(**SAYS, sees_description=True))
-    made.judge(context(SMALL, **told))
-    own_judge(model).judge(context(SMALL, **told))
-    seeing, blind = model.asked
-    assert material(seeing)["documents"][0]["hunks"][0]["lines"][0] == " 1|In feet"
-    assert "`/description`" in seeing.system
-    assert "documents" not in material(blind)
-    assert "`/description`" not in blind.system
-
-
 def test_whoever_sees_the_description_only_lowers() -> None:
     assert make(options(**SAYS, sees_description=True), ports()).lowers_only
     assert not make(options(), ports()).lowers_only
-
-
-def test_the_template_around_it_may_be_the_repositorys_own() -> None:
-    files = {".github/prjury/prompts/prompt.md.j2": "Ours: {{ task }} {{ sees_description }}"}
-    assert instructions(options(text="Metres."), files=files) == "Ours: Metres. False"

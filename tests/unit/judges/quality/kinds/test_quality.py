@@ -55,15 +55,6 @@ def test_guidelines_of_the_head_say_nothing() -> None:
     assert "pprove" not in model.asked[0].system
 
 
-def test_an_own_template_takes_the_place_of_ours() -> None:
-    own = "{% set version = 'ours-3' %}Be kind. {{ criteria.risk }}"
-    model = always(reply())
-    judgment = judge(model, files={OWN: own}).judge(context(SMALL))
-    assert model.asked[0].system.startswith("Be kind. Is the change free of security holes")
-    assert judgment.metadata["prompt"]["version"] == "ours-3"
-    assert judgment.metadata["prompt"]["name"] == "quality"
-
-
 def test_what_every_run_needs_is_there_whatever_the_template_says() -> None:
     model = always(reply())
     judge(model, files={OWN: "Be kind."}).judge(context(SMALL))
@@ -149,12 +140,6 @@ def test_tests_count_beside_any_line_of_code(code: FileChange) -> None:
     judgment = judge(always(UNTESTED)).judge(context(SETTING, code))
     assert judgment.status is Status.FAIL
     assert "not_applicable" not in judgment.metadata
-
-
-def test_a_question_of_ones_own_counts_always() -> None:
-    own = {"tests": "Is the setting tested?"}
-    judgment = judge(always(reply(own, tests=FAILING_SETTING)), criteria=own)
-    assert judgment.judge(context(SETTING)).status is Status.FAIL
 
 
 def test_where_only_tests_are_asked_for_and_none_is_due_nobody_is_asked() -> None:

@@ -12,8 +12,6 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    first_quote,
-    long_file,
     paths_of,
     ports,
     quote,
@@ -79,19 +77,3 @@ def test_a_test_that_proves_nothing_fails() -> None:
     judgment = judge_of_tests(always(said)).judge(context(SMALL, TEST))
     assert judgment.status is Status.FAIL
     assert str(judgment.failed_checks[0].location) == "tests/test_app.py:1"
-
-
-def test_a_large_test_is_split_like_any_file() -> None:
-    model = always(
-        lambda prompt: reply(CRITERIA, real_subject=answer("fail", [first_quote(prompt)])), room=300
-    )
-    judgment = judge_of_tests(model).judge(context(long_file("tests/test_a.py", 60)))
-    assert judgment.metadata["sheets"]["asked"] == len(model.asked) > 1
-    assert judgment.status is Status.FAIL
-
-
-def test_it_has_a_template_of_its_own() -> None:
-    own = {".github/prjury/prompts/tests.md.j2": "Look at {{ criteria.keys() | join(' ') }}."}
-    model = always(reply(CRITERIA))
-    judge_of_tests(model, files=own).judge(context(TEST))
-    assert model.asked[0].system == "Look at would_fail real_subject says_what_is_expected."
