@@ -34,8 +34,6 @@ from prjury.jury.guard import catch_crash, describe_crash, hear, itself, patienc
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
-from prjury.jury.library.repeated import RepeatedJudge
-from prjury.jury.score import BooleanScore
 from prjury.jury.voting import Ballot, ConsensusVoting, ErrorPolicy, MajorityVoting
 from strategies import Says, seated
 
@@ -80,10 +78,6 @@ def test_it_may_end_much_earlier_but_never_later(timeout: float, expected: float
     assert inner.at - time.monotonic() == pytest.approx(expected, abs=0.2)
 
 
-def test_without_a_deadline_outside_there_is_none_inside() -> None:
-    assert deadline_within(None) is None
-
-
 def test_the_deadline_of_a_vote_ends_with_it() -> None:
     heard(GOOD, until=Deadline.after(10), parallel=False)
     assert patience(None) is None
@@ -93,11 +87,6 @@ def test_the_deadline_of_a_vote_ends_with_it() -> None:
 def test_a_timeout_is_a_number(timeout: Any) -> None:
     with pytest.raises(TypeError, match=r"^a timeout is a number of seconds, not "):
         seated([GOOD], MajorityVoting()).vote(None, timeout=timeout)
-
-
-def test_a_timeout_is_not_nan() -> None:
-    with pytest.raises(ValueError, match=r"^a timeout is a number of seconds, not nan$"):
-        seated([GOOD], MajorityVoting()).vote(None, timeout=float("nan"))
 
 
 @pytest.mark.parametrize("timeout", [1e300, float("inf"), 10**400])
@@ -116,10 +105,6 @@ def test_no_time_at_all(timeout: float) -> None:
     (said,) = verdict.individual
     assert said.reasoning == "was not asked, because the time was over before"
     assert said.metadata == {"reason": "timeout"}
-
-
-def test_a_deadline_may_be_endless() -> None:
-    assert heard(GOOD, until=Deadline(float("inf")))[0].judgment == FINE
 
 
 # Judges that hang.
@@ -224,24 +209,6 @@ def test_a_hanging_member_of_an_inner_jury_costs_its_own_ballot(parallel: bool) 
             r"1\.[1-8] s; its thread prjury-inner-hanging was abandoned",
             reasoning,
         )
-
-
-def test_a_hanging_run_of_a_repeated_judge_costs_that_run() -> None:
-    released, runs = threading.Event(), iter(range(3))
-    scored = Judgment.passed("sure", score=BooleanScore.PASS)
-
-    def hangs_once(context: object) -> Judgment:
-        if next(runs) == 1:
-            released.wait(LONG)
-        return scored
-
-    repeated = RepeatedJudge(hangs_once, 3, parallel=True)
-    try:
-        said, good = seated([repeated, GOOD], PROPAGATE).vote(None, timeout=2).individual
-    finally:
-        released.set()
-    assert (said.status, good) == (Status.PASS, FINE)
-    assert said.metadata["repeated"]["valid_indices"] in {(0, 1), (0, 2), (1, 2)}
 
 
 def test_a_judge_that_asks_its_own_jury_is_stopped() -> None:

@@ -74,20 +74,6 @@ def test_it_asks_and_classifies() -> None:
     assert (judge.name, judge.description, type_of(judge)) == ("agent", "", JudgeType.AGENT)
 
 
-def test_a_goal_of_ones_own_reads_any_context() -> None:
-    @dataclass(frozen=True)
-    class Branch:
-        name: str
-
-    def goal(context: Branch) -> str:
-        return f"Does {context.name} build? {{goal}}"
-
-    client = Client()
-    judge = AgentJudge(client, goal)
-    assert judge.judge(Branch("main")).status is Status.PASS
-    assert client.asked == [("Does main build? {goal}", None)]
-
-
 @pytest.mark.parametrize(
     ("reports", "reason", "told"),
     [
@@ -207,24 +193,3 @@ def test_a_security_audit_by_an_agent(tmp_path: Path) -> None:
         ),
         metadata={"agent": {"holes": 2}},
     )
-
-
-def test_a_security_audit_that_finds_nothing(tmp_path: Path) -> None:
-    (tmp_path / "app.py").write_text("print(1)\n")
-    said = audit().judge(JudgmentContext("add a search", tmp_path))
-    assert (said.status, said.effective_score) == (Status.PASS, 1.0)
-
-
-@pytest.mark.parametrize("function", [lambda goal: "YES", lambda goal, workspace: "YES"])
-def test_a_function_is_a_client_too(function: Any) -> None:
-    assert AgentJudge(function, "{goal}").judge(CONTEXT).status is Status.PASS
-
-
-def test_a_classifier_that_wants_the_context_gets_it() -> None:
-    def classify(reply: str, context: JudgmentContext) -> Judgment:
-        return Judgment.passed(f"{reply} about {context.goal}")
-
-    said = AgentJudge(lambda goal: "fine", "look", classify).judge(CONTEXT)
-    assert said.reasoning == f"fine about {CONTEXT.goal}"
-    sure = AgentJudge(lambda goal: "fine\nConfidence: 0.5", "look", classify).asking_confidence()
-    assert sure.judge(CONTEXT).confidence == 0.5

@@ -15,7 +15,6 @@ import pytest
 from prjury.jury.compose import all_of, always_pass
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
-from prjury.jury.guard import Listener
 from prjury.jury.judge import JudgeType, judge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
@@ -158,35 +157,15 @@ class Client:
         return AgentResult(f"{goal} in {workspace}", metadata={"steps": 2})
 
 
-class BrokenClient:
-    def run(self, goal: str, workspace: Path | None) -> AgentResult:
-        return {"output": goal}  # type: ignore[return-value]
-
-
 def test_an_agents_client() -> None:
     result, verdict = evaluate("g", Client(), _on_output("g in /w"), "/w")
     assert result == AgentResult("g in /w", metadata={"steps": 2})
     assert verdict.status is Status.PASS
 
 
-def test_an_agents_client_that_returns_something_else() -> None:
-    result, verdict = evaluate("g", BrokenClient(), always_pass())
-    error = "TypeError: the client returned a dict instead of an AgentResult"
-    assert result is None
-    assert verdict.aggregated.metadata["execution"] == {"status": "failed", "error": error}
-
-
 class Framework:
     async def run(self, prompt: str, *, deps: object = None) -> str:
         return prompt
-
-
-def test_something_else_with_run_is_a_mistake_and_no_failure_of_an_agent() -> None:
-    told = "Framework.run takes no goal and workspace: too many positional arguments"
-    with pytest.raises(TypeError, match=f"^{told}$"):
-        evaluate("g", Framework(), always_pass())  # type: ignore[call-overload]
-    with pytest.raises(TypeError, match=f"^{told}$"):
-        asyncio.run(evaluate_async("g", Framework(), always_pass()))  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize("key", ["tool_calls", "tools"])
@@ -387,44 +366,6 @@ def test_whatever_votes() -> None:
         evaluate("g", lambda: "x", Own(OSError("gone")))
 
 
-def test_a_timeout_is_handed_on_only_where_there_is_one() -> None:
-    class Patient:
-        def __init__(self) -> None:
-            self.options: list[object] = []
-
-        def vote(
-            self,
-            context: JudgmentContext,
-            *,
-            timeout: float | None = None,
-            listener: Listener | None = None,
-        ) -> JuryVerdict:
-            self.options.append(timeout)
-            return JuryVerdict(Judgment.passed("fine"))
-
-    patient = Patient()
-    evaluate("g", lambda: "x", patient, timeout=0.0)
-    evaluate("g", lambda: "x", patient)
-    assert patient.options == [0.0, None]
-
-
-def test_an_evaluation_within_a_jury_keeps_to_its_time() -> None:
-    over = threading.Event()
-
-    def stuck(context: JudgmentContext) -> Judgment:
-        over.wait(20)
-        return Judgment.passed("never heard")
-
-    def inner(context: JudgmentContext) -> Judgment:
-        return evaluate("inner", lambda: "x", stuck)[1].aggregated
-
-    jury: Jury[JudgmentContext] = Jury([inner], ConsensusVoting())
-    verdict = jury.vote(JudgmentContext("outer"), timeout=1)
-    over.set()
-    assert verdict.individual[0].metadata["execution"] == SUCCESS
-    assert verdict.individual[0].metadata["reason"] == "timeout"
-
-
 @pytest.mark.parametrize(
     ("call", "result"),
     [
@@ -467,53 +408,3 @@ def test_evaluate_in_an_event_loop_does_not_block_it() -> None:
 
     asyncio.run(main())
     assert ticks >= 10
-
-
-def test_what_is_awaited_runs_in_the_same_event_loop_and_the_rest_in_threads() -> None:
-    threads: list[threading.Thread] = []
-
-    def look(context: JudgmentContext) -> Judgment:
-        threads.append(threading.current_thread())
-        return Judgment.passed("seen")
-
-    def plain() -> None:
-        threads.append(threading.current_thread())
-
-    async def where() -> asyncio.AbstractEventLoop:
-        return asyncio.get_running_loop()
-
-    class Here:
-        async def run(self, goal: str, workspace: Path | None) -> str:
-            return str(id(asyncio.get_running_loop()))
-
-    async def main() -> None:
-        loop = asyncio.get_running_loop()
-        assert (await evaluate_async("g", where, look))[0] is loop
-        assert (await evaluate_async("g", Here(), look))[0] == AgentResult(str(id(loop)))
-        await evaluate_async("g", plain, look)
-
-    asyncio.run(main())
-    assert len(threads) == 4
-    assert threading.main_thread() not in threads
-
-
-def test_a_call_in_an_event_loop_may_be_limited() -> None:
-    cancelled = asyncio.Event()
-
-    async def later() -> None:
-        try:
-            await asyncio.sleep(20)
-        except asyncio.CancelledError:
-            cancelled.set()
-            raise
-
-    async def main() -> None:
-        for call in (later, lambda: time.sleep(5)):
-            began = time.monotonic()
-            result, verdict = await evaluate_async("g", call, always_pass(), timeout=0.1)
-            assert time.monotonic() - began < 3
-            assert result is None
-            assert verdict.aggregated.metadata["execution"]["status"] == "timeout"
-        await asyncio.wait_for(cancelled.wait(), 3)  # at its end the loop would cancel it anyway
-
-    asyncio.run(main())

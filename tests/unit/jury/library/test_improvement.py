@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment
-from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.improvement import improve
 
 
@@ -63,33 +61,6 @@ def test_feedback_is_as_long_as_asked_for() -> None:
     assert asked[1].endswith(":\n\nFAIL: " + "x" * 23 + "…")
     improve("g", asked.append, lambda _: Judgment.failed("x" * 9000), 2)
     assert len(asked[3].partition("right:\n\n")[2]) == 4000
-
-
-def test_agents_of_every_kind_work_in_the_workspace(tmp_path: Path) -> None:
-    class Client:
-        async def run(self, goal: str, workspace: Path | None) -> str:
-            await asyncio.sleep(0)
-            return f"{goal} in {workspace}"
-
-    async def later(goal: str, workspace: Path | None) -> str:
-        return f"{goal} in {workspace}"
-
-    for call in (Client(), later):
-        done = improve("g", call, lambda _: Judgment.passed("fine"), workspace=str(tmp_path))
-        assert done.verdict.aggregated.metadata["execution"]["status"] == "success"
-        assert getattr(done.result, "output", done.result) == f"g in {tmp_path}"
-        done = improve("g", call, lambda _: Judgment.passed("fine"))
-        assert getattr(done.result, "output", done.result) == "g in None"
-
-
-def test_judges_see_the_goal_as_it_was_given() -> None:
-    def judge(context: JudgmentContext) -> Judgment:
-        assert context.goal == "g"
-        assert context.metadata["baseline"] == 50
-        return Judgment.failed(f"{context.metadata['round']}")
-
-    done = improve("g", lambda goal: AgentResult("x"), judge, 2, metadata={"baseline": 50})
-    assert [one.verdict.aggregated.reasoning[-1] for one in done.rounds] == ["1", "2"]
 
 
 def test_there_is_at_least_one_round() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,6 @@ from prjury.jury.judge import Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.repeated import (
     AggregationMethod,
-    BaseJudgeAggregator,
     MajorityVoteAggregationStrategy,
     MedianAggregationStrategy,
     RepeatedJudge,
@@ -304,26 +303,6 @@ def test_votes_that_cannot_be_counted_are_an_error_that_says_what_to_do(
 # Strategies of one's own.
 
 
-class Strict(BaseJudgeAggregator):
-    strategy = "strict"
-
-    def aggregate(self, results: Sequence[Judgment], total_judges: int) -> Judgment:
-        raise ValueError("I take nothing")
-
-
-def test_a_strategy_of_ones_own_that_refuses_numbers_is_at_fault() -> None:
-    with pytest.raises(ValueError, match="I take nothing"):
-        heard(scored(0.5), FINE, aggregation=Strict())
-
-
-def test_what_it_refuses_without_numbers_is_told() -> None:
-    said = heard(FINE, aggregation=Strict())
-    assert said.reasoning.startswith(
-        "there is no strict of these runs: I take nothing. Give every "
-    )
-    assert told(said)["strategy"] == "strict"
-
-
 # What is refused.
 
 
@@ -339,12 +318,6 @@ def test_runs_are_a_whole_number(runs: Any) -> None:
     with pytest.raises(TypeError) as refusal:
         RepeatedJudge(FINE_JUDGE, runs)
     assert str(refusal.value) == f"runs is a whole number, not {runs!r}"
-
-
-def test_a_judge_or_a_function_is_needed() -> None:
-    inner: Any = "build"
-    with pytest.raises(TypeError, match="'build' is neither a judge nor a function"):
-        RepeatedJudge(inner, 2)
 
 
 def test_the_aggregation_is_checked_at_once() -> None:

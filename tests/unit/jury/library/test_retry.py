@@ -1,12 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import pytest
@@ -15,9 +12,7 @@ from hypothesis import strategies as st
 
 import strategies
 from fakes.unruly import BROKEN, FINE, LONG, Chatty, hanging, raising
-from prjury.agents.judge import AgentJudge
 from prjury.jury.cascade import CascadedJury, Tier
-from prjury.jury.compose import named
 from prjury.jury.confidence import Confidence
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
@@ -25,7 +20,7 @@ from prjury.jury.judge import FunctionJudge, JudgeType, Opinion
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
 from prjury.jury.library.model_judge import ModelJudge
-from prjury.jury.library.replies import ASSESSMENT_FORM, CONFIDENCE_FORM, assessment
+from prjury.jury.library.replies import CONFIDENCE_FORM
 from prjury.jury.library.retry import JuryWithRetry, RoundContext
 from prjury.jury.score import NumericalScore
 from prjury.jury.verdicts import JuryVerdict, TierPolicy
@@ -166,28 +161,6 @@ def test_errors_do_not_count_as_sure() -> None:
 # What judges see.
 
 
-@pytest.mark.parametrize("parallel", [True, False])
-def test_every_round_asks_about_the_very_same_thing(parallel: bool) -> None:
-    context = ["the question"]
-    judges = [Rounds([sure(0.1)] * 3) for _ in range(3)]
-    retrying(judges, max_iterations=3, parallel=parallel).vote(context)
-    shown = [seen for judge in judges for seen in judge.shown]
-    assert len(shown) == 9
-    assert all(seen is context for seen in shown)
-    assert context == ["the question"]
-
-
-def test_one_after_the_other_everybody_works_in_the_calling_thread() -> None:
-    threads: list[int] = []
-
-    def works(context: object) -> Judgment:
-        threads.append(threading.get_ident())
-        return sure(0.1)
-
-    retrying([works, works], works, parallel=False).vote(None)
-    assert threads == [threading.get_ident()] * 5
-
-
 # The roster.
 
 
@@ -274,13 +247,6 @@ def test_a_confidence_that_cannot_be_taken_is_told(
     assert asked["confidence_errors"]["odd"].startswith(message)
     assert verdict.aggregated.metadata["iterations"] == 1
     assert chair.read[0].confidence_errors == asked["confidence_errors"]
-
-
-def test_a_function_without_an_idea_is_no_error() -> None:
-    said = retrying([Seat(Says("a", sure(1.0)), confidence=lambda _: None)]).vote(None).aggregated
-    assert said.metadata["iterations"] == 2
-    assert told(said)["rounds"][1]["confidence_errors"] == {}
-    assert told(said)["rounds"][1]["confidences"] == {"a": None}
 
 
 # Asked twice, the second time the other way round.
@@ -373,19 +339,6 @@ def test_the_last_round_is_counted(
     assert verdict.aggregated.metadata["aggregation"]["strategy"] == voting.name
 
 
-def test_a_strategy_that_fails_is_an_error() -> None:
-    class Broken:
-        name = "broken"
-
-        def aggregate(self, ballots: Any, /) -> Judgment:
-            raise ZeroDivisionError("no votes")
-
-    said = retrying([Says("a", sure(1.0))], voting=Broken()).vote(None).aggregated
-    assert said.reasoning == "crashed with ZeroDivisionError: no votes"
-    assert said.metadata["reason"] == "crashed"
-    assert said.metadata["iterations"] == 1
-
-
 # The chair.
 
 
@@ -440,12 +393,6 @@ def test_a_chair_that_raises_is_an_error(crash: BaseException, parallel: bool) -
     assert verdict.status is ERROR
     assert verdict.aggregated.reasoning == f"chair: crashed with {type(crash).__name__}: no"
     assert told(verdict.aggregated)["stopped_because"] == "met_threshold"
-
-
-def test_a_chair_may_abstain() -> None:
-    chair = Chair(Judgment.abstained("too close", "undecided"))
-    said = retrying([Says("a", sure(1.0))], chair).vote(None).aggregated
-    assert (said.status, said.label, said.metadata["reason"]) == (ABSTAIN, "undecided", "undecided")
 
 
 def test_a_chair_cannot_be_checked_by_a_strategy_that_fails() -> None:
@@ -570,29 +517,6 @@ def test_plain_model_judges_are_asked_for_their_confidence() -> None:
         assert model.prompts == [f"Is it done?\n\n{CONFIDENCE_FORM}"]
 
 
-def test_an_agent_and_a_judge_under_another_name_are_asked_too() -> None:
-    class Client:
-        def run(self, goal: str, workspace: object, /) -> str:
-            assert goal.endswith(CONFIDENCE_FORM)
-            return "YES\nConfidence: 90 %"
-
-    model = Model("NO\nConfidence: 0.5")
-    judges = [AgentJudge(Client(), "So?"), named(ModelJudge("So?", model=model), "b")]
-    verdict = JuryWithRetry(judges).vote(JudgmentContext("it"))
-    assert [said.confidence for said in verdict.individual] == [0.9, 0.5]
-    assert [ballot.judge for ballot in verdict.ballots] == ["agent", "b"]
-
-
-def test_who_is_asked_for_a_confidence_already_is_not_asked_twice() -> None:
-    reply = json.dumps({"status": "pass", "rationale": "fine", "confidence": 0.9})
-    for classify in (assessment, partial(assessment, threshold=0.7)):
-        model = Model(reply)
-        judge = ModelJudge(f"So?\n{ASSESSMENT_FORM}", classify, model=model)
-        verdict = JuryWithRetry([judge]).vote(JudgmentContext("it"))
-        assert verdict.individual[0].confidence == 0.9
-        assert model.prompts == [f"So?\n{ASSESSMENT_FORM}"]
-
-
 @pytest.mark.parametrize("strategy", ["agreement", "flip", lambda said: 1.0])
 def test_where_another_strategy_is_set_the_prompt_is_left_alone(strategy: Any) -> None:
     model = Model("YES")
@@ -618,17 +542,6 @@ def test_as_a_member_of_a_jury() -> None:
     assert isinstance(inside, JuryVerdict)
     assert (inside.status, inside.individual) == (FAIL, (sure(0.9),))
     assert inside.aggregated.metadata["iterations"] == 2
-
-
-def test_within_a_jury_it_keeps_to_that_ones_time() -> None:
-    with hanging() as stuck:
-        inner = retrying([Says("a", sure(0.1)), stuck], name="panel").as_judge()
-        verdict = seated([inner, Says("b", FINE)], PROPAGATE).vote(None, timeout=1.5)
-    panel, good = verdict.individual
-    assert good == FINE
-    assert panel.status is FAIL
-    assert told(panel)["stopped_because"] == "timeout"
-    assert panel.metadata["jury"]["a"]["status"] == "pass"
 
 
 class Late:
