@@ -5,9 +5,8 @@ import pytest
 from fakes.github import ACTIONS_APP, FakeGitHub, running
 from fakes.github.repository import rule_payload
 from prjury.errors import SourceError
-from prjury.github.client import GITHUB_API, Connection, RetryBudget
+from prjury.github.client import Connection, RetryBudget
 from prjury.github.settings import (
-    BranchRules,
     RepoSettings,
     RequiredCheck,
     read_settings,
@@ -61,12 +60,6 @@ def test_rules_are_read_from_all_pages() -> None:
     assert not found.has_queue
 
 
-def test_a_branch_with_a_slash_is_asked_for_as_one_name() -> None:
-    with running(strict=False) as fake, rights(fake) as port:
-        assert port.rules("release/1.0") == BranchRules()
-        assert "/rules/branches/release%2F1.0?" in fake.requests[-1].path
-
-
 def test_the_protection_names_its_checks() -> None:
     with running() as fake, rights(fake) as port:
         assert port.protection("main") == ()
@@ -90,14 +83,6 @@ def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> N
         port.protection("main")
     assert caught.value.reason == "permission"
     assert "administration: read" in caught.value.remedy
-
-
-def test_the_number_of_actions_is_known_of_github_itself_alone() -> None:
-    def there(api: str) -> int | None:
-        return RepoSettings(Connection(api), "octo/shop").actions_app
-
-    assert there(GITHUB_API) == ACTIONS_APP
-    assert there("https://ghe.example.com/api/v3") is None
 
 
 def test_without_a_way_to_ask_there_is_a_reason() -> None:
