@@ -40,11 +40,8 @@ Event: TypeAlias = Mapping[str, Any]
 class AgentAnswer(Struct, frozen=True):
     """What an agent said at the end, and what it says that it took.
 
-    Attributes:
-        text: its last message; all that was printed, where that is no JSON.
-        error: what went wrong by its own account.
-        turns: events of JSON lines that end a turn, or its own count.
-        tool_calls: the tools that it used: ``name``, ``target`` and ``outcome``, as far as known.
+    The text is its last message, or all that was printed where that is no JSON; a tool call has
+    ``name``, ``target`` and ``outcome``, as far as known.
     """
 
     text: str
@@ -63,11 +60,7 @@ class AgentAnswer(Struct, frozen=True):
 
 
 def read_answer(printed: str) -> AgentAnswer:
-    """Read what the program printed.
-
-    Lines that are no JSON, such as warnings, do not count beside lines that are; without any,
-    everything is text.
-    """
+    """Read what the program printed: lines of JSON alone where there are some, else the text."""
     events = list(_find_events(printed))
     if not events:
         return AgentAnswer(printed.strip())

@@ -55,8 +55,7 @@ class DirectoryState(Struct, frozen=True):
 def private_copy(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
     """Make a copy of a directory, under the same name, that is removed at the end.
 
-    Links within the directory lead into the copy. A ``.git`` file of a linked work tree is left
-    out: through it, the original's repository could be changed.
+    A ``.git`` file of a linked work tree is left out: it leads to the original's repository.
     """
     root = root.resolve()
     with scratch("prjury-agent-") as around:

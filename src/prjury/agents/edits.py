@@ -96,10 +96,7 @@ class EditRules(Struct, frozen=True):
         return _read_plain_text(root / path)
 
     def _shadows_code(self, path: str) -> bool:
-        """Tell whether a new file could be imported in the place of one that may not change.
-
-        That is code of the same name in a directory of the same name, or at the top.
-        """
+        """Tell whether a new file could be imported in the place of one that may not change."""
         place = PurePosixPath(path)
         if language_of(path) is None:
             return False

@@ -41,15 +41,11 @@ class AgentJudge(Generic[ContextT]):
 
     Args:
         client: the way to the agent, or a function from goal and workspace to its answer.
-        goal: what the agent is to find out: a text with placeholders (`Template`), or a function
-            from the context to the goal. A goal that comes out blank is not pursued:
-            the judge abstains, ``nothing_to_ask``.
+        goal: a text with placeholders (`Template`), or a function from the context to the goal; on
+            a blank one the judge abstains, ``nothing_to_ask``.
         classify: a function from the agent's output to a judgment.
-        name: the name on ballots.
-        description: what the agent looks at, in words.
-        read_only: whether the agent gets a copy of the workspace, with its path in the place of
-            the context's. What it changed there is thrown away and named in
-            ``metadata["undone"]``. False lets it work, and change things, in the workspace itself.
+        read_only: whether the agent gets a copy of the workspace. What it changed there is thrown
+            away and named in ``metadata["undone"]``. False lets it change the workspace itself.
 
     Raises:
         ValueError: for a goal with a placeholder that is not known.
@@ -108,12 +104,8 @@ class AgentJudge(Generic[ContextT]):
     def judge(self, context: ContextT, /) -> Judgment:
         """Return what the classifier makes of the agent's output.
 
-        ERROR where the agent did not come to an end, by its own account or by what its client
-        raises: ``agent_failed``, ``timeout`` or ``cancelled``; ``reply_invalid`` when its output is
-        empty; ``workspace_too_large`` for one that is not copied.
-
-        Raises:
-            TypeError: when the goal's answer is not text or the classifier's not a judgment.
+        ERROR for ``agent_failed``, ``timeout``, ``cancelled``, ``reply_invalid`` (an empty output)
+        and ``workspace_too_large`` (it is not copied).
         """
         if not self.read_only or not isinstance(context, JudgmentContext):
             return self._ask(context)

@@ -62,12 +62,7 @@ _ENDED = {
 
 @dataclass
 class _State:
-    """How far the repair is.
-
-    Attributes:
-        tree: the merged tree with all that was accepted so far.
-        stop: why it is over; empty where it is not.
-    """
+    """How far the repair is: the merged tree with all that was accepted, and why it is over."""
 
     tree: str
     judgments: list[Judgment]

@@ -67,12 +67,9 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         client: the way to the agent, or a function from goal and workspace to its answer.
         checks: what it looks at, in words, by name.
         prompt: your own text, with the placeholders of `Template`, ``{checks}`` and ``{form}``.
-        name: the name on ballots.
-        read_only: as for `AgentJudge`.
 
     Raises:
         ValueError: for no checks, or a prompt with a placeholder that is not known.
-        TypeError: for a client that cannot run.
     """
 
     def __init__(

@@ -23,11 +23,7 @@ class AgentStarter:
     trusted: bool
 
     def client(self, command: str, env: Sequence[str], timeout: float) -> CommandAgent:
-        """A way to the agent.
-
-        Raises:
-            CannotJudgeError: ``policy_not_trusted``; ``not_configured`` without a variable.
-        """
+        """Return a way to the agent; raise ``policy_not_trusted`` or ``not_configured``."""
         if env and not self.trusted:
             raise CannotJudgeError(
                 "the policy hands a key to an agent",

@@ -44,14 +44,7 @@ def fewest_answers(wrong: int) -> int:
 
 
 class Counts(Struct, frozen=True):
-    """What became of the errors that were reported.
-
-    Attributes:
-        mended: a later push has changed the lines.
-        dismissed: a maintainer has refused it.
-        merged: it was still there when the change was merged.
-        open: the change is.
-    """
+    """What became of the errors that were reported; ``merged`` ones were still there then."""
 
     mended: Count = 0
     dismissed: Count = 0

@@ -19,12 +19,7 @@ _WHO = {"judged": "judge", "model": "model", "tool": "name"}
 
 
 class JournalEvent(Struct, frozen=True):
-    """Something that happened.
-
-    Attributes:
-        at: seconds since the run began, at its end.
-        seconds: how long it took; 0 where that is not known.
-    """
+    """Something that ended ``at`` so many seconds after the run began, and how long it took."""
 
     at: float
     kind: str
@@ -57,11 +52,7 @@ class JournalEvent(Struct, frozen=True):
 
 
 class JournalFile(Struct, frozen=True):
-    """A run's events in the order in which they ended.
-
-    Attributes:
-        unread: how many lines could not be read.
-    """
+    """A run's events in the order in which they ended, and how many lines could not be read."""
 
     events: tuple[JournalEvent, ...]
     unread: int = 0
@@ -82,11 +73,7 @@ class JournalFile(Struct, frozen=True):
 
 
 def read_journal(path: Path) -> JournalFile:
-    """Read the journal in a file; lines that are damaged are counted.
-
-    Raises:
-        UsageError: for a file that cannot be read, or is no journal.
-    """
+    """Read the journal in a file; raise UsageError where it is none."""
     remedy = "Name a file that a run has written"
     try:
         with path.open("rb") as file:

@@ -16,12 +16,7 @@ _LONGEST_LOOP, _FEWEST_ROUNDS = 4, 2
 
 
 class Transitions(Struct, frozen=True):
-    """A Markov matrix of first order.
-
-    Attributes:
-        states: in the order in which they first appear.
-        counts: how often the second follows the first.
-    """
+    """A Markov matrix of first order: how often one state follows another."""
 
     states: tuple[str, ...]
     counts: Counter[tuple[str, str]]

@@ -56,11 +56,7 @@ def journal_directory(environ: Mapping[str, str]) -> Path | None:
 
 
 class RunJournal:
-    """The journal of this run (`prjury.ports.Recorder`); its file is made with the first event.
-
-    Its first line names the command without arguments; ``warn`` is called once, with the reason,
-    where nothing can be written.
-    """
+    """The journal of this run (`prjury.ports.Recorder`); its file is made with the first event."""
 
     def __init__(
         self,

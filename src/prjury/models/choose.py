@@ -25,10 +25,10 @@ _ODD_NUMBER = re.compile(r"(0x[0-9a-f]*|\d+)", re.IGNORECASE)
 
 
 def check_address(url: str, key: str) -> str:
-    """Return the base URL without a slash at its end; raise for what must not be used.
+    """Return the base URL without a slash at its end.
 
-    That is anything but a plain https address of a public or private server, or a plain http
-    address of this very machine.
+    Raises:
+        ConfigError: for anything but a plain https address, or an http one of this machine.
     """
     problem = _problem(url)
     if problem is None:
@@ -93,10 +93,7 @@ Provider: TypeAlias = Literal["openai", "anthropic", "google", "command", "scrip
 
 
 class Wiring(Struct, frozen=True):
-    """How a provider is reached: the variables of its key and address, and its usual model.
-
-    The model is neither the smallest nor the most expensive one.
-    """
+    """How a provider is reached: the variables of its key and address, and its usual model."""
 
     key: str
     address: str | None
@@ -122,16 +119,9 @@ OFFLINE = "no model is asked with --offline"
 
 @dataclass(frozen=True)
 class ModelChoice:
-    """A model of a provider, how it is reached, and with which options.
+    """A model of a provider, how it is reached, and with which options (`ModelConfig`).
 
-    Attributes:
-        name: the provider's name for the model; the path of the file for ``scripted``.
-        key: the credential, None for a server that wants none. It is not part of the repr.
-        temperature: None for 0 wherever the model has one.
-        thinking: ``off``, ``low``, ``medium``, ``high``; None for the model's own habit.
-        timeout: seconds for one call.
-        room: tokens of material in one prompt.
-        answer: where in a command's JSON output the answer is.
+    Its name is the path of the file for ``scripted``; a server that wants no key has None.
     """
 
     provider: Provider
@@ -166,12 +156,7 @@ class MissingModel(Struct, frozen=True):
 
 
 class WantedModel(Struct, frozen=True):
-    """One model that somebody wants, and where that was written.
-
-    Attributes:
-        place: for messages: ``--model`` or ``models.default``.
-        script: whether a file of recorded answers may be meant.
-    """
+    """One model that somebody wants, where that was written, and whether it may be a script."""
 
     config: ModelConfig
     place: str

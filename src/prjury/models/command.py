@@ -38,14 +38,8 @@ def run_program(
 ) -> tuple[int, bytes]:
     """Run a program in an empty directory and a session of its own; return its code and output.
 
-    It is killed at the deadline, when it prints too much and when this process ends, and with it
-    what it leaves behind: processes that have left its session are known by their TMPDIR, where
-    there is a ``/proc``. The code is minus a signal's number.
-
-    Raises:
-        ModelError: ``timeout`` or ``reply_too_large``.
-        CannotJudgeError: when this process is about to end.
-        OSError, ValueError: when it cannot be started.
+    It is killed at the deadline, when it prints too much and when this process ends, with what it
+    leaves behind: processes that have left its session are known by their TMPDIR.
     """
     # No pipes: nobody has to wait for a program that reads slowly, or for what it leaves behind
     # with its output open.

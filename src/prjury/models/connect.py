@@ -160,10 +160,7 @@ _BROKEN = 500
 
 
 class HostedModel(ChosenModel):
-    """Asks with a JSON Schema that binds, and in plain JSON mode where the server takes none.
-
-    It asks once; see `RetryingModel` for servers that are busy.
-    """
+    """Asks with a JSON Schema that binds, and in plain JSON mode where the server takes none."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
@@ -216,14 +213,7 @@ def connect(
 ) -> ChatModel:
     """Return the model that was chosen; nothing is contacted or loaded before it is asked.
 
-    Each try of a hosted model waits for its turn and is counted; the pauses between them hold up
-    nobody else.
-
-    Args:
-        environ: what a command may see of the operator's environment.
-
-    Raises:
-        UsageError: when it is a script that cannot be read.
+    Each try waits for its turn and is counted. A script that cannot be read is a UsageError.
     """
     model: ChatModel
     if choice.provider == "scripted":

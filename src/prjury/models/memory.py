@@ -35,15 +35,10 @@ def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:
 
 
 class FileMemory:
-    """One file an answer, which threads and processes replace as a whole.
+    """One file an answer, which threads and processes replace as a whole, up to a limit of bytes.
 
     It never fails: what cannot be read is not known, and what cannot be written is forgotten.
-
-    Args:
-        place: a directory that is made if need be, in one that only this user may write to.
-        now: seconds since the epoch.
-        limit: bytes of all files, about.
-        secret: signs the answers; without one they are only proof against a failing disk.
+    Without a secret that signs them answers are only proof against a failing disk.
     """
 
     def __init__(

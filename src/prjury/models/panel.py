@@ -64,12 +64,10 @@ def names_a_program(text: str) -> bool:
 def parse_model_spec(
     text: str, place: str, models: ModelsConfig, *, script: bool = False
 ) -> list[WantedModel]:
-    """Return the models that are named, one seat each.
+    """Return the models that are named, one seat each, with the options that the policy has.
 
-    Args:
-        text: ``provider:name``, a name alone, ``command:PROGRAM ARGS``, ``scripted:FILE`` or
-            ``auto``; several are parted by commas, a command comes last.
-        models: whose options hold for a model that is named there, and else the default's.
+    The text is ``provider:name``, a name alone, ``command:PROGRAM ARGS``, ``scripted:FILE`` or
+    ``auto``; several are parted by commas, a command comes last.
     """
     command = _COMMAND.search(text)
     names = (text[: command.start()] if command else text).split(",")
@@ -82,7 +80,7 @@ def parse_model_spec(
 
 
 def _config(text: str, models: ModelsConfig) -> ModelConfig:
-    """Return a listed model as it is listed, any other with the default's options.
+    """Return a listed model as it is, any other with the default's options.
 
     Address and key go with the provider that they were written down for, and with no other.
     """
@@ -120,10 +118,9 @@ _NOT_TRUSTED = (
 
 
 class ModelPanel:
-    """Seats models. Judges who want the same one share it, with its budget and its pace.
+    """Seats models, which judges share with their budget and pace; none is contacted yet.
 
-    Nothing is contacted and no client is loaded before somebody is asked. Of an untrusted policy
-    it takes which models are asked, and not by which address, key or program.
+    Of an untrusted policy it takes no address, key or program.
     """
 
     def __init__(  # noqa: PLR0913 - where models come from, and who keeps what they say

@@ -61,13 +61,7 @@ from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 def price(
     choice: ModelChoice, input_tokens: int, output_tokens: int, *, read: int = 0, written: int = 0
 ) -> float | None:
-    """Return US dollars, or None where the server or the model has no known price.
-
-    Args:
-        input_tokens: all of them, also those that came from the provider's cache.
-        read: how many of them were read from the cache, which is cheaper.
-        written: how many of them were written to it, which may cost more.
-    """
+    """Return US dollars, None where no price is known; cached tokens are input tokens too."""
     usage = Usage(
         input_tokens=input_tokens,
         output_tokens=output_tokens,
@@ -238,10 +232,7 @@ def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline
 
 
 def load(providers: Iterable[Provider]) -> None:
-    """Get ready for the first question to these providers; nothing is sent.
-
-    To build a model once, and to sleep, loads whatever the libraries put off until then.
-    """
+    """Build a model and sleep once, which loads whatever the libraries put off until then."""
     asyncio.run(anyio.lowlevel.checkpoint())
     for provider in providers:
         choice = ModelChoice(provider, HOSTED[provider].model)
@@ -250,10 +241,7 @@ def load(providers: Iterable[Provider]) -> None:
 
 
 def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
-    """Return the result of the work; whatever it hangs in, nobody waits beyond the deadline.
-
-    The work runs in a thread of its own, a daemon: name resolution cannot be cancelled.
-    """
+    """Return the result of the work, in a thread of its own: name resolution cannot be ended."""
     finished: list[asyncio.Task[T]] = []
 
     async def run() -> None:

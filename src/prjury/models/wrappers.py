@@ -75,12 +75,7 @@ class UnansweredError(ModelError):
 
 
 class BusyError(UnansweredError):
-    """The server asks for patience: too many requests, overloaded, or failing for now.
-
-    Attributes:
-        after: the seconds that it asks for, None where it names no usable number.
-        status: the HTTP status, None where there is none.
-    """
+    """The server asks for patience, and perhaps for so many seconds (``after``)."""
 
     after: float | None = None
     status: int | None = None
@@ -151,11 +146,7 @@ class RateLimit:
 
     @contextmanager
     def turn(self, deadline: Deadline) -> Iterator[None]:
-        """Wait for a turn and hold it for the length of the block.
-
-        Raises:
-            ModelError: with the reason ``timeout`` when no turn comes before the deadline.
-        """
+        """Wait for a turn and hold it for the block; raise ``timeout`` where none comes."""
         if not self._free.acquire(timeout=deadline.remaining):
             raise _refuse_late("others are being asked")
         try:
@@ -207,12 +198,7 @@ FREE = frozenset({"rate_limited", "unauthorized", "unreachable"})
 
 
 class Spent(Struct, frozen=True):
-    """What calls have used, or may use.
-
-    Attributes:
-        calls: requests that were sent.
-        usd: US dollars; None where tokens were used whose price is not known.
-    """
+    """What calls have used, or may use; ``usd`` is None where a price is not known."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -230,10 +216,7 @@ class Spent(Struct, frozen=True):
 
 
 class Budget:
-    """The limits of one run. Calls that run side by side cannot exceed them together.
-
-    Where no price is known, only tokens count.
-    """
+    """The limits of one run, which calls side by side cannot exceed together."""
 
     def __init__(self, limits: LimitsConfig) -> None:
         self._limits = limits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,24 +40,12 @@ class LangChainAgent:
         """Invokes it on the goal."""
         config = {"configurable": {"workspace": str(workspace) if workspace else None}}
         done = await self.runnable.ainvoke(self.as_input(goal, workspace), config=config)
-        messages = _messages(done)
-        usage = Counter[str]()
-        for message in messages:
+        messages = done.get("messages") if isinstance(done, Mapping) else None
+        usage, tools = Counter[str](), list[str]()
+        for message in messages if isinstance(messages, Sequence) else [done]:
             usage.update({key: int(n) for key, n in usage_of(message).items() if key != "usd"})
-        return AgentResult(
-            output_of(done) or "", metadata={**usage, "tools": list(_list_tools(messages))}
-        )
-
-
-def _messages(done: object) -> Sequence[Any]:
-    messages = done.get("messages") if isinstance(done, Mapping) else None
-    return messages if isinstance(messages, Sequence) else [done]
-
-
-def _list_tools(messages: Sequence[Any]) -> Iterator[str]:
-    for message in messages:
-        for call in getattr(message, "tool_calls", None) or ():
-            yield str(call["name"])
+            tools += [str(call["name"]) for call in getattr(message, "tool_calls", None) or ()]
+        return AgentResult(output_of(done) or "", metadata={**usage, "tools": tools})
 
 
 def _last_work(messages: Sequence[Any]) -> object:

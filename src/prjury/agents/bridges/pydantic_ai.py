@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,15 +34,9 @@ class PydanticAgent:
         """Runs the agent on the goal."""
         keywords = {"deps": self.deps(workspace)} if self.deps else {}
         done = await self.agent.run(goal, **keywords)
-        tools = list(_list_tools(done.all_messages()))
+        parts = [part for message in done.all_messages() for part in message.parts]
+        tools = [part.tool_name for part in parts if part.part_kind == "tool-call"]
         return AgentResult(output_of(done) or "", metadata={**usage_of(done), "tools": tools})
-
-
-def _list_tools(messages: list[Any]) -> Iterator[str]:
-    for message in messages:
-        for part in message.parts:
-            if part.part_kind == "tool-call":
-                yield part.tool_name
 
 
 def accepted_by(

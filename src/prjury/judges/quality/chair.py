@@ -23,10 +23,7 @@ _TEMPLATE = "chair"
 
 @dataclass(frozen=True)
 class Chair:
-    """Reads the ballots of the last round and nothing else.
-
-    It does not learn which model said what: a name is no argument.
-    """
+    """Reads the last round's ballots without the models' names: a name is no argument."""
 
     model: ChatModel
     calls: CallContext

@@ -40,10 +40,7 @@ _AROUND = 25
 def confirm_errors(
     answers: Answers, question: Question, author: ChatModel, calls: CallContext, deadline: Deadline
 ) -> Answers:
-    """Return the answers to a question with each error confirmed or not.
-
-    Others than the author are asked, in turn, where there are several models.
-    """
+    """Return the answers with each error confirmed or not, in turn by others than the author."""
     if not calls.confirmers:
         return answers
     models = [model for model in calls.confirmers if model.identity != author.identity] or [author]
@@ -63,10 +60,7 @@ def _settle_claim(
     calls: CallContext,
     deadline: Deadline,
 ) -> Claim:
-    """Ask until enough answers more confirm the claim than refute it, or the reverse.
-
-    Where nobody can be asked any more, what was answered before decides.
-    """
+    """Ask until enough answers more confirm or refute the claim, or nobody can be asked."""
     if claim.finding.severity != "error":
         return claim
     lead, turn = 0, 0

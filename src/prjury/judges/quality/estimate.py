@@ -12,11 +12,7 @@ from prjury.judges.quality.model_seat import InquiryInput, ModelSeat
 
 
 class PlannedCall(Struct, frozen=True):
-    """One question that would be put to a model.
-
-    Attributes:
-        usd: US dollars; None where the price is not known.
-    """
+    """One question that would be put to a model; ``usd`` is None where the price is not known."""
 
     model: str
     paths: tuple[str, ...]
@@ -64,7 +60,7 @@ def plan_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCal
     layout, model = model_seat.plan(case), model_seat.model
     turn = model_seat.number_turn(case, 0)
     for chunk in layout.chunks:
-        question = model_seat.question(case, layout, chunk)
+        question = case.form.ask(chunk, layout, model_seat.calls.word)
         key = key_of(model.identity, question, turn)
         answers = recall(model_seat.calls.memory, key, question.shown, case.form.criteria)
         prompt = question.prompt

@@ -77,12 +77,10 @@ class Lines:
         return any(place in self._near for place in _list_places(finding))
 
     def find(self, finding: ReportedFinding) -> ReportedFinding | None:
-        """Return the finding at the lines where its quote stands; None if there are none.
+        """Return the finding at the one place where its quote stands; None if there is none.
 
-        A quote that does not hold is moved to the one place of its file and side where its lines,
-        or a part of a line, stand among what changes; words that it adds behind a line are cut.
-        White space does not count, nor do the signs and numbers of a diff, nor `a/` and `b/` before
-        the path. Several such places are none.
+        A quote that does not hold is moved to where its lines, or a part of a line, stand among
+        what changes. White space does not count, nor do signs and numbers of a diff.
         """
         finding = replace(finding, path=self._strip_side(finding))
         if self.hold(finding):
@@ -178,10 +176,7 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True):
 class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
     """The answer to one question, with those of its findings that stand in the change.
 
-    Attributes:
-        relocated: how many claims stand elsewhere, or otherwise, than the model says.
-        no_quote: how many findings quote what is not there.
-        not_changed: how many are about lines far from any change.
+    Of the `total` some were moved, some quote what is not there or what is far from any change.
     """
 
     word: Literal["pass", "fail", "abstain"]
@@ -206,11 +201,10 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def verdict(self) -> str:
-        """The answer that counts.
+        """The answer that counts: a failure needs an error that stands and was not refuted.
 
-        A failure needs an error that stands in the change and, where it was asked about again, was
-        confirmed. What is only warned of, or was refuted, is no failure; what was invented, or
-        could not be confirmed, leaves the question open.
+        What is only warned of, or was refuted, is no failure; what was invented, or could not be
+        confirmed, leaves the question open.
         """
         if self.errors:
             return "fail"
@@ -273,11 +267,7 @@ DIGITS = 12
 
 
 class Opinion(Struct, frozen=True, dict=True):
-    """The answers on every chunk that was answered.
-
-    Attributes:
-        chunks: answers by criterion, one mapping a chunk, all about the same criteria.
-    """
+    """The answers on every chunk that was answered, all about the same criteria."""
 
     chunks: Sequence[Answers]
     lines: Lines
@@ -292,6 +282,11 @@ class Opinion(Struct, frozen=True, dict=True):
         """The criteria that count for or against the change."""
         return {name: answer for name, answer in self.answers.items() if answer.counted}
 
+    @property
+    def failed(self) -> list[str]:
+        """The criteria that fail."""
+        return [name for name, answer in self.counted.items() if answer.verdict == "fail"]
+
     def share(self, names: Iterable[str]) -> float | None:
         """The share of passed criteria among those of these that count; None where none does."""
         verdicts = [self.answers[name].verdict for name in names if name in self.counted]
@@ -299,10 +294,7 @@ class Opinion(Struct, frozen=True, dict=True):
 
     @property
     def has_quorum(self) -> bool:
-        """True if at least half of the criteria count, and something on half of the chunks.
-
-        One pass beside three answers that quote what is not there is no approval.
-        """
+        """True if at least half of the criteria count, and something on half of the chunks."""
         chunks = sum(map(speaks, self.chunks))
         enough = chunks * 2 >= len(self.chunks)
         return enough and len(self.counted) * 2 >= len(self.answers)

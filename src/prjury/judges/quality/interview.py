@@ -33,10 +33,7 @@ class ModelCall(Struct, frozen=True):
 
 
 class UsageLog(Struct, frozen=True):
-    """Every call of one judgment, also those that come to nothing; several threads may enter.
-
-    What came from memory is in ``recalled``, by its key.
-    """
+    """Every call of one judgment, also those that come to nothing; several threads may enter."""
 
     calls: list[ModelCall] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
@@ -105,14 +102,7 @@ class UnusableError(CannotJudgeError):
 
 
 class CallContext(Struct, frozen=True):
-    """How the seats of one judgment ask.
-
-    Attributes:
-        word: a new random word at every call.
-        leaks: replies that repeated the instructions, in whatever round.
-        passes: how often each seat is asked independently; all that it finds is joined.
-        confirmers: models that may be asked once more about each error; none for nobody.
-    """
+    """How the seats of one judgment ask, whom besides, and which replies leaked instructions."""
 
     usage_log: UsageLog = field(default_factory=UsageLog)
     memory: Memory = field(default_factory=NoMemory)
@@ -123,11 +113,7 @@ class CallContext(Struct, frozen=True):
     confirmers: tuple[ChatModel, ...] = ()
 
     def ask(self, model: ChatModel, question: Question, turn: int, deadline: Deadline) -> Answers:
-        """Return the verified answers by criterion, of memory where it has them.
-
-        Args:
-            turn: which of several equal questions it is, from 0.
-        """
+        """Return the verified answers to one of several equal questions, of memory if there."""
         key = key_of(model.identity, question, turn)
         answers = recall(self.memory, key, question.shown, question.form.criteria)
         if answers is not None:

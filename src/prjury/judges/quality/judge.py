@@ -50,12 +50,8 @@ class Inquiry(Generic[ContextT]):
 
     Attributes:
         criteria: the questions by name, each answered with yes by work that is in order.
-        threshold: the share of criteria, 0..1, at which it passes.
         gather: what there is to read; or the abstention, where there is nothing to ask.
-        lowers_only: whether its approval must not lift what others say.
-        must: the criteria that have to pass; the threshold is for the others alone.
         inapplicable: criteria that do not count for a context, and why.
-        quorum: the share of the criteria that need an answer for a pass.
     """
 
     name: str
@@ -72,12 +68,7 @@ class Inquiry(Generic[ContextT]):
 
 @dataclass(frozen=True)
 class ModelBackedJudge(Generic[ContextT]):
-    """Asks every seat of a panel the same questions, each by itself.
-
-    Attributes:
-        runs: seats of each model.
-        parallel: whether seats and chunks are asked at once.
-    """
+    """Asks every seat of a panel, ``runs`` of each model, the same questions, each by itself."""
 
     inquiry: Inquiry[ContextT]
     panel: Panel
@@ -138,7 +129,7 @@ class ModelBackedJudge(Generic[ContextT]):
         log, round_facts = calls.usage_log, verdict.aggregated.metadata
         about |= {
             "answered_by": prose(log.answered_by)[:200],
-            "prompt": model_seats[0].question(case, layout, layout.chunks[0]).about,
+            "prompt": case.form.ask(layout.chunks[0], layout, self.word).about,
             "usage": log.usage,
         }
         if round_facts.get("iterations", 1) > 1:
@@ -185,10 +176,7 @@ class ModelBackedJudge(Generic[ContextT]):
         return case, material.warnings
 
     def _find_crowding(self, material: Material) -> str | None:
-        """Return why the texts beside the work leave too little room for it; None if they do not.
-
-        Nobody must be able to make one question of every line by writing much.
-        """
+        """Return why the texts beside the work leave too little room for it: a guard on length."""
         beside = sizes(material.always)
         room = min(model.room for model in self.panel.models) * CHARACTERS_PER_TOKEN
         if beside * 2 <= room:
@@ -244,7 +232,7 @@ class ModelBackedJudge(Generic[ContextT]):
         )
         seconds = case.deadline.remaining
         if chair is not None:
-            case = case.with_deadline(case.deadline.within(seconds * _SEATS_SHARE))
+            case = replace(case, deadline=case.deadline.within(seconds * _SEATS_SHARE))
         return jury.vote(case, timeout=seconds + _GRACE)
 
 

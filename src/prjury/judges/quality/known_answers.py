@@ -27,10 +27,7 @@ def key_of(model: str, question: Question, turn: int) -> str:
 
 
 def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
-    """Return the answers that were kept, with today's line numbers; None if there are none.
-
-    What cannot be read as such, or quotes what is not on the chunk, was damaged and does not count.
-    """
+    """Return the answers that were kept, with today's line numbers; None if none, or damaged."""
     text = memory.recall(key)
     if text is None:
         return None

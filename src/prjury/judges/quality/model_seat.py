@@ -29,13 +29,7 @@ from prjury.report.judge_facts import LeftOut, ScopeFacts
 
 
 class Material(Struct, frozen=True):
-    """What there is to read.
-
-    Attributes:
-        sections: files, in the order in which they are to be read.
-        left_out: files that nobody is shown, and why.
-        always: documents that every question needs.
-    """
+    """What there is to read, in its order, and the documents that every question needs."""
 
     sections: tuple[Section, ...]
     left_out: tuple[NotSent, ...] = ()
@@ -49,10 +43,7 @@ class InquiryInput(JudgmentContext):
     """A question and all its material, as every seat of a panel gets it.
 
     Attributes:
-        inapplicable: criteria whose answers do not count here, and why.
-        is_flipped: whether the files are shown in the opposite order.
-        plans: how the sections are laid out, by a model's identity and room, once known: for
-            a large change it takes seconds.
+        plans: layouts by a model's identity and room: for a large change one takes seconds.
     """
 
     form: Form = field(kw_only=True)
@@ -63,10 +54,6 @@ class InquiryInput(JudgmentContext):
     left_out: tuple[NotSent, ...] = ()
     is_flipped: bool = False
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
-
-    def with_deadline(self, deadline: Deadline) -> InquiryInput:
-        """Return the same case with another deadline."""
-        return replace(self, deadline=deadline)
 
     def flipped(self) -> InquiryInput:
         """Return the same case with its files in the opposite order."""
@@ -140,10 +127,7 @@ class ModelSeat:
         return judgment if case.is_flipped else self._keep_failure(judgment, outcomes)
 
     def _keep_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
-        """Return the judgment, or the failure before if a later round has no answer.
-
-        An approval does not stand: everybody was asked again because it was in doubt.
-        """
+        """Return the judgment, or the failure before if a later round has no answer."""
         troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
         leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
         if judgment.status is not Status.ABSTAIN or not troubles or leaked:
@@ -153,10 +137,6 @@ class ModelSeat:
             return judgment
         return self._votes[-1].with_metadata(no_answer_again=troubles[0].reason)
 
-    def question(self, case: InquiryInput, layout: Plan, chunk: Chunk) -> Question:
-        """Return what it is asked about one chunk."""
-        return case.form.ask(chunk, layout, self.calls.word)
-
     def number_turn(self, case: InquiryInput, turn: int) -> int:
         """Return which of all equal questions to this model it is."""
         return self.seat * _TURNS + turn + case.is_flipped * _TURNS // 2
@@ -164,7 +144,7 @@ class ModelSeat:
     def _ask_all(self, case: InquiryInput, layout: Plan, turn: int) -> list[SeatAnswer]:
         def work(chunk: Chunk) -> SeatAnswer:
             try:
-                answers = self._ask(case, self.question(case, layout, chunk), turn)
+                answers = self._ask(case, case.form.ask(chunk, layout, self.calls.word), turn)
             except CannotJudgeError as error:
                 return SeatAnswer(chunk, trouble=error)
             counting = {n: it for n, it in answers.items() if n not in case.inapplicable}

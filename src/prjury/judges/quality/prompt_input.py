@@ -25,13 +25,7 @@ _ANY_LINE = 99_999
 
 
 class ChunkRow(Struct, frozen=True):
-    """A line as the model sees it.
-
-    Attributes:
-        side: ``"new"``, or ``"old"`` for a removed line.
-        line: its number on that side.
-        old: a context line's number on the old side.
-    """
+    """A line as the model sees it; ``old`` is a context line's number on the old side."""
 
     side: str
     line: int
@@ -74,10 +68,7 @@ Part = TypeVar("Part", Passage, ChunkRow)
 class Section(Struct, frozen=True, dict=True):
     """A file or another document, or a part of one that is too large for a chunk.
 
-    Attributes:
-        path: as the report prints it.
-        heading: what the prompt says of it: its ``path``, ``kind`` and the like.
-        is_file: whether there is a file at that path, so that a reader can be sent there.
+    The ``path`` is as the report prints it, ``heading`` holds what the prompt says of it.
     """
 
     path: str
@@ -109,12 +100,7 @@ class Section(Struct, frozen=True, dict=True):
 
 
 class NotSent(Struct, frozen=True):
-    """A file that the model does not see.
-
-    Attributes:
-        path: as the report prints it.
-        name: as the prompt names it: hidden characters are visible, secrets are gone.
-    """
+    """A file that the model does not see: its path, why, and its name in the prompt."""
 
     path: str
     reason: str
@@ -181,8 +167,7 @@ class Plan(Struct, frozen=True):
 def plan(sections: Sequence[Section], left_out: tuple[NotSent, ...], budget: int) -> Plan:
     """Put everything into one chunk if it fits, else into as few as first fit needs.
 
-    A section is split only if it is larger than a chunk, and then between hunks; a hunk only if
-    it is itself larger than a chunk. The budget is characters of a chunk.
+    What is larger than a chunk, so many characters, is split between hunks, a hunk between lines.
     """
     if sizes(sections) <= budget:
         return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
@@ -311,10 +296,7 @@ def _count_equal(some: list[str], others: list[str]) -> int:
 
 
 def document(name: str, kind: str, content: str, redact: Redact) -> Section:
-    """Return a text as numbered lines; a line longer than any that people write is cut, visibly.
-
-    The name is what evidence calls it in place of a path.
-    """
+    """Return a text as numbered lines; a line longer than any that people write is cut, visibly."""
     clean = redact_text(printable(normalise_line_ends(content)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []
     rows = []

@@ -31,12 +31,7 @@ class InvalidReplyError(ValueError):
 
 
 class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
-    """A claim about a place, and what is said to stand there.
-
-    Attributes:
-        line: the first line, from 1; ``end_line`` is the last one.
-        claim: what goes wrong there, in which situation.
-    """
+    """A claim about a place (lines from 1), and what is said to stand there."""
 
     path: str
     side: Literal["new", "old"]
@@ -150,8 +145,7 @@ class Question(Struct, frozen=True):
     Attributes:
         nonce: the key under which the material lies; it differs from run to run.
         canary: a word of the instructions that must not come back.
-        digest: 64 hex digits for everything but the chunk: instructions, schema, what stands on
-            every chunk, and which other files there are.
+        digest: 64 hex digits for everything but the chunk.
     """
 
     prompt: Prompt
@@ -187,13 +181,7 @@ class Question(Struct, frozen=True):
 
 
 class Form(Struct, frozen=True):
-    """What all questions of one judge have in common.
-
-    Attributes:
-        always: documents that stand on every chunk, such as a description.
-        facts: what programs know, which stands on every chunk and cannot be quoted.
-        documents_first: whether the documents stand before the files.
-    """
+    """What all questions of one judge have in common; documents can be quoted, facts cannot."""
 
     name: str
     instructions: Instructions

@@ -26,13 +26,7 @@ _LONGEST_REASONING = 2_000
 
 
 class PassMark(Struct, frozen=True):
-    """What a judge needs for a pass.
-
-    Attributes:
-        threshold: the share, 0..1, of the criteria that should pass.
-        must: the criteria of which none may fail, whatever the share.
-        quorum: the share of all criteria that have to count at least; never less than half.
-    """
+    """What a judge needs for a pass: shares, 0..1, of the criteria that should pass, that count."""
 
     threshold: float
     must: frozenset[str] = frozenset()
@@ -46,7 +40,8 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     the share; after a failed must criterion it is 0, so that no average of scores passes.
     """
     should = [name for name in opinion.answers if name not in mark.must]
-    share, broken = opinion.share(should), _find_broken(opinion, mark)
+    share = opinion.share(should)
+    broken = [name for name in opinion.failed if name in mark.must]
     metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
@@ -58,16 +53,12 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     blamed = {*broken, *(() if enough else should)}
     return Judgment(
         Status.PASS if passed else Status.FAIL,
-        _summarise(opinion, mark),
+        _summarise(opinion, mark, broken),
         NumericalScore(0.0 if broken else 1.0 if share is None else share),
         confidence=round(math.fsum(confidences) / len(confidences), DIGITS),
         checks=tuple(_list_checks(opinion, blamed)),
         metadata=metadata,
     )
-
-
-def _find_broken(opinion: Opinion, mark: PassMark) -> list[str]:
-    return [n for n, it in opinion.counted.items() if n in mark.must and it.verdict == "fail"]
 
 
 def _find_doubt(opinion: Opinion, mark: PassMark) -> str | None:
@@ -149,14 +140,13 @@ def _metadata(opinion: Opinion) -> dict[str, Any]:
     return {"criteria": criteria, "review": opinion.review}
 
 
-def _summarise(opinion: Opinion, mark: PassMark) -> str:
-    counted = opinion.counted
-    failed = [name for name, answer in counted.items() if answer.verdict == "fail"]
+def _summarise(opinion: Opinion, mark: PassMark, broken: list[str]) -> str:
+    counted, failed = opinion.counted, opinion.failed
     silent = [name for name in opinion.answers if name not in counted]
     sentence = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
     should = [name for name in counted if name not in mark.must]
     share = opinion.share(should)
-    if broken := _find_broken(opinion, mark):
+    if broken:
         sentence += f", but {' and '.join(broken)} must pass"
     else:
         if share not in {None, 1.0} and len(should) < len(counted):
@@ -184,12 +174,7 @@ _VOTES = (Status.PASS, Status.FAIL)
 
 
 class Poll(Struct, frozen=True):
-    """The ballots of the last round.
-
-    Attributes:
-        chair: what the chair says of them, where there is one; over seats none of which voted it
-            has nothing to say.
-    """
+    """The ballots of the last round, and what the chair says of them where there is one."""
 
     ballots: Sequence[Ballot]
     chair: Judgment | None = None

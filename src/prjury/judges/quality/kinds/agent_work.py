@@ -38,11 +38,7 @@ CRITERIA: Mapping[str, str] = MappingProxyType(
 def correctness(
     files: Files | None, redact: Redact, threshold: float = 1.0
 ) -> Inquiry[JudgmentContext]:
-    """Ask whether the work reaches the context's goal.
-
-    The work is files, or what the agent said and its diff. Of the criteria the share of the
-    threshold has to pass.
-    """
+    """Ask whether the work, files or the output with its diff, reaches the context's goal."""
 
     def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
         if not context.goal.strip():

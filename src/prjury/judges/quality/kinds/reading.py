@@ -53,11 +53,7 @@ class _Text(Struct, frozen=True):
 def with_surroundings(
     files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
 ) -> tuple[FileChange, ...]:
-    """Return the files in the same order, those of code with wider hunks.
-
-    What is added and removed stays the same. Context is a help and no duty: a file whose content
-    is missing, cannot be read or parsed, or whose turn does not come in time stays as it is.
-    """
+    """Return the files in the same order, those of code with wider hunks where that can be had."""
     until = deadline.within(_ALL_SECONDS)
     texts = list(_read_texts(files, repository, until))
     quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
@@ -73,10 +69,7 @@ def with_surroundings(
 def _read_texts(
     files: Sequence[FileChange], repository: Repository, deadline: Deadline
 ) -> Iterator[_Text]:
-    """Iterate over the texts that may get more context, as many as are looked at.
-
-    Small ones come first, so that a large one does not take the parser's time from them.
-    """
+    """Iterate over the texts that may get more context, small ones first, up to the limits."""
     eligible = [(file, name) for file in files if (name := _find_language(file))][:_FILES]
     if not eligible or not deadline.remaining:
         return
@@ -123,13 +116,7 @@ DESCRIPTION = "/description"
 
 
 class ChangeReader(Struct, frozen=True):
-    """Lays out a change, and what it stands in.
-
-    Attributes:
-        aside: why a change is none of its business, None where it is.
-        described: whether it reads the description as well.
-        room: characters of a chunk; a file with a longer line is not sent.
-    """
+    """Lays out a change, and what it stands in; ``room`` is the characters of a chunk."""
 
     ports: Ports
     kinds: Collection[FileKind]
