@@ -7,7 +7,7 @@ said of the change.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -34,13 +34,6 @@ NO_TESTS_COLLECTED = 5
 
 #: Why the tests of both sides cannot be compared.
 Gap: TypeAlias = Literal["unknown", "failed", "untested", "partly"]
-#: Why old failures may hide new ones, with what it is about.
-Doubt: TypeAlias = tuple[
-    Literal[
-        "not_tests", "exit_code", "may_stop", "unreached", "cut_off", "unread", "untested", "lost"
-    ],
-    str,
-]
 
 
 class Comparison(Struct, frozen=True, dict=True):
@@ -326,50 +319,37 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
     """A run that failed shows by its end that every test ran all the same."""
     if not run.failed:
         return True
-    if len(run.steps) < len(plan.steps) or not (run.ended and _fails_in_tests_only(run.failures)):
+    return run.ended and _fails_in_tests_only(run.failures) and _reaches_end(run, plan)
+
+
+def _reaches_end(run: TreeRun, plan: BuildPlan) -> bool:
+    """The ends of the steps that failed show that all their tests ran."""
+    if len(run.steps) < len(plan.steps):
         return False
-    return next(_find_stops(run, plan), None) is None
-
-
-def _find_stops(run: TreeRun, plan: BuildPlan) -> Iterator[Doubt]:
-    """The steps that failed and whose ends do not show that all their tests ran."""
     stopping = plan.source == "ci" or plan.system in _STOPPERS
     allowed = any(step.may_fail and not step.good for step in run.steps)
     deciding = run.failed_steps or (() if allowed else (run.last,))
     for step, planned in zip(run.steps, plan.steps, strict=False):
-        if step not in deciding or step.exit_code == planned.all_ran:
-            continue
-        if planned.all_ran is None and stopping:
-            yield "may_stop", step.command
-        elif planned.all_ran is not None and step.exit_code:
-            yield "exit_code", str(step.exit_code)
+        stops = stopping if planned.all_ran is None else bool(step.exit_code)
+        if step in deciding and step.exit_code != planned.all_ran and stops:
+            return False
+    return True
 
 
-def find_doubt(comparison: Comparison) -> Doubt | None:
-    """The reason why old failures may hide new ones; None if it is shown that they do not.
+def may_hide_failures(comparison: Comparison) -> bool:
+    """Old failures may hide new ones, unless it is shown that they do not.
 
     It is shown if nothing but tests (and their goals) failed, both sides have results that could be
     read in full, and no test of the base is lost.
     """
-    return next(_list_doubts(comparison), None)
-
-
-def _list_doubts(comparison: Comparison) -> Iterator[Doubt]:
-    plan, outcome, base = comparison.plan, comparison.outcome, comparison.base
-    if not _fails_in_tests_only(outcome.failures):
-        yield "not_tests", ""
-    yield from _find_stops(outcome, plan)
-    if len(outcome.steps) < len(plan.steps):
-        yield "unreached", outcome.last.command
-    for run, side in ((outcome, "the merged tree"), (base, "the base")):
-        if run and not run.ended:
-            yield "cut_off", side
-        if run and run.results.problems:
-            yield "unread", f"{side}: {run.results.problems[0]}"
-        if run and not (run.results.tests or run.results.counted):
-            yield "untested", side
-    if comparison.lost.count and comparison.options.vanished == "warn":
-        yield "lost", str(comparison.lost.count)
+    outcome, lost = comparison.outcome, comparison.lost.count
+    for side in (outcome, comparison.base):
+        if side and (not side.ended or side.results.problems or not side.results.has_tests):
+            return True
+    if lost and comparison.options.vanished == "warn":
+        return True
+    tests_only = _fails_in_tests_only(outcome.failures)
+    return not (tests_only and _reaches_end(outcome, comparison.plan))
 
 
 def _fails_in_tests_only(failures: Sequence[Failure]) -> bool:

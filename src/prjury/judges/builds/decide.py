@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.judges.builds import wording
-from prjury.judges.builds.compare import PASSED, Comparison, find_doubt
+from prjury.judges.builds.compare import PASSED, Comparison, may_hide_failures
 from prjury.judges.builds.environment import (
     POLICY,
     Snippet,
@@ -17,7 +17,7 @@ from prjury.judges.builds.environment import (
     paste,
 )
 from prjury.judges.builds.evidence import StepRun, TreeRun
-from prjury.judges.builds.failure import Failure, Results
+from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.vanished import Vanished
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -39,7 +39,6 @@ _SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _CAUSES = ("compile", "test")
-#: How lines begin that runners print about tests that passed.
 _MORE_TIME = Snippet("yaml", POLICY, "limits: {wall: 90m}")
 _VANISHED_WARN = Snippet("yaml", POLICY, "build: {vanished: warn}")
 
@@ -69,10 +68,8 @@ def _decide_old(comparison: Comparison) -> Judgment:
         remedy = "review it once more"
         words, snippet = wording.say_disturbed(comparison, remedy), wording.REVIEW_AGAIN
         return _err(comparison, words, "environment", remedy, snippet)
-    doubt = find_doubt(comparison)
-    if doubt or not failures:
-        words = wording.say_base_broken(comparison, doubt)
-        return _fail(comparison, words, reason=BASE_BROKEN)
+    if not failures or may_hide_failures(comparison):
+        return _fail(comparison, wording.say_base_broken(comparison), reason=BASE_BROKEN)
     old = any(failure.state == "pre_existing" for failure in failures)
     passed = _pass(comparison, wording.say_excused(comparison), "pre_existing" if old else "flaky")
     return _unless_lost(comparison, passed)
@@ -297,7 +294,7 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
         note=note,
         compared=comparison.base is not None,
         tests=_count_tests(comparison),
-        test_files=0 if _has_results(outcome.results) else comparison.test_files,
+        test_files=0 if outcome.results.has_tests else comparison.test_files,
         failures=_count_failures(outcome.failures),
     )
     return {
@@ -321,11 +318,11 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
 def _count_tests(comparison: Comparison) -> TestFacts | None:
     """Count the tests of both sides; None if there are no test results."""
     base, outcome = comparison.base, comparison.outcome
-    if not (_has_results(outcome.results) or comparison.lost.count):
+    if not (outcome.results.has_tests or comparison.lost.count):
         return None
     compared = base is not None and not comparison.blocking and not comparison.gap
     head_tests = _count_side(outcome)
-    base_tests = _count_side(base) if base and _has_results(base.results) else None
+    base_tests = _count_side(base) if base and base.results.has_tests else None
     lost = comparison.lost.count if compared else None
     return TestFacts(head_tests.run, head_tests.failed, head_tests.skipped, lost, base_tests)
 
@@ -334,10 +331,6 @@ def _count_side(run: TreeRun) -> TestFacts:
     failing = sum(one.kind == "test" and one.state != "flaky" for one in run.failures)
     in_reports = sum(failure.kind == "test" for failure in run.results.failures)
     return TestFacts(run.results.run, max(failing, in_reports), run.results.skipped)
-
-
-def _has_results(results: Results) -> bool:
-    return bool(results.tests or results.counted or results.skipped)
 
 
 def _count_failures(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:

@@ -125,6 +125,11 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
         """How many tests ran."""
         return len(self.ran) + self.counted
 
+    @property
+    def has_tests(self) -> bool:
+        """It holds tests, perhaps only skipped ones."""
+        return bool(self.tests or self.counted or self.skipped)
+
     def settle_attempts(self, *, good: bool) -> Results:
         """Return the results of a job that ended: in a good one the last attempt counts."""
         if not (good and self.retried):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Doubt, Gap
+from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Gap
 from prjury.judges.builds.environment import POLICY, Remedy, Snippet
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
@@ -38,16 +38,6 @@ _LIMITS = {
     "process_limit": "started more processes than a build may have and was stopped",
     "disk_limit": "wrote more than 5 GiB and was stopped",
     "file_limit": "made more than 500,000 files and was stopped",
-}
-_DOUBTS = {
-    "not_tests": "not only tests failed, so something may have kept tests from running",
-    "exit_code": "exit code {} does not show that every test ran",
-    "may_stop": "`{}` may leave out what comes after a failure",
-    "unreached": "the steps after `{}` were not reached",
-    "cut_off": "the build of {} was cut off",
-    "unread": "not all results could be read, of {}",
-    "untested": "there are no test results of {}",
-    "lost": "tests of the base did not run: {}",
 }
 _GAPS = {
     "unknown": "the base could not be built: {}",
@@ -183,21 +173,13 @@ def say_failed(comparison: Comparison) -> str:
     return f"{describe_end(comparison.outcome)}{why}{append_notes(comparison)}"
 
 
-def say_base_broken(comparison: Comparison, doubt: Doubt | None) -> str:
+def say_base_broken(comparison: Comparison) -> str:
     """The words where the base fails as well, which may hide what the change breaks."""
     causes = list_causes(comparison.outcome.failures)
     return (
         f"{describe_end(comparison.outcome)}, and so did the base, which may hide what this change "
-        f"breaks: {say_doubt(doubt)}. Fix the base first.\n{causes}{append_notes(comparison)}"
+        f"breaks. Fix the base first.\n{causes}{append_notes(comparison)}"
     )
-
-
-def say_doubt(doubt: Doubt | None) -> str:
-    """Say why old failures may hide new ones."""
-    if doubt is None:
-        return "what went wrong could not be read"
-    code, detail = doubt
-    return quote(_DOUBTS[code].format(detail[:_LONGEST_STEP]))
 
 
 def say_excused(comparison: Comparison) -> str:
