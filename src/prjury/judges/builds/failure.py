@@ -203,10 +203,7 @@ def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
     """
     unique: dict[object, Failure] = {}
     for failure in failures:
-        particular: object = failure.line if failure.kind == "compile" else None
-        if failure.kind == "test":
-            particular = failure.place, failure.message
-        unique.setdefault((failure.id, particular), failure)
+        unique.setdefault((failure.id, failure.place, failure.message), failure)
     tests: dict[str, list[str]] = {}
     for failure in unique.values():
         if failure.kind == "test" and failure.path:

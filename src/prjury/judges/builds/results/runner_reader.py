@@ -415,21 +415,9 @@ def _find_whole(name: str, owner: str, section: LogSection) -> str:
 
 
 def _name_suite(section: LogSection, fields: dict[str, str]) -> str:
-    """Return the file of a heading; for a program of Cargo's its source, or its path and crate."""
+    """Return the file of a heading, or the source and the crate of a program of Cargo's."""
     if crate := fields.get("crate"):
         return f"doc-tests {crate}"
-    path = fields["path"]
-    if "program" not in fields:
-        return section.file(path)
-    crate = posixpath.basename(fields["program"]).rpartition("-")[0]
-    namesakes = section.tree.named(posixpath.basename(path))
-    files = [file for file in namesakes if f"/{file}".endswith(f"/{path}")]
-    own = [file for file in files if _name_package(file, path) == crate]
-    for candidates in (files, own):
-        if len(candidates) == 1:
-            return candidates[0]
-    return f"{path} ({crate})"
-
-
-def _name_package(path: str, source: str) -> str:
-    return posixpath.basename(path.removesuffix(source).rstrip("/")).replace("-", "_")
+    if program := fields.get("program"):
+        return f"{fields['path']} ({posixpath.basename(program).rpartition('-')[0]})"
+    return section.file(fields["path"])
