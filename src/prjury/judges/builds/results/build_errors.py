@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from prjury.judges.builds.failure import Failure, Kind, with_details
-from prjury.judges.builds.results.error_text import add_values
-from prjury.judges.builds.results.places import find_place, list_places
+from prjury.judges.builds.results.error_text import add_values, find_place, list_places
 from prjury.judges.builds.results.problem_matchers import Found
 from prjury.judges.builds.results.runner_output import LogSection
 

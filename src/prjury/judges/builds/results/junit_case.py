@@ -11,12 +11,15 @@ from xml.etree.ElementTree import Element
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Kind, make_failure, with_details
-from prjury.judges.builds.results.error_text import add_values, read_message
+from prjury.judges.builds.results.error_text import (
+    add_values,
+    find_place,
+    read_message,
+    strip_escapes,
+)
 from prjury.judges.builds.results.go import make_go_failure
-from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.runner_reader import read_inside
-from prjury.judges.builds.results.terminal import strip_escapes
 from prjury.judges.builds.results.tree import TreeFiles
 
 #: The runner by the name that it gives to the whole of a report or of a suite.

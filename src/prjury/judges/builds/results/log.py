@@ -13,9 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from prjury.judges.builds.results.error_text import strip_escapes
 from prjury.judges.builds.results.go import GoEvents
 from prjury.judges.builds.results.runner_output import LogSection
-from prjury.judges.builds.results.terminal import strip_escapes
 from prjury.judges.builds.results.tree import TreeFiles
 
 _CHUNK = 1024**2
@@ -37,24 +37,14 @@ _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
 
 
-@dataclass
-class LogLines:
-    """The lines of a log, decoded with replacement, without the terminal's escapes.
-
-    What exceeds the longest line that makes sense is left out; `cut` says that lines are missing.
-    """
-
-    log: Path
-    cut: bool = False
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the lines, once."""
-        with self.log.open("rb") as file:
+def _read_lines(log: Path, window: _Window) -> Iterator[str]:
+    """Yield the lines, decoded with replacement, without the terminal's escapes."""
+    with log.open("rb") as file:
+        yield from islice(_split_lines(file), _MOST_LINES)
+        if file.read(1):
+            window.cut = True
+            file.seek(max(file.tell(), log.stat().st_size - _END))
             yield from islice(_split_lines(file), _MOST_LINES)
-            if file.read(1):
-                self.cut = True
-                file.seek(max(file.tell(), self.log.stat().st_size - _END))
-                yield from islice(_split_lines(file), _MOST_LINES)
 
 
 def _split_lines(file: BinaryIO) -> Iterator[str]:
@@ -162,8 +152,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     """Read a log once; `relative` takes the tree's own place out of a text."""
     window, go, places = _Window(), GoEvents(tree), _Places(tree)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
-    lines = LogLines(log)
-    for number, raw in enumerate(lines):
+    for number, raw in enumerate(_read_lines(log, window)):
         place, line = places.split(relative(raw))
         event = _read_event(line)
         if event is None:
@@ -175,7 +164,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
             if event["Action"] == "build-output":
                 window.add(number, place, text[:_LONGEST_LINE])
     sections = window.split_sections(tree)
-    return Transcript(sections, go, "\n".join(tail), window.cut or lines.cut)
+    return Transcript(sections, go, "\n".join(tail), window.cut)
 
 
 def _read_event(line: str) -> dict[str, Any] | None:

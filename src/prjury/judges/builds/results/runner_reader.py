@@ -11,9 +11,13 @@ from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure, identity, with_details
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.error_text import find_error_above, is_panic, read_message
+from prjury.judges.builds.results.error_text import (
+    find_error_above,
+    find_place,
+    is_panic,
+    read_message,
+)
 from prjury.judges.builds.results.line_set import LineSet
-from prjury.judges.builds.results.places import find_place
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.runners import Runner, read_table
 

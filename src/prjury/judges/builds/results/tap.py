@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.error_text import add_values, find_error_above
-from prjury.judges.builds.results.places import find_place
+from prjury.judges.builds.results.error_text import add_values, find_error_above, find_place
+from prjury.judges.builds.results.junit_case import HOOKS
 from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
 from prjury.judges.builds.results.wording import LEFT_OUT
 
@@ -133,6 +133,8 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
         message = find_error_above(section.lines, point.index) or message
         return section.failure("error", f"{name}: {message}", name, None, name)
     path, line = find_place(block, section.tree, section.directory)
+    if any(hook in name for hook in HOOKS):
+        return section.failure("error", f"{name}: {message}", path, line, name)
     return section.test(name, section.directory, message, path, line)
 
 
