@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.builds.combine import WORST_FIRST, refuse_edited
+from prjury.judges.builds.combine import combine_judgments, refuse_edited
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.environment import POLICY, Snippet, paste
 from prjury.judges.builds.failure import Results
@@ -166,12 +166,12 @@ def judge_by_checks(
     if summary.failed:
         base = _summarise_base(ports.checks, options, pull, deadline, notes)
         judgment = _compare_failed(judgment, summary, base, options, tested)
-    elif tested and WORST_FIRST.index(tested.status) < WORST_FIRST.index(judgment.status):
-        words = f"{tested.reasoning} (by its checks: {judgment.reasoning})"
-        judgment = replace(_with_tests(tested, judgment), reasoning=words)
-    else:
-        judgment = _with_tests(judgment, tested)
-    if notes:
+    if tested:
+        both = (judgment, tested) if summary.failed else (tested, judgment)
+        facts = BuildFacts.of(judgment) or BuildFacts()
+        own = {"from": facts.origin, "tested_base": facts.tested_base}
+        judgment = combine_judgments(both, notes).with_metadata(**own)
+    elif notes:
         judgment = replace(judgment, reasoning=f"{judgment.reasoning} ({'; '.join(notes)})")
     return refuse_edited(judgment, pull)
 
@@ -284,7 +284,7 @@ def _compare_failed(
             f"{words}, and so did the base. A check that fails may have left out what comes after "
             "it, so what this change breaks is not known. Fix the base first."
         )
-    return _with_tests(replace(judgment, reasoning=words), tested).with_metadata(**reason)
+    return replace(judgment, reasoning=words).with_metadata(**reason)
 
 
 def _fails_alike(run: CheckResult, base: CheckSummary) -> bool:
@@ -292,25 +292,11 @@ def _fails_alike(run: CheckResult, base: CheckSummary) -> bool:
     return bool(same) and all(each in base.failed for each in same)
 
 
-def _with_tests(judgment: Judgment, other: Judgment | None) -> Judgment:
-    """The judgment with the checks and facts of the other; its own count where both have any."""
-    if other is None:
-        return judgment
-    # tests that only fail as before are not what failed where new checks fail
-    harmless = judgment.status is Status.FAIL and other.status is Status.PASS
-    notes = [build.note for each in (other, judgment) if (build := BuildFacts.of(each))]
-    note = next(filter(None, notes), "") if judgment.status is Status.PASS else ""
-    more = {"note": note} if note else {}
-    facts = {} if harmless else dict(other.metadata)
-    checks = (*judgment.checks, *(() if harmless else other.checks))
-    metadata = {**facts, **judgment.metadata, **more, "from": "checks"}
-    return replace(judgment, checks=checks, metadata=metadata)
-
-
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
     """Decide by checks for which so many seconds were waited. Pure."""
     facts = BuildFacts(origin="checks", tested_base=summary.tested_base)
-    metadata = {"subject": f"checks of {pull.head.sha[:12]}", **facts.to_metadata()}
+    subject = f"checks of {pull.head.sha[:12]}"
+    metadata = {"system": "checks", "subject": subject, **facts.to_metadata()}
     checks = _make_checks(summary)
     if failed := summary.failed:
         words = f"{pluralize(len(failed), 'check')} of the head failed: {_list_runs(failed)}"

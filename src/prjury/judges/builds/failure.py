@@ -203,12 +203,14 @@ def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
     """
     unique: dict[object, Failure] = {}
     for failure in failures:
-        unique.setdefault((failure.id, failure.place, failure.message), failure)
+        placed = failure.kind in {"test", "compile"}
+        more = (failure.place, failure.message) if placed else ()
+        unique.setdefault((failure.id, more), failure)
     tests: dict[str, list[str]] = {}
     for failure in unique.values():
         if failure.kind == "test" and failure.path:
             tests.setdefault(failure.place, []).append(failure.message)
-    placed = {one.message for one in unique.values() if one.kind == "error" and one.path}
+    of_errors = {one.message for one in unique.values() if one.kind == "error" and one.path}
     unloaded = {(one.place, one.message) for one in unique.values() if one.name}
 
     def is_repeated(failure: Failure) -> bool:
@@ -217,7 +219,7 @@ def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
         if failure.kind != "error":
             return False
         if not failure.path:
-            return failure.message in placed
+            return failure.message in of_errors
         return any(text in failure.message for text in tests.get(failure.place, ()))
 
     return sort_failures(failure for failure in unique.values() if not is_repeated(failure))

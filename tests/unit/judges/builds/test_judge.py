@@ -280,33 +280,28 @@ def test_a_failing_test_that_the_base_has_as_well_is_let_through_and_said() -> N
 
 
 @pytest.mark.parametrize(
-    ("merged", "base", "words"),
+    ("merged", "base"),
     [
-        (pytest_says(2, "!old"), pytest_says(2, "!old"), "exit code 2"),
+        (pytest_says(2, "!old"), pytest_says(2, "!old")),
         (
             Scripted(1, "FAILED test_a.py::old - no\n"),
             Scripted(1, "FAILED test_a.py::old - no\n"),
-            "no test results",
         ),
         (
             Scripted(1, files={**pytest_says(1, "!old").files, "../reports/b.xml": "<broken"}),
             pytest_says(1, "!old"),
-            "is not XML",
         ),
         (
             pytest_says(1, "!old"),
             Scripted(1, files={**pytest_says(1, "!old").files, "../reports/b.xml": "<broken"}),
-            "of the base",
         ),
     ],
     ids=["interrupted", "no-report", "unreadable", "base-unreadable"],
 )
-def test_an_old_failure_that_may_hide_a_new_one(
-    merged: Scripted, base: Scripted, words: str
-) -> None:
+def test_an_old_failure_that_may_hide_a_new_one(merged: Scripted, base: Scripted) -> None:
     judgment = judged([merged, base], PYTHON)
     assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
-    assert words in judgment.reasoning
+    assert "which may hide what this change breaks. Fix the base first." in judgment.reasoning
 
 
 @pytest.mark.parametrize(
@@ -327,7 +322,7 @@ def test_a_test_that_is_missing_beside_an_old_failure_needs_a_human(
     assert "1 test that ran on the base did not run here: test_a.py a b" in judgment.reasoning
     warned = judged([merged, base], PYTHON, vanished="warn")
     assert (warned.status, warned.metadata["reason"]) == (Status.FAIL, "base_broken")
-    assert "tests of the base did not run: 1" in warned.reasoning
+    assert "tests-vanished" in {check.name for check in warned.failed_checks}
 
 
 def test_all_tests_that_only_a_closing_line_counts_are_gone() -> None:

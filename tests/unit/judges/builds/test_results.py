@@ -109,7 +109,7 @@ def test_a_library_s_own_tests_are_told_by_its_package(tmp_path: Path) -> None:
         "0 measured; 0 filtered out\n"
     )
     known = frozenset({"a/src/lib.rs", "b-c/src/lib.rs", "src/lib.rs"})
-    assert told(text, tmp_path, known)[1].ran == ("test:b-c/src/lib.rs:t",)
+    assert told(text, tmp_path, known)[1].ran == ("test:src/lib.rs (b_c):t",)
 
 
 def test_failing_tests_without_a_name_are_a_doubt(tmp_path: Path) -> None:

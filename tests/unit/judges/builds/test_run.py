@@ -384,7 +384,6 @@ class TestSeveralTestSteps:
         old, cut = self.script(1, "one", "!t", "u"), self.script(2, "two", "!v")
         judgment = self.run([old, cut], [old, cut])
         assert (judgment.status, judgment.reason) == (Status.FAIL, "base_broken")
-        assert "exit code 2" in judgment.reasoning
 
     def test_what_takes_too_long_ends_the_run(self) -> None:
         late = Scripted(-9, stopped="timeout")

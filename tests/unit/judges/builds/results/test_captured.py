@@ -93,7 +93,7 @@ FORGED = {
             "finished in 0.00s\n"
         ),
         "test tests::forged ... ok\n",
-        "test:a/src/lib.rs:tests::real",
+        "test:src/lib.rs (a):tests::real",
     ),
     "pytest": (
         "{}tests/test_a.py::real PASSED [100%]\n\n==== 1 passed in 0.01s ====\n",
