@@ -215,7 +215,7 @@ def read_evidence(content: bytes) -> BuildEvidence:
             run = record.run
             for tree_run in (run.head, run.base, run.again) if run else ():
                 if tree_run:
-                    refuse_counts(tree_run)
+                    refuse_untrue(tree_run)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
         raise refuse_evidence(str(error)) from error
     return evidence
@@ -231,8 +231,12 @@ def refuse_evidence(why: str) -> CannotJudgeError:
     )
 
 
-def refuse_counts(run: TreeRun) -> None:
-    """Refuse counts that contradict each other, by a ValueError."""
+def refuse_untrue(run: TreeRun) -> None:
+    """Refuse counts that contradict each other, places outside of the tree, and excuses.
+
+    Raises:
+        ValueError: says which.
+    """
     results, tests = run.results, run.results.tests
     listed = sum(failure.kind == "test" for failure in run.failures)
     failed = sum(failure.kind == "test" for failure in results.failures)
@@ -245,6 +249,12 @@ def refuse_counts(run: TreeRun) -> None:
     ):
         if count > most:
             raise ValueError(f"{count} of {most} {what}")
+    attempts = frozenset(results.flaky)
+    for failure in (*run.failures, *results.failures, *results.flaky):
+        if failure.path and inside_tree(failure.path) != failure.path:
+            raise ValueError(f"a failure is outside of the tree, at {failure.path}")
+        if failure.state != ("flaky" if failure in attempts else "new"):
+            raise ValueError(f"a failure is excused as {failure.state}")
 
 
 def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
@@ -253,29 +263,6 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
     planned = [(step.name, step.text, step.may_fail) for step in plan.steps]
     if ran != planned[: len(ran)] or (len(ran) < len(planned) and not run.failed):
         raise ValueError(f"its steps are not the plan's `{visible(plan.text)}`")
-
-
-def confine_run(run: Run, plan: BuildPlan) -> Run:
-    """The run of a plan as this side believes it: of its steps, with places in the tree."""
-    for tree_run in (run.head, *([run.base] if run.base and not run.base_commit else [])):
-        refuse_other_steps(tree_run, plan)
-    head, base, retry = (_confine(one) if one else None for one in (run.head, run.base, run.again))
-    return replace(run, head=head, base=base, again=retry)
-
-
-def _confine(run: TreeRun) -> TreeRun:
-    results = replace(run.results, failures=_confine_failures(run.results.failures))
-    return replace(run, failures=_confine_failures(run.failures), results=results)
-
-
-def _confine_failures(failures: Sequence[Failure]) -> tuple[Failure, ...]:
-    """The failures as new ones; a place outside of the tree is no place."""
-    confined = []
-    for failure in failures:
-        path = inside_tree(failure.path) if failure.path else None
-        line = failure.line if path else None
-        confined.append(replace(failure, path=path, line=line, state="new"))
-    return tuple(confined)
 
 
 _Value = TypeVar("_Value")

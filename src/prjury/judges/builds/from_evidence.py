@@ -12,9 +12,9 @@ from prjury.judges.builds.decide import decide, decide_untried
 from prjury.judges.builds.evidence import (
     BuildEvidence,
     BuildRecord,
-    confine_run,
     read_evidence,
     refuse_evidence,
+    refuse_other_steps,
 )
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.plan import REPORTED, BuildPlan
@@ -92,11 +92,14 @@ class EvidenceBuild:
     def _compare(self, plan: BuildPlan, record: BuildRecord | None) -> Comparison:
         if record and record.error:
             raise CannotJudgeError(record.error.message, reason=record.error.reason)
-        if record is None or record.run is None:
+        run = record.run if record else None
+        if run is None:
             why = f"the evidence holds nothing about `{visible(plan.text[:_LONGEST_COMMAND])}`"
             raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
         try:
-            run = confine_run(record.run, plan)
+            for side in (run.head, run.base if not run.base_commit else None):
+                if side:
+                    refuse_other_steps(side, plan)
             self.reports.take(run, self.options)
         except ValueError as error:
             raise refuse_evidence(str(error)) from error

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from prjury.judges.builds.evidence import TreeRun, clean_value, refuse_counts, refuse_other_steps
+from prjury.judges.builds.evidence import TreeRun, clean_value, refuse_other_steps, refuse_untrue
 from prjury.judges.builds.plan import BuildPlan
 from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
@@ -93,7 +93,7 @@ class KeptBase(Struct, frozen=True):
             return None
         try:
             run = msgspec.json.decode(text.encode("utf-8", "replace"), type=TreeRun)
-            refuse_counts(run)
+            refuse_untrue(run)
             refuse_other_steps(run, plan)
         except (ValueError, RecursionError, msgspec.MsgspecError):
             return None

@@ -19,6 +19,8 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import pull_context
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import make
+from prjury.judges.builds.compare import compare
+from prjury.judges.builds.decide import decide
 from prjury.judges.builds.evidence import (
     BuildEvidence,
     Run,
@@ -27,9 +29,11 @@ from prjury.judges.builds.evidence import (
     clean_value,
     pack_report,
     read_evidence,
+    refuse_untrue,
     unpack_report,
 )
 from prjury.judges.builds.failure import Failure, Results
+from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.stage import BuiltEvidence, build_evidence
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
@@ -348,23 +352,27 @@ def test_any_json_is_refused_or_read(value: object) -> None:
 
 
 STEP = StepRun("test", "make ci", 1, None, 0.5, "the end", "/tmp/x.log")
-FAILED = TreeRun(
-    (STEP,),
-    60.0,
-    (Failure("test", "no", "../x", 3, "t"), Failure("error", "odd", "a.c")),
-    Results(1, 2, (Failure("test", "no", "../x", 3, "t"),), ran=("a", "b")),
+
+
+@pytest.mark.parametrize(
+    "claim", [{"state": "pre_existing"}, {"state": "flaky"}, {"path": "../../etc/passwd"}]
 )
-
-
-def test_a_claim_excuses_nothing_and_a_place_outside_of_the_tree_is_none() -> None:
+def test_an_excuse_and_a_place_outside_of_the_tree_are_refused(claim: dict[str, str]) -> None:
     evidence = Project().build(Scripted(0), Scripted(1, TESTS.format("a"))).evidence
-    head = evidence["builds"][0]["run"]["head"]
-    for failure in head["failures"]:
-        failure.update(state="pre_existing", path="../../etc/passwd", line=3)
+    for failure in evidence["builds"][0]["run"]["head"]["failures"]:
+        failure.update(claim)
     judgment = Project().judge(evidence)
-    assert judgment.status is Status.FAIL
-    assert {failure["state"] for failure in judgment.metadata["failures"]} == {"new"}
-    assert {failure["path"] for failure in judgment.metadata["failures"]} == {None}
+    assert (judgment.status, judgment.reason) == (Status.ERROR, "evidence_invalid")
+
+
+def test_an_attempt_before_one_that_passed_is_none_of_the_failures() -> None:
+    attempt = Failure("test", "no", "a.c", 3, "t", state="flaky")
+    results = Results(1, 1, ran=(attempt.id,), flaky=(attempt,))
+    step = msgspec.structs.replace(STEP, exit_code=0)
+    run = Run(TreeRun((step,), failures=(attempt,), results=results))
+    refuse_untrue(run.head)
+    plan = BuildPlan("make", (BuildStep("test", "make ci"),))
+    assert decide(compare(plan, run, frozenset(), BuildOptions())).status is Status.PASS
 
 
 @given(st.text(st.characters(codec=None), max_size=20))
