@@ -37,7 +37,7 @@ _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
 
 
-def _read_lines(log: Path, window: _Window) -> Iterator[str]:
+def _decode_lines(log: Path, window: _Window) -> Iterator[str]:
     """Yield the lines, decoded with replacement, without the terminal's escapes."""
     with log.open("rb") as file:
         yield from islice(_split_lines(file), _MOST_LINES)
@@ -152,7 +152,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     """Read a log once; `relative` takes the tree's own place out of a text."""
     window, go, places = _Window(), GoEvents(tree), _Places(tree)
     tail: deque[str] = deque(maxlen=_TAIL_LINES)
-    for number, raw in enumerate(_read_lines(log, window)):
+    for number, raw in enumerate(_decode_lines(log, window)):
         place, line = places.split(relative(raw))
         event = _read_event(line)
         if event is None:
