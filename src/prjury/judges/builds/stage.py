@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
-import msgspec.structs
+import msgspec
+from msgspec import structs
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import WORST_FIRST
@@ -33,8 +34,6 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.report.redact import redact_text
 from prjury.snapshot.model import PullRequest
-
-_Options = TypeVar("_Options", BuildOptions, CommandOptions)
 
 
 @dataclass(frozen=True)
@@ -74,20 +73,15 @@ def build_evidence(
         ran[plan.text] = record_build(plan, outcome, clean)
 
     judges: list[Judge[PullRequestContext]] = [
-        replace(command.make(_run_here(each), ports), keep=keep_command) for each in commands
+        replace(command.make(structs.replace(each, from_="run"), ports), keep=keep_command)
+        for each in commands
     ]
     if options:
-        judges.insert(0, replace(make(_run_here(options), ports), keep=keep_build))
+        judges.insert(0, replace(make(options.with_changes(from_="run"), ports), keep=keep_build))
     jury = Jury.of(MajorityVoting(), *judges, name="build")
     verdict = jury.vote(context, timeout=context.deadline.remaining, listener=ports.progress)
     record = _make_evidence(context.pull, version, ports.shell.level, builds, [*dict(ran).values()])
     return BuiltEvidence(verdict.ballots, record)
-
-
-def _run_here(options: _Options) -> _Options:
-    if isinstance(options, BuildOptions):
-        return options.with_changes(from_="run")
-    return msgspec.structs.replace(options, from_="run")
 
 
 def record_reports(
