@@ -203,7 +203,7 @@ def last_error_line(tail: str) -> str:
 
 def settle_retry(run: Run) -> TreeRun:
     """The outcome after the second run: what failed in one and passed in the other is flaky."""
-    head, retry = run.head, run.again
+    head, retry = run.head, run.retry
     if retry is None or not retry.ended:
         return head
     passed = {failure.id for failure in retry.find_passing(head.failures)}

@@ -307,7 +307,7 @@ def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
         "recognised_by": list(plan.reasons),
         "directory": plan.directory,
         "modules": list(plan.modules),
-        "ran_again": run.again is not None,
+        "ran_again": run.retry is not None,
         "versions": dict(run.versions),
         "failures": [failure.as_json() for failure in comparison.ordered[:_MOST_LISTED]],
         "summaries": _list_summaries(outcome.failures),

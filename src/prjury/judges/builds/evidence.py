@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError
@@ -126,10 +126,10 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
         base_commit: the earlier commit of the base that is compared with; empty for the base.
         base_kept: an earlier review has built the base.
         disturbed: the base was built after the head and failed, though an earlier run saw it pass.
-        again: the second run of what failed newly; if `whole`, of everything.
+        retry: the second run of what failed newly; if `whole`, of everything.
         history: on how many of how many earlier bases a test failed that fails here.
-        kept: reports for other judges, packed, by their paths; None for one that is unreadable.
-        kept_of_base: those of the base.
+        reports: those for other judges, packed, by their paths; None for one that is unreadable.
+        reports_of_base: those of the base.
     """
 
     head: TreeRun
@@ -139,13 +139,13 @@ class Run(Struct, frozen=True, forbid_unknown_fields=True):
     base_unknown: Line = ""
     disturbed: bool = False
     base_test_files: Times = 0
-    again: TreeRun | None = None
+    retry: TreeRun | None = field(default=None, name="again")
     whole: bool = False
     history: dict[Line, tuple[Times, Times]] = {}
     versions: dict[Line, Line] = {}
     withheld: tuple[Line, ...] = ()
-    kept: dict[Line, bytes | None] = {}
-    kept_of_base: dict[Line, bytes | None] = {}
+    reports: dict[Line, bytes | None] = field(default_factory=dict, name="kept")
+    reports_of_base: dict[Line, bytes | None] = field(default_factory=dict, name="kept_of_base")
 
 
 class Refusal(Struct, frozen=True, forbid_unknown_fields=True):
@@ -213,7 +213,7 @@ def read_evidence(content: bytes) -> BuildEvidence:
         evidence = msgspec.json.decode(content, type=BuildEvidence)
         for record in (*evidence.builds, *evidence.commands):
             run = record.run
-            for tree_run in (run.head, run.base, run.again) if run else ():
+            for tree_run in (run.head, run.base, run.retry) if run else ():
                 if tree_run:
                     refuse_untrue(tree_run)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:

@@ -46,8 +46,8 @@ class KeptReports:
 
     def take(self, run: Run, options: BuildOptions) -> None:
         """Take the reports of a build that the policy asks for."""
-        self.files.update(_unpack(run.kept, options.keep))
-        self.base.update(_unpack(run.kept_of_base, options.keep_of_base))
+        self.files.update(_unpack(run.reports, options.keep))
+        self.base.update(_unpack(run.reports_of_base, options.keep_of_base))
 
     @property
     def of_base(self) -> KeptReports:

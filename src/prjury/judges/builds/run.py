@@ -164,7 +164,7 @@ class BothSides(Struct, frozen=True, dict=True):
             base_kept=base.remembered,
             base_unknown=base.unknown,
             base_test_files=self.base.count_tests(plan.directory),
-            kept_of_base=dict(base.reports),
+            reports_of_base=dict(base.reports),
         )
 
     def _with_retry(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
@@ -178,8 +178,8 @@ class BothSides(Struct, frozen=True, dict=True):
                 retry = place.run(plan.last_failed, deadline)
                 settled = {*retry.results.ran, *(failure.id for failure in retry.failures)}
                 if settled.issuperset(failure.id for failure in suspects):
-                    return replace(run, again=retry)
-            return replace(run, again=place.run(plan, deadline), whole=True)
+                    return replace(run, retry=retry)
+            return replace(run, retry=place.run(plan, deadline), whole=True)
         except CannotJudgeError:
             return run  # the failures stand as they are
 

@@ -137,7 +137,7 @@ class Workplace(Struct, frozen=True):
         collect_reports = watch_reports(self.places, options.keep)
         head = self.run(plan, deadline)
         withheld, reports = tuple(self.builder.ports.shell.withheld), dict(collect_reports())
-        return Run(head, versions=dict(plan.versions), kept=reports, withheld=withheld)
+        return Run(head, versions=dict(plan.versions), reports=reports, withheld=withheld)
 
     def find_directory(self, plan: BuildPlan) -> Path:
         """The directory in which the plan runs; CannotJudgeError where the tree has none such."""

@@ -380,12 +380,12 @@ def test_what_leaves_this_machine_is_cleaned(text: str) -> None:
     step = msgspec.structs.replace(STEP, tail=f"{text} SECRET", log="SECRET")
     failure = Failure("test", "SECRET", name="SECRET", details=text)
     results = Results(problems=("SECRET",), ran=("SECRET",), by_runner={"SECRET": 1})
-    run = Run(TreeRun((step,), 1.0, (failure,), results), kept={"a": pack_report(b"SECRET")})
+    run = Run(TreeRun((step,), 1.0, (failure,), results), reports={"a": pack_report(b"SECRET")})
     cleaned = clean_value(run, lambda words: words.replace("SECRET", "***"))
     encoded = msgspec.json.encode(cleaned)
     assert b"SECRET" not in encoded
     assert encoded.count(b"***") == 7
-    assert unpack_report(cleaned.kept["a"] or b"") == b"***"
+    assert unpack_report(cleaned.reports["a"] or b"") == b"***"
     assert clean_value([{"SECRET"}], lambda words: words.replace("SECRET", "***")) == [{"***"}]
 
 
