@@ -20,7 +20,7 @@ from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, BuildPlan
 from prjury.judges.builds.vanished import Vanished
-from prjury.jury.judgment import Check, Judgment, Location, Severity
+from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
 from prjury.report.judge_facts import (
     BASE_BROKEN,
@@ -52,13 +52,13 @@ def decide(comparison: Comparison) -> Judgment:
     if cause := find_environment(comparison):
         return _decide_elsewhere(comparison, cause)
     if comparison.base is None:
-        return _fail(comparison, wording.say_failed(comparison))
+        return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     if comparison.untested:
         return _decide_untested(comparison)
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
     alike = outcome.ends_like(comparison.base)
     if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
-        return _fail(comparison, wording.say_failed(comparison))
+        return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     return _decide_old(comparison)
 
 
@@ -69,10 +69,11 @@ def _decide_old(comparison: Comparison) -> Judgment:
         words, snippet = wording.say_disturbed(comparison, remedy), wording.REVIEW_AGAIN
         return _err(comparison, words, "environment", remedy, snippet)
     if not failures or may_hide_failures(comparison):
-        return _fail(comparison, wording.say_base_broken(comparison), reason=BASE_BROKEN)
+        words = wording.say_base_broken(comparison)
+        return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
     old = any(failure.state == "pre_existing" for failure in failures)
-    passed = _pass(comparison, wording.say_excused(comparison), "pre_existing" if old else "flaky")
-    return _unless_lost(comparison, passed)
+    note, words = "pre_existing" if old else "flaky", wording.say_excused(comparison)
+    return _unless_lost(comparison, _make(comparison, Status.PASS, words, note=note))
 
 
 def find_environment(comparison: Comparison) -> Failure | None:
@@ -97,7 +98,8 @@ def _decide_green(comparison: Comparison) -> Judgment:
         words = wording.say_unread(comparison, code)
         snippet = Snippet("yaml", POLICY, 'build: {command: "…", junit: ["**/TEST-*.xml"]}')
         return _err(comparison, words, reason, "", snippet)
-    return _unless_lost(comparison, _pass(comparison, wording.say_passed(comparison)))
+    words = wording.say_passed(comparison)
+    return _unless_lost(comparison, _make(comparison, Status.PASS, words, log=None))
 
 
 def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
@@ -159,29 +161,16 @@ def _decide_untested(comparison: Comparison) -> Judgment:
     return _err(comparison, words, BASE_BROKEN, remedy, snippet)
 
 
-def _pass(comparison: Comparison, words: str, note: str = "") -> Judgment:
-    metadata = make_metadata(comparison, note)
-    if not note:
-        metadata["log"] = None
-    return Judgment.passed(
-        words, score=BooleanScore(value=True), checks=make_checks(comparison), metadata=metadata
-    )
-
-
-def _fail(comparison: Comparison, words: str, **more: str) -> Judgment:
-    return Judgment.failed(
-        words,
-        score=BooleanScore(value=False),
-        checks=make_checks(comparison),
-        metadata=make_metadata(comparison) | more,
-    )
+def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
+    score = None if status is Status.ERROR else BooleanScore(value=status is Status.PASS)
+    metadata = {**make_metadata(comparison), **more}
+    return Judgment(status, words, score, checks=make_checks(comparison), metadata=metadata)
 
 
 def _err(
     comparison: Comparison, words: str, reason: str, remedy: str, snippet: Snippet
 ) -> Judgment:
-    metadata = {**make_metadata(comparison), "reason": reason, **paste(remedy, snippet)}
-    return Judgment.errored(words, checks=make_checks(comparison), metadata=metadata)
+    return _make(comparison, Status.ERROR, words, reason=reason, **paste(remedy, snippet))
 
 
 def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:
@@ -285,13 +274,12 @@ def check_causes(comparison: Comparison) -> list[Check]:
     return checks
 
 
-def make_metadata(comparison: Comparison, note: str = "") -> dict[str, Any]:
+def make_metadata(comparison: Comparison) -> dict[str, Any]:
     """The judgment's metadata: facts for the report, and all failures in the report's form."""
     plan, outcome, run = comparison.plan, comparison.outcome, comparison.run
     last = outcome.last
     logs = (last.log,) if last.log else ()
     facts = BuildFacts(
-        note=note,
         compared=comparison.base is not None,
         tests=_count_tests(comparison),
         test_files=0 if outcome.results.has_tests else comparison.test_files,

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from prjury.judges.builds.failure import inside_tree
 from prjury.judges.builds.results.error_text import strip_escapes
 from prjury.judges.builds.results.go import GoEvents
 from prjury.judges.builds.results.runner_output import LogSection
@@ -134,8 +135,7 @@ class _Places:
         return self._here, line
 
     def _below(self, place: str) -> str:
-        plain = posixpath.normpath(posixpath.join(self._tree.directory, place))
-        return "" if plain == "." or plain.startswith(("/", "..")) else plain
+        return inside_tree(posixpath.join(self._tree.directory, place)) or ""
 
 
 @dataclass(frozen=True)
