@@ -284,7 +284,10 @@ def mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     """The outcome with what the machine is to blame for marked: one failure at least."""
     tail = outcome.last.tail.splitlines()
     tests = [one for one in outcome.failures if one.kind == "test"]
-    service = bool(tests) and all(map(_lacks_service, tests))
+    service = bool(tests) and all(
+        one.state == "pre_existing" and lacks_service(f"{one.message}\n{one.details}")
+        for one in tests
+    )
     failures: list[Failure] = []
     for failure in outcome.failures:
         blamed = fault is not None and failure.kind in {"error", "goal"}
@@ -297,11 +300,6 @@ def mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     if fault and not any(one.state == "environment" for one in failures):
         failures.append(replace(make_failure("error", fault.line), state="environment"))
     return replace(outcome, failures=tuple(failures))
-
-
-def _lacks_service(failure: Failure) -> bool:
-    words = f"{failure.message}\n{failure.details}"
-    return failure.state == "pre_existing" and lacks_service(words)
 
 
 def find_suspects(run: Run) -> tuple[Failure, ...]:

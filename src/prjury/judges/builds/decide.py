@@ -54,7 +54,10 @@ def decide(comparison: Comparison) -> Judgment:
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     if comparison.untested:
-        return _decide_untested(comparison)
+        remedy, snippet = wording.make_own_remedy(comparison)
+        return _err(
+            comparison, wording.say_untested(comparison, remedy), BASE_BROKEN, remedy, snippet
+        )
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
     alike = outcome.ends_like(comparison.base)
     if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
@@ -152,13 +155,6 @@ def _is_misspelt(comparison: Comparison, line: str) -> bool:
     texts = (line, comparison.outcome.last.command)
     complaint, words = ({word.strip("'\"`‘’.,:") for word in text.split()} for text in texts)
     return any(len(word) > _SHORTEST_WORD for word in complaint & words)
-
-
-def _decide_untested(comparison: Comparison) -> Judgment:
-    """The ERROR where code of the tree keeps both sides from testing anything."""
-    remedy, snippet = wording.make_own_remedy(comparison)
-    words = wording.say_untested(comparison, remedy)
-    return _err(comparison, words, BASE_BROKEN, remedy, snippet)
 
 
 def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Judgment:  # noqa: ANN401 - JSON

@@ -169,7 +169,9 @@ def make_failure(
     suite: str | None = None,
 ) -> Failure:
     """A failure with its path and message in order; a path that leaves the tree is dropped."""
-    number = int(str(line)) if _is_number(str(line)) else 0
+    digits = str(line)
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= 9  # noqa: PLR2004 - fits 32 bits
+    number = int(digits) if is_number else 0
     inside = inside_tree(path) if path else None
     text = " ".join(message.split())[:_LONGEST_MESSAGE] or "no message"
     called = shorten(name) if name else None
@@ -181,10 +183,6 @@ def with_details(failure: Failure, lines: Iterable[str]) -> Failure:
     texts = [line.rstrip()[:_LONGEST_DETAIL] for line in islice(lines, _MOST_DETAILS)]
     text = textwrap.dedent("\n".join(texts)).strip("\n")
     return replace(failure, details=text) if "\n" in text else failure
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= 9  # noqa: PLR2004 - fits 32 bits
 
 
 def inside_tree(path: str) -> str | None:

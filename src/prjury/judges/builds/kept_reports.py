@@ -99,7 +99,9 @@ def watch_reports(
         reports = dict[str, bytes | None]()
         for path, (_, content) in zip(paths, loaded, strict=True):
             name = path.relative_to(places.tree).as_posix()
-            reports[name] = None if content is None else pack_report(_relative(content, places))
+            text = places.relative((content or b"").decode("utf-8", "surrogateescape"))
+            packed = pack_report(text.encode("utf-8", "surrogateescape"))
+            reports[name] = None if content is None else packed
         return reports
 
     return collect
@@ -111,8 +113,3 @@ def _unpack(kept: Mapping[str, bytes | None], globs: Sequence[str]) -> dict[str,
         for path, packed in kept.items()
         if any(matches(path, glob) for glob in globs)
     }
-
-
-def _relative(content: bytes, places: TemporaryPaths) -> bytes:
-    text = places.relative(content.decode("utf-8", "surrogateescape"))
-    return text.encode("utf-8", "surrogateescape")

@@ -117,7 +117,7 @@ class _Places:
             if colon and head in self._prefixes:
                 return self._prefixes[head], rest[:-1]
         if "$ " in line and (match := _PNPM.match(line)):
-            place = self._below(match["place"])
+            place = inside_tree(posixpath.join(self._tree.directory, match["place"])) or ""
             self._prefixes[f"{match['place']} {match['script']}"] = place
             return place, line
         if line.startswith("> ") and (match := _NPM.match(line)):
@@ -133,9 +133,6 @@ class _Places:
             elif self._entered:
                 self._here = self._entered.pop()
         return self._here, line
-
-    def _below(self, place: str) -> str:
-        return inside_tree(posixpath.join(self._tree.directory, place)) or ""
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,9 @@ class MatcherSet:
                 matcher = self._matchers[number]
                 first = {"severity": matcher.severity, **matcher.pattern[0].read(match)}
                 problems = list(self._complete(number, first, lines, index))
-                yield from ((matcher, at, values) for at, values in problems if _is_error(values))
+                for at, values in problems:
+                    if values["severity"].lower().endswith("error"):
+                        yield matcher, at, values
                 if problems:
                     break
 
@@ -107,10 +109,6 @@ class MatcherSet:
             if not match:
                 return
             yield at, values | below[-1].read(match)
-
-
-def _is_error(values: Values) -> bool:
-    return values["severity"].lower().endswith("error")
 
 
 def parse_matchers(text: str) -> list[ProblemMatcher]:
