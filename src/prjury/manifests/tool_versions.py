@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from prjury.manifests.formats import format_of
 from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.syntax import json_of, table, text_of, toml_of, word
+from prjury.manifests.syntax import table, text_of, toml_of
 
 #: Names of tools that managers spell in ways of their own.
 _NAMES = {
@@ -21,67 +22,39 @@ _NAMES = {
 _VERSION = re.compile(
     r"(?:^|[a-z](?:32|64)?-|[a-z](?!(?:32|64)-))v?(\d+(?:\.\d+){0,3})(?![\d.]*[a-z]{3,}\d)"
 )
-_MANAGER = re.compile(r"(npm|pnpm|yarn|bun)@(\d+(?:\.\d+)*)")
+_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 
 
-def read_tool_versions(content: bytes) -> Manifest:
-    """A ``.tool-versions``: a tool and its versions on each line; the first one counts."""
-    return _of(_pairs(text_of(content), None))
-
-
-def read_sdkmanrc(content: bytes) -> Manifest:
-    """A ``.sdkmanrc``: ``java=21.0.2-tem``."""
-    return _of(_pairs(text_of(content), "="))
-
-
-def read_mise(content: bytes) -> Manifest:
-    """The tools of a ``mise.toml``."""
-    return _of(_list_tools(table(toml_of(text_of(content)), "tools")))
-
-
-def _list_tools(tools: Mapping[str, object]) -> Iterator[tuple[str, str]]:
-    for name, value in tools.items():
+def _list_mise_tools(text: str) -> Iterator[tuple[str, str]]:
+    for name, value in table(toml_of(text), "tools").items():
         one = value[0] if isinstance(value, list) and value else value
         version = one.get("version") if isinstance(one, dict) else one
         yield name, str(version)
 
 
-def _pairs(text: str, sign: str | None) -> Iterator[tuple[str, str]]:
+def _list_pairs(text: str, sign: str | None = None) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
         words = line.partition("#")[0].split(sign)
         if len(words) > 1:
             yield words[0].strip(), words[1].strip()
 
 
-def _single(tool: str) -> Callable[[bytes], Manifest]:
-    return lambda content: _of([(tool, text_of(content).strip().partition("\n")[0])])
-
-
-def _of(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Manifest:
-    return Manifest(coordinates=tuple(_make_pins(pairs)))
-
-
-def _make_pins(pairs: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> Iterator[Coordinate]:
+def _make_pins(pairs: Iterable[tuple[str, str]]) -> Iterator[Coordinate]:
     for name, text in pairs:
         tool = name.lower().rpartition(":")[2].rpartition("/")[2]
         if match := _VERSION.search(text):
             yield runtime(_NAMES.get(tool, tool), match[1], role=Role.LOCKED)
 
 
-def read_package_manager(content: bytes) -> Manifest:
-    """The package manager and its version that a ``package.json`` names."""
-    match = _MANAGER.match(word(json_of(text_of(content)).get("packageManager")) or "")
-    return Manifest(coordinates=(runtime(match[1], match[2], role=Role.LOCKED),) if match else ())
-
-
-#: Files that pin tools, besides those of `prjury.manifests.formats`.
-PINS: Mapping[str, Callable[[bytes], Manifest]] = {
-    ".tool-versions": read_tool_versions,
-    "mise.toml": read_mise,
-    ".mise.toml": read_mise,
-    ".sdkmanrc": read_sdkmanrc,
-    ".java-version": _single("java"),
-    ".ruby-version": _single("ruby"),
+#: Files that pin tools, besides those of `prjury.manifests.formats`; in an asdf file the first
+#: version of a line counts.
+PINS: Mapping[str, Callable[[str], Iterable[tuple[str, str]]]] = {
+    ".tool-versions": _list_pairs,
+    ".sdkmanrc": partial(_list_pairs, sign="="),
+    "mise.toml": _list_mise_tools,
+    ".mise.toml": _list_mise_tools,
+    ".java-version": lambda text: [("java", text.strip().partition("\n")[0])],
+    ".ruby-version": lambda text: [("ruby", text.strip().partition("\n")[0])],
 }
 #: Files that name versions of tools: the pins first, then what build files ask for.
 VERSION_FILES = (
@@ -93,19 +66,19 @@ VERSION_FILES = (
 
 def runtimes_in(path: str, content: bytes) -> tuple[Coordinate, ...]:
     """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
-    name = posixpath.basename(path)
-    kind = format_of(path)
-    readers = [PINS[name]] if name in PINS else [kind.reader] if kind else []
-    if name == "package.json":
-        readers.append(read_package_manager)
+    kind, list_pins = format_of(path), PINS.get(posixpath.basename(path))
+    try:
+        if list_pins:
+            return tuple(_make_pins(list_pins(text_of(content))))
+        manifest = kind.reader(content) if kind else Manifest()
+    except ManifestError:
+        return ()
     coordinates = list[Coordinate]()
-    for reader in readers:
-        try:
-            manifest = reader(content)
-        except ManifestError:
-            continue
-        for each in manifest.coordinates:
-            version = each.version and resolve(each.version, manifest.properties)
-            if each.ecosystem == "runtime" and version:
-                coordinates.append(replace(each, version=version))
+    for each in manifest.coordinates:
+        is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
+        version = each.version and resolve(each.version, manifest.properties)
+        if version and is_manager:
+            coordinates.append(runtime(each.artifact, version, role=Role.LOCKED))
+        elif version and each.ecosystem == "runtime":
+            coordinates.append(replace(each, version=version))
     return tuple(coordinates)
