@@ -31,6 +31,9 @@ from prjury.manifests.requirements import normalise_name, read_constraints, read
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
 from prjury.manifests.syntax import json_of, table, text_of, word
 
+#: Reads a build file; all raise `ManifestError` for one that they cannot read.
+Reader: TypeAlias = Callable[[bytes], Manifest]
+
 _ENTRY = re.compile(
     r'^\[\[package\]\]\s*\nname = "([^"\n]+)"\s*\nversion = "([^"\n]+)"', re.MULTILINE
 )
@@ -46,23 +49,21 @@ _PNPM = re.compile(
 _MODULES = "node_modules/"
 
 
-def read_python_lock(content: bytes) -> Manifest:
-    """Read what ``uv.lock``, ``poetry.lock`` or ``pdm.lock`` resolves packages to."""
-    entries = _ENTRY.findall(text_of(content))
-    return _make_lock([(normalise_name(name), f"=={version}") for name, version in entries], "pypi")
+def _read_by(pattern: re.Pattern[str], ecosystem: str, sign: str = "") -> Reader:
+    """Make a reader of what a lock file resolves packages to, by name and version."""
 
+    def read(content: bytes) -> Manifest:
+        entries = pattern.findall(text_of(content))
+        return _make_lock(((name, f"{sign}{version}") for name, version in entries), ecosystem)
 
-def read_cargo_lock(content: bytes) -> Manifest:
-    """Read what ``Cargo.lock`` resolves crates to."""
-    entries = _ENTRY.findall(text_of(content))
-    return _make_lock([(name, f"={version}") for name, version in entries], "cargo")
+    return read
 
 
 def read_pipfile_lock(content: bytes) -> Manifest:
     """Read what ``Pipfile.lock`` resolves packages to."""
     document = json_of(text_of(content))
     entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
-    return _make_lock(_versions((normalise_name(name), value) for name, value in entries), "pypi")
+    return _make_lock(_versions(entries), "pypi")
 
 
 def read_package_lock(content: bytes) -> Manifest:
@@ -75,11 +76,6 @@ def read_package_lock(content: bytes) -> Manifest:
     }
     entries = packages or table(document, "dependencies")
     return _make_lock(_versions(entries.items()), "npm")
-
-
-def read_yarn_lock(content: bytes) -> Manifest:
-    """Read what ``yarn.lock``, old or new, resolves packages to."""
-    return _make_lock(_YARN.findall(text_of(content)), "npm")
 
 
 def read_pnpm_lock(content: bytes) -> Manifest:
@@ -98,15 +94,13 @@ def _versions(entries: Iterable[tuple[str, object]]) -> Iterator[tuple[str, str]
 
 
 def _make_lock(entries: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
-    return Manifest(
-        coordinates=tuple(
-            Coordinate("", name, version, Role.LOCKED, (), ecosystem) for name, version in entries
-        )
-    )
+    spell = normalise_name if ecosystem == "pypi" else str
+    pins = [
+        Coordinate("", spell(name), version, Role.LOCKED, (), ecosystem)
+        for name, version in entries
+    ]
+    return Manifest(coordinates=tuple(pins))
 
-
-#: Reads a build file; all raise `ManifestError` for one that they cannot read.
-Reader: TypeAlias = Callable[[bytes], Manifest]
 
 POM = "pom.xml"
 CATALOG = "gradle/libs.versions.toml"
@@ -139,7 +133,7 @@ RANKS = 9
 
 _REQUIREMENTS = ManifestFormat("python", read_requirements, 4, anchor=True, loose=True)
 _CONSTRAINTS = ManifestFormat("python", read_constraints, 5)
-_PYTHON_LOCK = ManifestFormat("python", read_python_lock, 6, locked=True)
+_PYTHON_LOCK = ManifestFormat("python", _read_by(_ENTRY, "pypi", "=="), 6, locked=True)
 _NODE_VERSION = ManifestFormat("node", read_node_version, 3)
 _TOOLCHAIN = ManifestFormat("rust", read_toolchain, 2)
 _MSBUILD = ManifestFormat("dotnet", read_msbuild, 0, anchor=True)
@@ -169,14 +163,14 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
     "pnpm-workspace.yaml": ManifestFormat("node", read_pnpm_workspace, 1),
     "package-lock.json": ManifestFormat("node", read_package_lock, 2, locked=True),
     "npm-shrinkwrap.json": ManifestFormat("node", read_package_lock, 2, locked=True),
-    "yarn.lock": ManifestFormat("node", read_yarn_lock, 2, locked=True),
+    "yarn.lock": ManifestFormat("node", _read_by(_YARN, "npm"), 2, locked=True),
     "pnpm-lock.yaml": ManifestFormat("node", read_pnpm_lock, 2, locked=True),
     ".nvmrc": _NODE_VERSION,
     ".node-version": _NODE_VERSION,
     "go.mod": ManifestFormat("go", read_go_mod, 0, anchor=True),
     "go.work": ManifestFormat("go", read_go_mod, 1),
     "Cargo.toml": ManifestFormat("rust", read_cargo_toml, 0, anchor=True),
-    "Cargo.lock": ManifestFormat("rust", read_cargo_lock, 1, locked=True),
+    "Cargo.lock": ManifestFormat("rust", _read_by(_ENTRY, "cargo", "="), 1, locked=True),
     "rust-toolchain": _TOOLCHAIN,
     "rust-toolchain.toml": _TOOLCHAIN,
     "Directory.Packages.props": _SHARED,

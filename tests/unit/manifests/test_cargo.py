@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.manifests.cargo import read_cargo_toml, read_toolchain
-from prjury.manifests.formats import read_cargo_lock
+from prjury.manifests.formats import reader_of
 from prjury.manifests.manifest import Manifest, Role
 
 CARGO = b"""\
@@ -83,7 +83,7 @@ plain = "1"
 
 def test_a_lock() -> None:
     lock = b'version = 3\n\n[[package]]\nname = "serde"\nversion = "1.0.1"\n'
-    assert told(read_cargo_lock(lock), Role.LOCKED) == [("serde", "=1.0.1")]
+    assert told(reader_of("Cargo.lock", "")(lock), Role.LOCKED) == [("serde", "=1.0.1")]
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.formats import read_package_lock, read_pnpm_lock, read_yarn_lock
+from prjury.manifests.formats import read_package_lock, read_pnpm_lock, reader_of
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.node import read_package_json, read_pnpm_workspace
 
@@ -174,5 +174,5 @@ packages:
 
 @pytest.mark.parametrize("content", [YARN_1, YARN_4])
 def test_yarn_locks(content: bytes) -> None:
-    found = told(read_yarn_lock(content), Role.LOCKED)
+    found = told(reader_of("yarn.lock", "")(content), Role.LOCKED)
     assert found == [("@babel/core", "7.23.0"), ("react", "18.2.0")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.formats import read_pipfile_lock, read_python_lock
+from prjury.manifests.formats import read_pipfile_lock, reader_of
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.python import read_pipfile, read_pyproject
 from prjury.manifests.requirements import read_constraints, read_requirements
@@ -308,6 +308,6 @@ source = { registry = "https://pypi.org/simple" }
 name = "app"
 source = { editable = "." }
 """
-    assert told(read_python_lock(lock), Role.LOCKED) == [("pypi", "django", "==4.2.1")]
+    assert told(reader_of("uv.lock", "")(lock), Role.LOCKED) == [("pypi", "django", "==4.2.1")]
     pipfile = b'{"default": {"Django": {"version": "==4.2"}, "x": {"git": "y"}}, "develop": {}}'
     assert told(read_pipfile_lock(pipfile), Role.LOCKED) == [("pypi", "django", "==4.2")]
