@@ -25,7 +25,7 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest, visible
 
-_MOST_LISTED, _LONGEST_SHOWN = 200, 80
+_MOST_LISTED = 200
 #: Bytes of an answer, and of what a rule may print.
 _LARGEST_ANSWER, _MOST_OUTPUT = 1024**2, 8 * 1024**2
 _Text: TypeAlias = Annotated[str, Meta(min_length=1, max_length=4_000, pattern=r"\S")]
@@ -49,30 +49,23 @@ class _JudgmentAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Reply(Struct, frozen=True):
-    answer: msgspec.Raw
+    answer: bool | _Text | tuple[_Text | _CheckAnswer, ...] | _JudgmentAnswer
     about: str
-
-
-_Complaints: TypeAlias = tuple[_Text | _CheckAnswer, ...]
 
 
 def read_answer(content: bytes, function: str) -> Judgment:
     """Turn a rule's answer into a judgment; CannotJudgeError for anything that is none."""
-    raw = b""
     try:
         reply = msgspec.json.decode(content, type=_Reply)
-        raw, about = bytes(reply.answer), reply.about or function
-        form = {b"{": _JudgmentAnswer, b"[": _Complaints}.get(raw[:1], bool | _Text)
-        answer: Any = msgspec.json.decode(raw, type=form)
     except msgspec.DecodeError as error:
-        text = "nothing" if raw == b"null" else visible(raw.decode()) or "no JSON"
         raise CannotJudgeError(
-            f"{function} answered {text[:_LONGEST_SHOWN]}",
+            f"the answer of {function} cannot be read: {visible(str(error))}",
             why="An answer is true or false, a text that says what is wrong, a list of such texts, "
             "or a judgment",
             remedy="Return one of these on every path through the function",
             reason="answer_invalid",
         ) from error
+    answer, about = reply.answer, reply.about or function
     if isinstance(answer, _JudgmentAnswer):
         return _make_judgment(answer, function)
     if isinstance(answer, str):

@@ -91,11 +91,15 @@ def test_answers(text: str, status: Status, words: str) -> None:
 @pytest.mark.parametrize(
     ("text", "reason", "words"),
     [
-        ("pass", "answer_invalid", "changelog answered nothing"),
-        ("return ''", "answer_invalid", 'changelog answered ""'),
-        ("return 1", "answer_invalid", "changelog answered 1"),
-        ('return {"status": "pass"}', "answer_invalid", "changelog answered {"),
-        ("return [None]", "answer_invalid", "changelog answered [null]"),
+        ("pass", "answer_invalid", "got `null` - at `$.answer`"),
+        ("return ''", "answer_invalid", "of length >= 1 - at `$.answer`"),
+        ("return 1", "answer_invalid", "got `int` - at `$.answer`"),
+        (
+            'return {"status": "pass"}',
+            "answer_invalid",
+            "missing required field `reasoning`",
+        ),
+        ("return [None]", "answer_invalid", "got `null` - at `$.answer[0]`"),
         ("return object()", "rule_failed", "not JSON serializable"),
         ("return 1 / 0", "rule_failed", "ZeroDivisionError: division by zero"),
         ("return pull.titel", "rule_failed", "has no attribute 'titel'"),
