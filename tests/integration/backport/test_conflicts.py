@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import link, script, submodule
 from integration.backport.bench import ASKED, Bench, Story, lines
 
 THREE = {"a.py": lines({3: "three"})}
@@ -40,51 +39,11 @@ CLASHES = {
         ["a.py"],
         "a.py deleted in the branch",
     ),
-    "deleted by the change": Clash(
-        Story(change=[GONE], branch=[THREE]),
-        "modify_delete",
-        ["a.py"],
-        "a.py deleted in the change",
-    ),
-    "added on both": Clash(
-        Story(change=[{"n.py": lines()}], branch=[{"n.py": lines({2: "b"}, 7)}]),
-        "add_add",
-        ["n.py"],
-        "Merge conflict in n.py",
-    ),
     "renamed to two names": Clash(
         Story(change=[GONE | {"one.py": lines()}], branch=[GONE | {"two.py": lines()}]),
         "rename",
         ["a.py", "one.py", "two.py"],
         "a.py renamed to two.py in the branch and to one.py in the change",
-    ),
-    "renamed by the change and deleted on the branch": Clash(
-        Story(change=[GONE | {"one.py": lines(), "b.py": lines({9: "n"})}], branch=[GONE]),
-        "rename",
-        ["one.py"],
-        "deleted in the branch",
-    ),
-    "renamed on the branch and deleted by the change": Clash(
-        Story(change=[GONE], branch=[GONE | {"one.py": lines()}]),
-        "rename",
-        ["one.py"],
-        "deleted in the change",
-    ),
-    "two files renamed to one name": Clash(
-        Story(
-            start={"a.py": lines(), "b.txt": lines(count=90)},
-            change=[GONE | {"c": lines()}],
-            branch=[{"b.txt": None, "c": lines(count=90)}],
-        ),
-        "add_add",
-        ["c"],
-        "Merge conflict in c",
-    ),
-    "changed on the branch where it has another name": Clash(
-        Story(change=[THREE], branch=[GONE | {"core/a.py": lines({3: "drei"})}]),
-        "content",
-        ["core/a.py"],
-        "Merge conflict in ",
     ),
     "binary": Clash(
         Story(
@@ -95,50 +54,6 @@ CLASHES = {
         "binary",
         ["a.png"],
         "Cannot merge binary files: a.png (the branch vs. the change)",
-    ),
-    "a link and a file": Clash(
-        Story(change=[{"n": link("a.py")}], branch=[{"n": "text\n"}]),
-        "mode",
-        ["n"],
-        "n had different types on each side",
-    ),
-    "one mode and another": Clash(
-        Story(change=[{"n": script("#!/bin/sh\n")}], branch=[{"n": "#!/bin/sh\n"}]),
-        "mode",
-        ["n"],
-        "Merge conflict in n",
-    ),
-    "submodule": Clash(
-        Story(
-            start={"lib": submodule("1" * 40), "a.py": "a\n"},
-            change=[{"lib": submodule("2" * 40)}],
-            branch=[{"lib": submodule("3" * 40)}],
-        ),
-        "submodule",
-        ["lib"],
-        "submodule lib",
-    ),
-    "a file where the branch has a directory": Clash(
-        Story(change=[{"x": "file\n"}], branch=[{"x/y.py": "y\n"}]),
-        "other",
-        ["x"],
-        "directory in the way of x from the change",
-    ),
-    "a directory where the branch has a file": Clash(
-        Story(change=[{"x/y.py": "y\n"}], branch=[{"x": "file\n"}]),
-        "other",
-        ["x"],
-        "directory in the way of x from the branch",
-    ),
-    "a directory that the branch has split": Clash(
-        Story(
-            start={"d/a.py": lines(), "d/b.py": lines(count=60), "z": "z\n"},
-            branch=[{"d/a.py": None, "d/b.py": None, "e/a.py": lines(), "f/b.py": lines(count=60)}],
-            change=[{"d/new.py": "n = 1\n"}],
-        ),
-        "rename",
-        ["d"],
-        "Unclear where to rename d to",
     ),
     "Windows line ends": Clash(
         Story(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fakes.history import Files, History, link, snapshot, submodule
+from fakes.history import Files, History, snapshot
 from prjury.snapshot.model import Conflict, ConflictRegion, ConflictType, LineSpan
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
@@ -74,55 +74,6 @@ def test_mrg_02_lines_that_both_sides_change(history: History) -> None:
 
 
 BINARY = b"\0" * 50
-
-
-@pytest.mark.parametrize(
-    ("before", "ours", "theirs", "expected"),
-    [
-        ({"f": TEXT}, {"f": None}, {"f": TEXT + "x\n"}, {"f": ConflictType.MODIFY_DELETE}),
-        ({"x": ""}, {"f": "ours\n"}, {"f": "theirs\n"}, {"f": ConflictType.ADD_ADD}),
-        (
-            {"f": BINARY},
-            {"f": BINARY + b"1"},
-            {"f": BINARY + b"2"},
-            {"f": ConflictType.BINARY},
-        ),
-        (
-            {"s": submodule("1" * 40)},
-            {"s": submodule("2" * 40)},
-            {"s": submodule("3" * 40)},
-            {"s": ConflictType.SUBMODULE},
-        ),
-        (
-            {"f": TEXT},
-            {"f": None, "g": TEXT},
-            {"f": None, "h": TEXT},
-            {"f": ConflictType.RENAME, "g": ConflictType.RENAME, "h": ConflictType.RENAME},
-        ),
-        ({"l": link("a")}, {"l": link("b")}, {"l": link("c")}, {"l": ConflictType.CONTENT}),
-        ({"x": ""}, {"f": link("a")}, {"f": "text\n"}, None),
-        ({"x": ""}, {"d/f": "1\n"}, {"d": "2\n"}, None),
-        (
-            {"d/a": TEXT, "d/b": TEXT * 2},
-            {"d/a": None, "d/b": None, "e/a": TEXT, "e/b": TEXT * 2},
-            {"d/new": "n\n"},
-            {"e/new": ConflictType.RENAME},
-        ),
-    ],
-)
-def test_how_sides_collide(
-    history: History,
-    before: Files,
-    ours: Files,
-    theirs: Files,
-    expected: dict[str, ConflictType] | None,
-) -> None:
-    found = {conflict.path: conflict for conflict in conflicts(history, before, ours, theirs)}
-
-    assert found
-    assert not any(conflict.mechanical for conflict in found.values())
-    if expected is not None:
-        assert {path: conflict.type for path, conflict in found.items()} == expected
 
 
 def test_git_04_merge_union_of_the_change_resolves_nothing(history: History) -> None:
