@@ -40,23 +40,8 @@ TOLD = {
     "by default": Told(
         Story(change=[THREE]), "suitable", "default answer is yes", {"policy": "default: yes"}
     ),
-    "not by default": Told(
-        Story(change=[({"a.py": lines(dict.fromkeys(range(40), "x"))}, "Say x")]),
-        "not_suitable",
-        "default answer is no",
-        {"policy": "default: no"},
-    ),
     "by a trailer of the description": Told(
         Story(change=[THREE]), "suitable", "Backport-to: 1.x", {"body": "Hi.\n\nBackport-to: 1.x"}
-    ),
-    "by a trailer of a commit": Told(
-        Story(change=[(THREE, "Fix\n\nbackport-TO: 1.x")]), "suitable", "backport-TO: 1.x", NOBODY
-    ),
-    "by a label in odd case": Told(
-        Story(change=[THREE]),
-        "suitable",
-        "asked for (the label: Needs BACKPORT to 1.X)",
-        {"labels": ("Needs BACKPORT to 1.X",)},
     ),
     "refused by a label": Told(
         Story(change=[THREE]), "not_suitable", "refused for this", {"labels": ("No-Backport",)}
@@ -70,24 +55,11 @@ TOLD = {
     "all files are missing": Told(
         Story(change=[THREE], branch=[{"a.py": None}]), "not_applicable", "none of the files"
     ),
-    "all files came later": Told(
-        Story(main=[{"late.py": lines()}], change=[{"late.py": lines({3: "x"}), "new.py": "n\n"}]),
-        "not_applicable",
-        "none of the files",
-    ),
-    "a patch of a dependency": Told(
-        Story(start=flask("2.1.0"), change=[flask("2.1.1")]), "suitable", "asked for"
-    ),
     "a major version of a dependency": Told(
         Story(start=flask("2.1.0"), change=[flask("3.0.0")]),
         "needs_human",
         "moves flask from 2.1.0 to 3.0.0; 1.x is at 2.1.0, a major version away",
         NOBODY,
-    ),
-    "a major version that is asked for": Told(
-        Story(start=flask("2.1.0"), change=[flask("3.0.0")]),
-        "needs_human",
-        "it is asked for, but it",
     ),
     "a dependency of which the branch has a lower version": Told(
         Story(start=flask("1.0.0"), main=[(flask("2.1.0"), "P")], change=[flask("2.1.1")]),
@@ -106,38 +78,8 @@ TOLD = {
         "removes `count(items)` (core.py:5): needs a major release",
         NOBODY,
     ),
-    "a public name is gone, as it is asked for": Told(
-        Story(start={"core.py": CORE}, change=[{"core.py": TOTAL}]),
-        "needs_human",
-        "it is asked for, but it removes",
-    ),
     "a public name more": Told(
         Story(start={"core.py": TOTAL}, change=[{"core.py": CORE}]), "suitable", "asked for"
-    ),
-    "documents only": Told(
-        Story(
-            start={"docs/a.md": "a\n\nb\n", "README.md": "r\n"},
-            change=[({"docs/a.md": "a\n\nbb\n"}, "Mend a typo in the docs")],
-        ),
-        "suitable",
-        "asked for",
-    ),
-    "Windows line ends": Told(
-        Story(
-            start={"a.py": lines(end="\r\n")},
-            branch=[{"a.py": lines({30: "x"}, end="\r\n")}],
-            change=[{"a.py": lines({3: "x"}, end="\r\n")}],
-        ),
-        "suitable",
-        "asked for",
-    ),
-    "Windows line ends on main alone": Told(
-        Story(
-            main=[({"a.py": lines(end="\r\n")}, "P")],
-            change=[{"a.py": lines({3: "x"}, end="\r\n")}],
-        ),
-        "suitable_with_changes",
-        "picks cleanly after",
     ),
     "a huge file": Told(
         Story(
