@@ -171,13 +171,6 @@ def test_where_the_gate_is_a_status_it_says_so_too(shop: Shop) -> None:
     assert shop.fake.latest_status(head, "prjury") == "failure"
 
 
-def test_nothing_is_said_of_what_merges(shop: Shop) -> None:
-    shop.open_pull(7, {"till.txt": "one\n"})
-    assert shop.about(7) == ExitCode.OPEN, shop.log
-    assert "can be merged, so that it is judged" in shop.log
-    assert shop.fake.writes == []
-
-
 def test_a_push_to_the_base_speaks_only_where_our_comment_stands(shop: Shop) -> None:
     start = shop.history.sha("start")
     for number in range(7, 47):
@@ -202,21 +195,3 @@ def test_what_still_merges_is_not_told_of(shop: Shop) -> None:
     shop.fake.add_comment(VERDICT.format(head=head, base=shop.history.sha("start")), number=7)
     assert shop.pushed() == ExitCode.OPEN, shop.log
     assert shop.fake.writes == []
-
-
-def test_a_push_of_a_tag_or_a_deletion_is_none_of_ours(shop: Shop) -> None:
-    sha = shop.history.sha("main")
-    for payload in (
-        {"ref": "refs/tags/v1", "after": sha},
-        {"ref": "refs/heads/old", "after": "0" * 40, "deleted": True},
-    ):
-        assert shop.run("push", payload) == ExitCode.OPEN, shop.log
-        assert "no branch has moved" in shop.log
-    assert shop.fake.requests == []
-
-
-def test_no_other_event_is_taken(shop: Shop) -> None:
-    shop.open_pull(7, {"till.txt": "one\n"})
-    pull = dict(shop.fake.pulls[REPO, 7])
-    assert shop.run("pull_request", {"action": "opened", "pull_request": pull}) == ExitCode.USAGE
-    assert "does not run on pull_request" in shop.log

@@ -200,12 +200,3 @@ def test_two_directories_are_compared_by_change_and_finding(
     assert f"quality {PATH}: {LOST}" in out
     assert "quality: fail against pass" in out
     assert "0 errors told by both, 1 by one" in out
-
-
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema": "prjury/report/v1"}'])
-def test_what_is_no_report_is_named(repository: Repository, text: str) -> None:
-    file = repository.reports / "0.json"
-    file.write_text(text)
-    code, out, err = typed(["calibrate", str(file)], repository.shop.environ)
-    assert (code, out) == (2, "")
-    assert "0.json" in err

@@ -98,12 +98,6 @@ class TillTest {
 """
 
 
-BREAKS = """
-    @Test
-    void breaks() {
-        throw new IllegalStateException();
-    }
-"""
 DISCOUNTS = """
     @Test
     void discounts() {
@@ -168,19 +162,6 @@ def test_code_that_does_not_compile(project: Path) -> None:
     found = run(project)
     assert (found.passed, found.exit_code, found.tests) == (False, 1, 0)
     assert "cannot find symbol" in found.log.read_text()
-
-
-def test_a_run_that_takes_too_long(project: Path) -> None:
-    found = run_maven_tests(project, 0.2)
-    assert (found.passed, found.stopped) == (False, "timeout")
-
-
-def test_a_wrapper(project: Path) -> None:
-    (project / "mvnw").write_text('#!/bin/sh\necho "wrapped: $*"\nexec mvn --version\n')
-    (project / "mvnw").chmod(0o755)
-    found = run_maven_tests(project, 60)
-    assert found.command[0] == "./mvnw"
-    assert found.log.read_text().startswith("wrapped: -q -B -ntp --fail-at-end test\n")
 
 
 def test_a_cascade_from_build_to_coverage(project: Path) -> None:

@@ -209,12 +209,6 @@ def test_a_removed_dependency_that_the_branch_has_is_told() -> None:
     assert not told.passed
 
 
-def test_a_manifest_that_the_branch_lacks_is_told() -> None:
-    told = check("requirements.txt", "a==1\n", "a==2\n", None)
-
-    assert told.message.endswith("1.0.x does not have it in requirements.txt")
-
-
 def test_the_projects_own_version_is_no_dependency() -> None:
     old, new = (f'{{\n "version": "{version}"\n}}\n' for version in ("1.0.0", "1.0.1"))
 
@@ -320,24 +314,6 @@ def test_a_spelling_that_the_line_reader_does_not_know_is_parsed(spelling: str) 
     assert (told.passed, told.severity) == (False, "error")
     assert told.message.startswith(f"moves {name} from ")
     assert told.message.endswith(", a major version away")
-
-
-@pytest.mark.parametrize("branch", ["ext { jackson = '2.1' }\n", "api 'a:b:1.0'\n"])
-def test_a_manifest_in_which_no_version_is_recognised_is_not_looked_into(branch: str) -> None:
-    told = check("build.gradle", "ext { j = '2.1' }\n", "ext { j = '3.0' }\n", branch)
-
-    assert (told.passed, told.severity) == (False, "hint")
-    assert told.message == "not checked: no version can be read in build.gradle"
-
-
-def test_the_same_file_unrecognised_on_the_branch_is_not_looked_into() -> None:
-    before, after = {"build.gradle": "api 'a:b:1.0'\n"}, {"build.gradle": "api 'a:b:1.1'\n"}
-
-    bumps, there = found(before, after, {"build.gradle": "ext { j = '2.1' }\n"})
-
-    assert [one.message for one in checks_of(bumps, there, "1.x")][1:] == [
-        "not checked: no version can be read in build.gradle"
-    ]
 
 
 def test_a_change_without_manifests_reads_nothing() -> None:
