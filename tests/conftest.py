@@ -49,6 +49,8 @@ for _signal, _default in _DEFAULTS.items():
 
 #: Folders whose tests start programs, build or install something.
 _SLOW = ("tests/integration/", "tests/e2e/", "tests/runner/", "tests/field/")
+#: Folders of the longest tests, which begin first: at the end no worker waits for one of them.
+_LONGEST = ("tests/integration/builds/", "tests/runner/")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -57,6 +59,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.nodeid.startswith(_SLOW):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONGEST))
     if "nightly" in config.option.markexpr:
         return
     left_out = [item for item in items if item.get_closest_marker("nightly")]
