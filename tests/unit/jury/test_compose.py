@@ -162,11 +162,6 @@ def test_a_chain_has_the_checks_and_the_scores_of_its_members(
     assert list(said.metadata["members"]) == ["a", "b"]
 
 
-def test_a_chain_that_one_member_settles_is_its_answer() -> None:
-    first = checked("a", FAIL, 0.5, passed=False)
-    assert ask(all_of(first, always_pass()), None) is first.judgment
-
-
 @pytest.mark.parametrize("against", [Judgment.failed("broken"), Judgment.errored("crashed")])
 def test_a_judge_to_which_nothing_applies_excuses_nobody_who_failed(against: Judgment) -> None:
     answer = ask(any_of(Says("build", against), Says("patterns", NOT_MINE)), None)

@@ -140,13 +140,6 @@ def test_a_function_says_a_number_or_none(number: Any, expected: float | None) -
     assert not isinstance(found, int)
 
 
-def test_a_function_sees_the_judgment() -> None:
-    said = Judgment.abstained("not mine")
-    seen: list[Judgment] = []
-    taken(seen.append, said)
-    assert seen == [said]
-
-
 @pytest.mark.parametrize("number", [1.01, -0.01, 2, float("nan"), float("inf")])
 def test_a_number_is_in_its_range(number: float) -> None:
     with pytest.raises(ValueError, match=r"^a confidence (is in 0\.\.1, not|must be finite, not) "):

@@ -76,34 +76,6 @@ def test_only_failed_checks_that_block_are_told() -> None:
     assert text.endswith("\n\n1. judge1 (fail): too ugly")
 
 
-def test_a_summary_is_told_only_where_nothing_else_is() -> None:
-    cause, summary = Check.bad("compiles", "no Foo"), Check.bad("exit-code", "it was 1")
-    about = {"summaries": ["exit-code"]}
-    text = verdict(Judgment.failed("a", checks=[summary, cause], metadata=about)).feedback()
-    assert text.endswith("\n\n1. compiles (judge1): no Foo")
-    text = verdict(Judgment.failed("a", checks=[summary], metadata=about)).feedback()
-    assert text.endswith("\n\n1. exit-code (judge1): it was 1")
-    text = verdict(Judgment.failed("a", checks=[summary, cause])).feedback()
-    assert text.endswith("\n\n1. exit-code (judge1): it was 1\n\n2. compiles (judge1): no Foo")
-
-
-def test_a_judges_remedy_is_that_of_its_checks_without_one() -> None:
-    checks = [Check.bad("a", "no"), Check.bad("b", "no", fix="own")]
-    text = verdict(Judgment.failed("x", checks=checks, metadata={"remedy": "theirs"})).feedback()
-    assert text.endswith(
-        "1. a (judge1): no\n   What would make it pass: theirs\n\n"
-        "2. b (judge1): no\n   What would make it pass: own"
-    )
-
-
-def test_checks_of_a_judge_that_did_not_fail_are_not_told() -> None:
-    text = verdict(
-        Judgment.abstained("unsure", "no_answer", checks=[Check.bad("maybe")]),
-        Judgment.abstained("nothing to test", "not_applicable", checks=[Check.bad("never")]),
-    ).feedback()
-    assert text.endswith("\n\n1. judge1 (abstain): unsure")
-
-
 def test_failures_come_before_errors_and_passes_are_not_told() -> None:
     text = verdict(
         Judgment.passed("fine", checks=[Check.bad("style", severity="hint")]),

@@ -28,7 +28,7 @@ from fakes.unruly import (
     raising,
 )
 from prjury.deadline import Deadline
-from prjury.errors import CannotJudgeError, PrJuryError
+from prjury.errors import PrJuryError
 from prjury.jury.compose import all_of, any_of, named
 from prjury.jury.guard import catch_crash, describe_crash, hear, itself, patience, printable
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
@@ -138,15 +138,6 @@ def test_in_a_sequential_jury_it_costs_the_ballots_of_those_after_it() -> None:
         "timeout",
     ]
     assert verdict.individual[2].reasoning == "was not asked, because the time was over before"
-
-
-def test_an_async_judge_that_hangs_is_abandoned_too() -> None:
-    async def sleeps(context: object) -> Judgment:
-        await asyncio.sleep(1)
-        return FINE
-
-    late, good = seated([sleeps, GOOD], PROPAGATE).vote(None, timeout=0.3).individual
-    assert (late.metadata, good) == ({"reason": "timeout"}, FINE)
 
 
 @pytest.mark.parametrize("parallel", [True, False])
@@ -405,15 +396,6 @@ def test_a_crash_is_an_error_in_words(crash: BaseException, told: str, parallel:
     assert crashing.judgment.metadata == {"reason": reason}
 
 
-@pytest.mark.parametrize("wrapped", [True, False])
-def test_an_expected_error_keeps_its_words_and_reason(wrapped: bool) -> None:
-    refusal = CannotJudgeError("No \udc80 here", remedy="Install it", reason="tool_missing")
-    said = describe_crash(BaseExceptionGroup("tasks", [refusal]) if wrapped else refusal)
-    assert said == Judgment.errored(
-        r"No \udc80 here. Install it.", metadata={"reason": "tool_missing"}
-    )
-
-
 def test_a_crash_is_logged_with_where_it_came_from(caplog: pytest.LogCaptureFixture) -> None:
     crash = ValueError("no")
     with caplog.at_level("DEBUG", "prjury.jury.guard"):
@@ -497,14 +479,6 @@ def test_a_judge_that_cannot_say_who_it_is_is_not_asked(
     assert sorted(listener.heard) == sorted(
         [(word, "jury", judge) for word in ("started", "finished") for judge in (name, "good")]
     )
-
-
-@pytest.mark.parametrize("until", [Deadline.after(0), None])
-def test_the_type_is_known_however_it_ends(until: Deadline | None) -> None:
-    judge = raising(ValueError(), kind=JudgeType.LLM_POWERED)
-    assert heard(judge, until=until)[0].type is JudgeType.LLM_POWERED
-    with hanging(kind=JudgeType.AGENT) as stuck:
-        assert heard(stuck, until=Deadline.after(0.05))[0].type is JudgeType.AGENT
 
 
 # The user's own interrupt.

@@ -58,12 +58,6 @@ def test_parentheses_are_not_needed() -> None:
         judge(wrong)
 
 
-def test_an_async_function_becomes_a_judge() -> None:
-    made = judge()(patient)
-    assert (made.name, made.description) == ("patient", "Waits.")
-    assert ask(made, "it").reasoning == "waited for it"
-
-
 def test_a_judge_made_of_a_function_is_deterministic_unless_it_says_otherwise() -> None:
     made = FunctionJudge(plain, "plain")
     assert (made.description, made.type) == ("", JudgeType.DETERMINISTIC)

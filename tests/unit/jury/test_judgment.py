@@ -15,7 +15,7 @@ import strategies
 from fakes.refusals import refused
 from prjury.jury.frozen import FrozenDict
 from prjury.jury.judgment import Check, Judgment, Location, Status
-from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
+from prjury.jury.score import CategoricalScore, NumericalScore
 
 # What a judgment cannot be.
 
@@ -89,13 +89,6 @@ def test_every_part_has_its_type(values: dict[str, Any], words: str) -> None:
 # What a judgment is.
 
 
-def test_status_and_score_are_independent() -> None:
-    good = Judgment.failed("good and yet no", score=NumericalScore(0.9))
-    assert (good.status, good.effective_score) == (Status.FAIL, 0.9)
-    bad = Judgment.passed("bad and yet yes", score=BooleanScore.FAIL)
-    assert (bad.status, bad.effective_score) == (Status.PASS, 0.0)
-
-
 @pytest.mark.parametrize(
     ("judgment", "expected"),
     [
@@ -119,13 +112,6 @@ EVERYTHING: dict[str, Any] = {
     "confidence": 0.5,
     "label": "d",
 }
-
-
-def test_refused_metadata_names_its_path() -> None:
-    with refused(ValueError, "metadata.scope.read[1] is a set, which JSON cannot hold"):
-        Judgment.passed("", metadata={"scope": {"read": ["a.py", {"b.py"}]}})
-    with refused(ValueError, "metadata.scope is nan, which JSON cannot hold"):
-        Judgment.passed("").with_metadata(scope=math.nan)
 
 
 @given(strategies.metadata())

@@ -83,27 +83,6 @@ def test_votes_are_counted_by_a_strategy(kind: Any, voting: Any) -> None:
         kind([Says("a", FINE)], voting=voting)
 
 
-def test_repeated_names_get_numbers() -> None:
-    names = ["lint", "lint", "unit", "lint"]
-    jury = seated([Says(name, FINE) for name in names], MajorityVoting())
-    expected = ["lint", "lint-2", "unit", "lint-3"]
-    assert [seat.name for seat in jury.seats] == expected
-    assert list(jury.vote(None).by_name) == expected
-
-
-def test_what_judges_do_to_the_list_changes_nothing() -> None:
-    judges: list[Any] = []
-
-    def greedy(context: object) -> Judgment:
-        judges.clear()
-        return FINE
-
-    judges.extend([greedy, greedy])
-    jury = seated(judges, MajorityVoting(), parallel=False)
-    assert jury.vote(None).individual == (FINE, FINE)
-    assert jury.vote(None).individual == (FINE, FINE)
-
-
 @pytest.mark.parametrize("weight", [-1.0, float("nan"), float("inf"), 10**400])
 def test_a_seat_has_a_sound_weight(weight: float) -> None:
     with pytest.raises(ValueError, match=r"^a seat's weight "):

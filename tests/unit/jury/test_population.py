@@ -126,12 +126,6 @@ def test_a_seat_without_weight_votes_only_where_weights_do_not_matter(
     assert asked.voters == tuple(ballots[:voters])
 
 
-def test_a_seat_without_weight_propagates_no_error() -> None:
-    ballots = [*bench("P"), *bench("E", weight=0.0)]
-    assert isinstance(population(ballots, "any", PROPAGATE, weighted=True), Population)
-    assert isinstance(population(ballots, "any", PROPAGATE), Judgment)
-
-
 @pytest.mark.parametrize("on_error", ErrorPolicy)
 def test_nobody_to_count_is_an_error_of_the_caller(on_error: ErrorPolicy) -> None:
     with refused(ValueError, "there are no ballots to count"):

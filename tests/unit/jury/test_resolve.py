@@ -213,14 +213,6 @@ def test_a_forgotten_await_is_told() -> None:
         ask(FunctionJudge(forgetful, "odd"), None)
 
 
-def test_an_async_answer_that_is_no_judgment_is_told() -> None:
-    async def odd(context: object) -> Any:
-        return True
-
-    with pytest.raises(TypeError, match=r"^odd returned a bool instead of a Judgment$"):
-        ask(FunctionJudge(odd, "odd"), None)
-
-
 # What a loop does aside.
 
 
@@ -230,17 +222,6 @@ def test_what_a_judge_does_aside_is_done_by_daemons() -> None:
         return list(await asyncio.gather(*daemons))
 
     assert resolve(tells()) == [True, True, True]
-
-
-def test_what_it_raises_aside_is_raised() -> None:
-    def crashes(word: str, *, times: int) -> str:
-        raise ValueError(word * times)
-
-    async def calls() -> str:
-        return await asyncio.to_thread(crashes, "no", times=2)
-
-    with pytest.raises(ValueError, match=r"^nono$"):
-        resolve(calls())
 
 
 def test_thirty_two_calls_are_worked_on_at_once() -> None:

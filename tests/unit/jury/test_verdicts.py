@@ -91,13 +91,6 @@ def test_a_cascade_sits_on_a_jury() -> None:
     assert child.individual == (FAILED, FINE, FAILED, FAILED)
 
 
-def test_a_cascade_in_which_nobody_voted_is_no_vote() -> None:
-    silent = Judgment.abstained("no pack applies", "not_applicable")
-    verdict = seated([cascade(silent).as_judge("inner")], MajorityVoting()).vote(None)
-    assert verdict.by_name["inner"].label == "nobody_voted"
-    assert verdict.status is Status.ABSTAIN
-
-
 def test_a_model_in_a_cascade_on_a_jury_lifts_no_program() -> None:
     model = seated([Says("m", FINE, JudgeType.LLM_POWERED)], MajorityVoting())
     praise = CascadedJury([Tier("last", model, FINAL)]).as_judge()
@@ -143,17 +136,3 @@ def test_a_jurys_verdict_is_printed_with_its_judges() -> None:
 
 def test_the_version() -> None:
     assert __version__.count(".") >= 2
-
-
-def test_metadata_that_only_looks_like_a_verdict_has_no_children() -> None:
-    lookalikes: list[dict[str, Any]] = [
-        {"jury": {"a": {"status": "pass"}}},
-        {"jury": ["a"]},
-        {"cascade": {"decided_by": None}},
-        {"cascade": ["attempts"]},
-    ]
-    ballots = tuple(
-        Ballot(f"j{number}", Judgment.passed("fine", metadata=metadata))
-        for number, metadata in enumerate(lookalikes)
-    )
-    assert children_of(ballots) == {}

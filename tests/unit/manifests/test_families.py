@@ -8,7 +8,7 @@ import pytest
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
 from prjury.manifests.module import ManifestModule, Sides
-from prjury.manifests.project import NOWHERE, Project
+from prjury.manifests.project import Project
 from prjury.manifests.versions import Requirement, Truth
 from unit.judges.patterns.bench import pom
 
@@ -72,13 +72,6 @@ def test_a_directory_of_many_languages(path: str, build_file: str, holds: str, o
     assert module.path == build_file
     assert truth(module, holds) is Truth.YES
     assert truth(module, other) is Truth.ABSENT
-
-
-def test_a_nearer_build_file_of_another_family_does_not_count() -> None:
-    base = {"pom.xml": pom("4.1.1"), "web/package.json": react("^18")}
-    assert sides_of(base, "web/A.java").head.path == "pom.xml"
-    assert sides_of(base, "web/a.js").head.path == "web/package.json"
-    assert sides_of(base, "a.js").head is NOWHERE
 
 
 NESTED = [
@@ -363,13 +356,6 @@ def test_the_repository_of_a_library_is_the_library() -> None:
     module = sides_of(base, "numpy/a.py").head
     assert module.is_itself([Requirement.parse("pypi:numpy >=2")])
     assert not module.is_itself([Requirement.parse("pypi:scipy")])
-
-
-def test_the_files_of_a_module_are_those_of_its_family() -> None:
-    base = {**POLYGLOT, "a.py": "x", "b.ts": "x", "c.sh": "x", "web/package.json": react("1")}
-    project = read(base, base, "a.py")
-    assert [path for path, _ in project.files_of("pyproject.toml")] == ["a.py", "pyproject.toml"]
-    assert [path for path, _ in project.files_of("web/package.json")] == ["web/package.json"]
 
 
 def test_two_modules_of_one_directory_are_two_places() -> None:

@@ -133,6 +133,8 @@ react@^18.2.0:
   dependencies:
     loose-envify "^1.1.0"
 """
+
+
 YARN_4 = b"""\
 __metadata:
   version: 8

@@ -5,7 +5,7 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.verdicts import TierAttempt, TierPolicy
-from prjury.report.findings import Weight, evidence_beyond, findings
+from prjury.report.findings import evidence_beyond, findings
 
 HERE = Location("a.py", 3)
 
@@ -58,13 +58,6 @@ def test_a_check_without_a_place_is_never_dropped_for_one_that_has_a_place() -> 
     checks = [bad("changelog", None, message="no entry"), bad("todo")]
     attempt = fake.tier("t", fake.ballot("j", Judgment.failed("x", checks=checks)))
     assert [name for name, _ in told(attempt)] == ["todo", "changelog"]
-
-
-def test_a_failure_without_an_error_is_told_in_its_own_words() -> None:
-    attempt = fake.tier("t", fake.ballot("j", Judgment.failed("exit code 1")))
-    (finding,) = findings(fake.verdict(attempt))
-    assert (finding.check.name, finding.check.message) == ("j", "exit code 1")
-    assert finding.weight is Weight.MUST_FIX
 
 
 def test_what_only_advises_never_has_to_be_fixed() -> None:

@@ -53,21 +53,6 @@ def test_an_advisory_tier_advises_against() -> None:
     assert why(report.pull, report.verdict) == (("quality", "2 of 4 criteria pass"),)
 
 
-def test_what_a_model_found_is_counted() -> None:
-    found = [error("correctness"), error("risk", 2)]
-    hint = Check("tests", passed=False, message="none", severity="warning")
-    for checks, problems in ((found[:1], "1 problem"), ([*found, hint], "2 problems")):
-        quality = fake.quality_tier(Judgment.failed("no", checks=checks))
-        assert headline(GREEN, quality) == (
-            f"⚠️ May be merged, but quality advises against it: the model found {problems}"
-        )
-    rules = fake.ballot("patterns", Judgment.failed("no", checks=found))
-    advisory = fake.tier("patterns", rules, policy=TierPolicy.FINAL_TIER, advisory=True)
-    assert headline(GREEN, advisory) == (
-        "⚠️ May be merged, but patterns advises against it: 2 findings (no model asked)"
-    )
-
-
 READ = {"scope": {"read": ["a.py"], "unread": [], "outside": []}}
 LOOKED = fake.tier("patterns", fake.ballot("patterns", Judgment.passed("ok", metadata=READ)))
 UNREAD = "not built; no file read; no model asked"

@@ -101,22 +101,6 @@ def test_remarks_stand_at_added_lines_only(
     assert places == ([expected] if expected else [])
 
 
-def test_a_remark_says_what_is_wrong_and_names_its_finding() -> None:
-    check = failed(fix="Remove it", message="`x` is <b>gone</b>, @octocat")
-    (one,) = remarks(judged(check, applicability=None))
-    assert one["body"].splitlines() == [
-        f"<!-- prjury:v1 finding={check.fingerprint} seat=8b1c0c61 id=default -->",
-        "Must fix: **pack/rule**: `x` is \\<b\\>gone\\</b\\>, \\@\u200boctocat",
-        "",
-        "To fix: Remove it",
-    ]
-    assert markers(one["body"]) == {
-        "finding": check.fingerprint,
-        "seat": "8b1c0c61",
-        "id": "default",
-    }
-
-
 @pytest.mark.parametrize(
     ("fix", "fence"),
     [

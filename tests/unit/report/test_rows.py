@@ -28,23 +28,6 @@ def test_a_judge_that_was_not_asked_for_is_a_row() -> None:
     )
 
 
-def test_silence_and_errors_say_what_they_are() -> None:
-    ballots = [
-        fake.ballot("a", Judgment.abstained("no pack matches", "not_applicable")),
-        fake.ballot("b", Judgment.abstained("unsure")),
-        fake.ballot("c", Judgment.errored("crashed\nat line 3")),
-        fake.ballot("d", Judgment.passed("")),
-        fake.ballot("e", Judgment.failed("no", metadata={"subject": "src/"})),
-    ]
-    assert told(*rows(fake.report(fake.tier("t", *ballots)))) == [
-        "t | a | ⏭️ no pack matches",
-        "t | b | ⚠️ needs a human: unsure",
-        "t | c | ⚪ could not judge: crashed",
-        "t | d | ✅ pass",
-        "t | e: src/ | ❌ no",
-    ]
-
-
 @pytest.mark.parametrize(
     ("skipped", "row"),
     [

@@ -237,12 +237,6 @@ def test_a_conflict_is_reason_enough_for_files_that_nobody_read() -> None:
     assert page(fake.conflicting()).not_checked == ()
 
 
-def test_what_a_message_says_is_no_remedy_beside_it() -> None:
-    check = Check("rule", False, "`a` is gone. Use `b`.", Location("a.py", 1), fix="b")
-    report = fake.report(fake.tier("t", fake.ballot("p", Judgment.failed("no", checks=[check]))))
-    assert "To fix" not in to_comment(report)
-
-
 def test_the_question_of_a_prompt_and_ignored_rules_are_told() -> None:
     asked = Judgment.passed("fine", metadata={"question": "Is the changelog edited?"})
     policy = PolicyOrigin("default", "0" * 64, {"ignore": ["numpy-2/float", "docker"]})

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from fakes.llm import changed
 from prjury.judges.quality.prompt_input import (
-    Chunk,
     ChunkRow,
     Passage,
     Section,
@@ -36,13 +35,6 @@ def test_the_digest_knows_everything_else() -> None:
         replace(FILE, hunks=(replace(FILE.hunks[0], section="def f():"),)),
     ]
     assert len({section(file).digest for file in [FILE, *others]}) == len(others) + 1
-
-
-def test_a_sheet_turned_twice_is_the_sheet() -> None:
-    chunk = Chunk((section(FILE), section(changed("src/b.py", "+x"))))
-    assert chunk.reverse().paths == ("src/b.py", "src/a.py")
-    assert chunk.reverse().digest != chunk.digest
-    assert chunk.reverse().reverse() == chunk
 
 
 rows = st.builds(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
 from prjury.judges.quality.evidence import Lines, verify
-from prjury.judges.quality.prompt_input import document, pieces_of, plan
+from prjury.judges.quality.prompt_input import pieces_of, plan
 from prjury.judges.quality.question import ReportedFinding, read
 from prjury.report.redact import Redactor
 
@@ -87,14 +87,6 @@ def test_a_part_that_was_not_sent_cannot_be_quoted() -> None:
     lines = Lines(plan(sections, (), 1_000).chunks[0].sections)
     assert lines.hold(at(1, "line 0"))
     assert not lines.hold(at(200, "line 199"))
-
-
-def test_a_document_can_be_quoted_and_is_no_place() -> None:
-    lines = Lines([document("answer", "answer", "one\ntwo", str)])
-    said = at(2, "two", path="answer")
-    assert lines.hold(said)
-    assert lines.path_of(said) is None
-    assert lines_of().path_of(at(10, "def f():")) == "src/a.py"
 
 
 def test_a_file_goes_by_the_name_that_was_shown() -> None:
@@ -252,12 +244,6 @@ def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
     said = reply(risk=answer("fail", [quote(line=1, text="def f():"), quote(line=50)]))
     risk = verify(read(said, FOUR), lines_of(far))["risk"]
     assert (risk.not_changed, risk.no_quote, len(risk.claims)) == (1, 0, 1)
-
-
-def test_a_file_below_a_directory_b_is_meant_where_there_is_one() -> None:
-    lines = lines_of(changed("b/x.py", "+one_long_statement()"), changed("x.py", "+another_one()"))
-    assert lines.find(at(1, "another_one()", path="b/x.py")) is None
-    assert lines.find(at(1, "another_one()", path="a/x.py")) is not None
 
 
 def test_relocated_evidence_counts_and_is_counted() -> None:

@@ -17,7 +17,6 @@ from fakes.llm import (
     SMALL,
     Notebook,
     Said,
-    alone,
     always,
     answer,
     changed,
@@ -26,13 +25,10 @@ from fakes.llm import (
     judge,
     long_file,
     paths_of,
-    ports,
     reply,
     room_for,
 )
-from prjury.judges.quality.kinds import description
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.tiers import QuestionOptions
 from prjury.ports.messages import ModelError, Prompt
 from prjury.snapshot.model import FileChange
 
@@ -140,21 +136,6 @@ def test_whatever_it_does_not_depend_on_asks_nothing(other: dict[str, Any]) -> N
     call_context = Desk()
     assert call_context.calls(SMALL) == 1
     assert call_context.calls(SMALL, **other) == 0
-
-
-def test_a_threshold_is_applied_to_what_is_remembered() -> None:
-    call_context = Desk(reply(tests=FAILING))
-    assert call_context.judged(SMALL, threshold=0.5)[0].status is Status.PASS
-    judgment, asked = call_context.judged(SMALL, threshold=0.9)
-    assert (judgment.status, asked) == (Status.FAIL, [])
-
-
-def test_another_description_is_another_question_where_it_is_read() -> None:
-    memory, model = Notebook(), always(reply(description.CRITERIA))
-    made = alone(description.make(QuestionOptions(), ports(model, memory=memory)))
-    for title in ("one", "two", "one"):
-        made.judge(context(SMALL, title=title))
-    assert len(model.asked) == 2
 
 
 # What is not kept, and what is not believed.

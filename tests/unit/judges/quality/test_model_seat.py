@@ -6,18 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
-from msgspec import structs
 
 from fakes.llm import (
     always,
     answer,
-    changed,
     context,
     first_quote,
-    hunk,
     judge,
     long_file,
-    material,
     paths_of,
     quote,
     reply,
@@ -25,7 +21,6 @@ from fakes.llm import (
 )
 from prjury.jury.judgment import Status
 from prjury.ports.messages import ModelError, Prompt
-from prjury.snapshot.model import FileChange
 
 FILES = (long_file("src/a.py", 15), long_file("src/b.py", 15), long_file("tests/test_c.py", 15))
 #: Tokens in which any one of these files finds room, and no two.
@@ -53,14 +48,6 @@ def failing(prompt: Prompt) -> str:
 
 def fails_at(path: str) -> Callable[[Prompt], str]:
     return lambda prompt: failing(prompt) if path in paths_of(prompt) else reply()
-
-
-def test_every_sheet_is_told_what_is_on_the_others() -> None:
-    model = always(reply(), room=ROOM)
-    judge(model).judge(context(*FILES, changed("uv.lock", "+x")))
-    told = material(model.asked[1])
-    assert [file["path"] for file in told["elsewhere"]["files"]] == ["src/a.py", "tests/test_c.py"]
-    assert told["not_shown"]["files"] == [{"path": "uv.lock", "reason": "a lock file"}]
 
 
 @pytest.mark.parametrize("at", range(3))
@@ -160,12 +147,3 @@ def test_a_crash_on_one_sheet_is_an_error_of_the_judge() -> None:
         made = replace(judge(always(said, room=ROOM)), parallel=parallel)
         judgment = made.judge(context(*FILES))
         assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "crashed")
-
-
-def test_lines_of_other_hunks_are_quoted_by_their_numbers() -> None:
-    file: FileChange = structs.replace(
-        changed("src/a.py"), hunks=(hunk("+one", start=5), hunk("+two", start=900))
-    )
-    said = reply(["risk"], risk=answer("fail", [quote("src/a.py", 900, "two")]))
-    judgment = judge(always(said), criteria=["risk"]).judge(context(file))
-    assert str(judgment.failed_checks[0].location) == "src/a.py:900"

@@ -177,13 +177,6 @@ def test_the_confidence_is_the_number_of_the_last_such_line(
         assert said.reasoning == "it adds up"
 
 
-def test_a_confidence_that_the_classifier_finds_stays() -> None:
-    def own(reply: str) -> Judgment:
-        return Judgment.failed("no", confidence=0.25)
-
-    assert with_confidence(own)("NO\nConfidence: 0.9").confidence == 0.25
-
-
 def test_what_is_no_answer_is_not_sure() -> None:
     said = with_confidence(yes_or_no)("Confidence: 0.9")
     assert (said.status, said.confidence) == (Status.ERROR, None)

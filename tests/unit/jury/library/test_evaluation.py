@@ -20,11 +20,10 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.evaluation import evaluate, evaluate_async
-from prjury.jury.library.model_judge import ModelJudge
 from prjury.jury.verdicts import (
     JuryVerdict,
 )
-from prjury.jury.voting import ConsensusVoting, MajorityVoting
+from prjury.jury.voting import MajorityVoting
 
 SUCCESS = {"status": "success", "error": None}
 
@@ -168,13 +167,6 @@ class Framework:
         return prompt
 
 
-@pytest.mark.parametrize("key", ["tool_calls", "tools"])
-def test_the_tools_of_an_agent_are_the_trajectory(key: str) -> None:
-    given = AgentResult("done", metadata={key: ["read", "write"]})
-    assert seen(lambda: given)[1].trajectory == ("read", "write")
-    assert seen(lambda: "done")[1].trajectory is None
-
-
 def _work(workspace: Path) -> str:
     (workspace / "kept.txt").write_text("a\nB\n")
     (workspace / "new").mkdir()
@@ -258,30 +250,6 @@ def test_the_users_own_end_goes_on(end: type[BaseException]) -> None:
 
     with pytest.raises(end):
         evaluate("g", work, always_pass())
-
-
-def test_in_a_running_event_loop() -> None:
-    async def work(goal: str) -> str:
-        await asyncio.sleep(0)
-        return goal
-
-    async def look(context: JudgmentContext) -> Judgment:
-        await asyncio.sleep(0)
-        return Judgment.passed(str(context.agent_output))
-
-    async def model(prompt: str) -> str:
-        await asyncio.sleep(0)
-        return "YES"
-
-    async def notebook() -> list[tuple[str | None, JuryVerdict]]:
-        judge = ModelJudge("{goal}", model=model)
-        jury: Jury[JudgmentContext] = Jury([look, judge], ConsensusVoting())
-        return [evaluate("g", work, look), evaluate("g", work, jury)]
-
-    for result, verdict in asyncio.run(notebook()):
-        assert result == "g"
-        assert verdict.status is Status.PASS
-        assert verdict.individual[0].reasoning == "g"
 
 
 def test_asyncio_is_not_loaded_for_calls_that_do_not_wait() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import JudgeType, ask
+from prjury.jury.judge import ask
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Jury
 from prjury.jury.library.model_judge import ModelJudge, criterion_judge
@@ -108,18 +108,6 @@ def test_what_a_judge_cannot_be_made_of() -> None:
         ModelJudge("{goal}", model=Model(), type="oracle")  # type: ignore[call-overload]
 
 
-def test_a_classifier_that_requires_the_context_gets_it() -> None:
-    def compare(reply: str, context: JudgmentContext) -> Judgment:
-        return Judgment.passed(f"{reply} to {context.goal}")
-
-    def alone(reply: str, context: JudgmentContext | None = None) -> Judgment:
-        return Judgment.passed(f"{reply} to {context}")
-
-    model = Model("yes")
-    assert ModelJudge("{goal}", compare, model=model).judge(CONTEXT).reasoning == "yes to say hello"
-    assert ModelJudge("{goal}", alone, model=model).judge(CONTEXT).reasoning == "yes to None"
-
-
 @pytest.mark.parametrize(
     ("usage", "kept"),
     [
@@ -132,14 +120,6 @@ def test_what_a_response_took_is_kept(usage: dict[str, float], kept: object) -> 
     said = ModelJudge("{goal}", model=Model({"text": "NO", "usage": 0, **usage})).judge(CONTEXT)
     assert said.status is Status.FAIL
     assert said.metadata.get("usage") == kept
-
-
-def test_who_is_asked_for_its_confidence_too_stays_the_same_judge() -> None:
-    judge = ModelJudge(
-        "{goal}", model=Model(), name="m", description="polite?", type=JudgeType.HYBRID
-    )
-    asking = judge.asking_confidence()
-    assert (asking.name, asking.description, asking.type) == ("m", "polite?", JudgeType.HYBRID)
 
 
 def test_missing_metadata_is_an_error_ballot() -> None:

@@ -23,7 +23,7 @@ from prjury.jury.library.repeated import (
     MedianAggregationStrategy,
     RepeatedJudge,
 )
-from prjury.jury.score import BooleanScore, CategoricalScore, NumericalScore
+from prjury.jury.score import CategoricalScore, NumericalScore
 from prjury.jury.voting import ConsensusVoting, ErrorPolicy
 from strategies import Says, seated
 
@@ -160,15 +160,6 @@ def test_a_run_that_outlasts_the_jurys_time_is_an_error_among_the_others(paralle
         (late,) = told(said)["errors"]
         assert late.startswith("did not answer within ")
         assert "its thread prjury-answers-run " in late
-
-
-def test_what_the_time_does_not_allow_is_not_asked() -> None:
-    with slow_from(1, scored(0.8)) as inner:
-        verdict = seated([RepeatedJudge(inner, 3)], PROPAGATE).vote(None, timeout=0.5)
-        said = verdict.individual[0]
-        assert (said.status, said.metadata["reason"]) == (Status.ERROR, "timeout")
-        assert said.reasoning.startswith("3 of 3 runs erred; the first: did not answer within ")
-        assert told(said)["errors"][1:] == ("was not asked, because the time was over before",) * 2
 
 
 # Runs that do not count.
@@ -354,16 +345,6 @@ def test_an_abstention_is_benign_only_if_all_are(answers: list[Judgment]) -> Non
     said = heard(*answers)
     benign = all(answer.label != "budget" for answer in answers)
     assert (said.label in {"not_applicable", "not_configured"}) is benign
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=7))
-def test_yes_or_no_by_majority_is_a_majority(answers: list[bool]) -> None:
-    votes = [
-        Judgment(Status.PASS if yes else Status.FAIL, "said", BooleanScore(yes)) for yes in answers
-    ]
-    said = heard(*votes, aggregation="majority_vote")
-    tied = answers.count(True) == answers.count(False)
-    assert (said.status is Status.PASS) is (tied or answers.count(True) > len(answers) / 2)
 
 
 def test_a_fail_without_a_score_is_not_swept_under_the_carpet() -> None:

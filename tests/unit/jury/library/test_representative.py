@@ -128,16 +128,6 @@ def test_the_majority_is_the_most_frequent_score_or_the_median(
     assert (told(said)["aggregate"], told(said)["tied"]) == (scores[place], tied)
 
 
-def test_yes_and_no_are_one_and_zero() -> None:
-    yes = Judgment.passed("yes", score=BooleanScore.PASS)
-    no = Judgment.failed("no", score=BooleanScore.FAIL)
-    said = AVERAGE.aggregate([yes, no, no], 3)
-    assert (said.status, said.reasoning) == (Status.FAIL, "no")
-    assert told(said)["aggregate"] == 1 / 3
-    assert list(map(type, told(said)["scores"])) == [float, float, float]
-    assert MAJORITY.aggregate([scored(1), yes, no], 3).reasoning == "as given"
-
-
 # What the representative tells.
 
 
@@ -146,12 +136,6 @@ def test_what_a_result_stood_for_already_is_kept() -> None:
     said = AVERAGE.aggregate([inner], 1)
     assert told(said)["strategy"] == "average"
     assert told(said)["inner"] == told(inner)
-
-
-def test_text_that_metadata_cannot_hold_is_told_all_the_same() -> None:
-    odd = [Judgment.errored("bad \udc80"), Judgment.abstained("none \ud800"), scored(1)]
-    assert told(MEDIAN.aggregate(odd, 3))["errors"] == (r"bad \udc80",)
-    assert told(MEDIAN.aggregate(odd, 3))["unscored"] == (r"abstain: none \ud800",)
 
 
 # What is refused.

@@ -12,8 +12,6 @@ from fakes.llm import (
     answer,
     changed,
     context,
-    first_quote,
-    long_file,
     ports,
     quote,
     reply,
@@ -57,13 +55,6 @@ def test_evidence_from_the_description_is_true_and_no_place(memory: bool) -> Non
     assert len(model.asked) == (1 if memory else 2)
 
 
-def test_evidence_from_the_change_has_its_place() -> None:
-    model = always(reply(CRITERIA, told=answer("fail", [quote(), CLAIM])))
-    line, claim = story_judge(model).judge(context(SMALL, **STORY)).failed_checks
-    assert str(line.location) == "src/app.py:2"
-    assert (claim.location, claim.evidence) == (None, CLAIM["quote"])
-
-
 def test_a_claim_that_is_not_there_is_dropped() -> None:
     model = always(reply(CRITERIA, kept=answer("fail", [{**CLAIM, "quote": "Now it flies."}])))
     judgment = story_judge(model).judge(context(SMALL, **STORY))
@@ -84,17 +75,6 @@ def test_a_file_that_is_called_like_the_description_hides_nothing(memory: bool) 
         assert judgment.metadata["review"]["dropped"]["no_quote"] == 0
         kept, told = judgment.failed_checks
         assert (kept.location, str(told.location)) == (None, "description:1")
-
-
-def test_every_sheet_has_the_description() -> None:
-    model = always(
-        lambda prompt: reply(CRITERIA, kept=answer("fail", [first_quote(prompt, "documents")])),
-        room=400,
-    )
-    judgment = story_judge(model).judge(context(long_file("src/a.py", 60), **STORY))
-    assert len(model.asked) > 1
-    assert all("Now it adds" in prompt.user for prompt in model.asked)
-    assert judgment.metadata["review"]["dropped"]["no_quote"] == 0
 
 
 def test_a_description_that_leaves_no_room_is_not_asked_about() -> None:
