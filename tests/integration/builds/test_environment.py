@@ -96,7 +96,6 @@ class Fault:
 
 DOWNLOADS = [
     Fault("pip-503", "any version of `nowhere`", f"{PIP} --index-url PLAIN/503/ nowhere"),
-    Fault("pip-429", "any version of `nowhere`", f"{PIP} --index-url PLAIN/429/ nowhere"),
     Fault("pip-dns", "correct the address", f"{PIP} --index-url https://r.invalid/ nowhere"),
     Fault("pip-refused", "check the network", f"{PIP} --index-url CLOSED/ nowhere"),
     Fault("pip-tls", "SSL_CERT_FILE", f"{PIP} --index-url TLS/503/ nowhere"),
@@ -105,22 +104,9 @@ DOWNLOADS = [
         environ={"HTTPS_PROXY": "CLOSED", "NO_PROXY": ""},
     ),
     Fault(
-        "pip-no-ca", "SSL_CERT_FILE", f"{PIP} --index-url TLS/ nowhere",
-        environ={"PIP_CERT": "/nowhere/ca.pem"},
-    ),
-    Fault(
         "uv-503", "run it again later",
         "UV_HTTP_RETRIES=0 uv pip install --target there --index-url PLAIN/503/ nowhere",
         needs=("uv",),
-    ),
-    Fault(
-        "uv-tls", "SSL_CERT_FILE",
-        "UV_HTTP_RETRIES=0 uv pip install --target there --index-url TLS/ nowhere",
-        needs=("uv",),
-    ),
-    Fault(
-        "npm-503", "run it again later", f"{NPM} nowhere-at-all", {"package.json": package()},
-        ("npm",), {"NPM_CONFIG_REGISTRY": "PLAIN/503/"},
     ),
     Fault(
         "npm-429", "limits requests", f"{NPM} nowhere-at-all", {"package.json": package()},
@@ -144,7 +130,6 @@ DOWNLOADS = [
         {"GOPROXY": "off", "GOTOOLCHAIN": "local"},
     ),
     Fault("git-dns", "correct the address", "git clone -q https://r.invalid/a b", needs=("git",)),
-    Fault("curl-503", "run it again later", "curl -fsS PLAIN/503/ -o a", needs=("curl",)),
     Fault("curl-tls", "SSL_CERT_FILE", "curl -fsS TLS/ -o a", needs=("curl",)),
 ]  # fmt: skip
 
