@@ -253,11 +253,16 @@ class ContainedShell:
     def _new_log(self, argv: Sequence[str]) -> Path:
         """Return a path in a new directory; the caller removes both."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        return new_log_directory(self._environ) / f"{next(self._numbers):02d}-{name}.log"
+        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._logs))
+        return place / f"{next(self._numbers):02d}-{name}.log"
+
+    @functools.cached_property
+    def _logs(self) -> Path:
+        return find_logs(self._environ)
 
 
-def new_log_directory(environ: Mapping[str, str]) -> Path:
-    """Make a directory for one log, and remove those that are older than a day."""
+def find_logs(environ: Mapping[str, str]) -> Path:
+    """Return where directories of logs lie, without those that are older than a day."""
     own = private_directory(environ, "XDG_STATE_HOME", ".local/state")
     place = own / "logs" if own else Path(tempfile.gettempdir())
     place.mkdir(mode=0o700, exist_ok=True)
@@ -265,7 +270,7 @@ def new_log_directory(environ: Mapping[str, str]) -> Path:
         with contextlib.suppress(OSError):
             if directory.lstat().st_mtime < time.time() - 86_400:
                 shutil.rmtree(directory)
-    return Path(tempfile.mkdtemp(prefix=LOGS, dir=place))
+    return place
 
 
 def _running_environment() -> Path | None:
