@@ -40,6 +40,7 @@ from prjury.state_directory import private_directory
 
 #: How the directories of logs begin; no judgment names any other file to be kept.
 LOGS = "prjury-logs-"
+_OWN_PREFIX = Path(sys.prefix) if sys.prefix != sys.base_prefix else None
 
 
 @dataclass(eq=False)
@@ -87,7 +88,7 @@ class ContainedShell:
         self._wanted = level
         self._network = network
         self._limits = limits or Limits()
-        self._own_prefix = own_prefix or _running_environment()
+        self._own_prefix = own_prefix or _OWN_PREFIX
         self._hidden = tuple(map(str, hidden))
         self._given_powers = powers
         self.lent = tuple(lend)
@@ -232,8 +233,8 @@ class ContainedShell:
     @functools.cached_property
     def level(self) -> str:
         """The level that is kept: the one that is wanted, or the highest that works here."""
-        highest = self._powers.level
-        return highest if self._wanted == "auto" else min(highest, max(self._wanted, "L1"))
+        wanted = "L2" if self._wanted == "auto" else max(self._wanted, "L1")
+        return min(self._powers.level, wanted)
 
     @property
     def gaps(self) -> Sequence[str]:
@@ -241,14 +242,13 @@ class ContainedShell:
         return self._powers.gaps if self.level == "L2" else ()
 
     def _require_level(self) -> None:
-        if self._wanted == "auto" or self._wanted <= self.level:
-            return
-        raise CannotJudgeError(
-            f"the sandbox level {self._wanted} is required and only {self.level} can be kept",
-            why="L2 needs Landlock, which Linux has since 6.2 and some containers forbid",
-            remedy="set `sandbox: {level: auto}`, or run where the level can be had",
-            reason="sandbox_unavailable",
-        )
+        if self._wanted != "auto" and self._wanted > self.level:
+            raise CannotJudgeError(
+                f"the sandbox level {self._wanted} is required and only {self.level} can be kept",
+                why="L2 needs Landlock, which Linux has since 6.2 and some containers forbid",
+                remedy="set `sandbox: {level: auto}`, or run where the level can be had",
+                reason="sandbox_unavailable",
+            )
 
     def _new_log(self, argv: Sequence[str]) -> Path:
         """Return a path in a new directory; the caller removes both."""
@@ -271,10 +271,6 @@ def find_logs(environ: Mapping[str, str]) -> Path:
             if directory.lstat().st_mtime < time.time() - 86_400:
                 shutil.rmtree(directory)
     return place
-
-
-def _running_environment() -> Path | None:
-    return Path(sys.prefix) if sys.prefix != sys.base_prefix else None
 
 
 @functools.cache
