@@ -233,8 +233,8 @@ class ContainedShell:
     @functools.cached_property
     def level(self) -> str:
         """The level that is kept: the one that is wanted, or the highest that works here."""
-        wanted = "L2" if self._wanted == "auto" else max(self._wanted, "L1")
-        return min(self._powers.level, wanted)
+        most = "L2" if self._wanted == "auto" else max(self._wanted, "L1")
+        return min(self._powers.level, most)
 
     @property
     def gaps(self) -> Sequence[str]:
@@ -251,7 +251,6 @@ class ContainedShell:
             )
 
     def _new_log(self, argv: Sequence[str]) -> Path:
-        """Return a path in a new directory; the caller removes both."""
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
         place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._logs))
         return place / f"{next(self._numbers):02d}-{name}.log"
