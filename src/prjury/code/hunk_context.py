@@ -45,9 +45,13 @@ def with_context(
         for change in _changes(hunk, lines)
         for place in change.environment(nesting, lines, longest)
     )
-    places = (place for place in set(ranges) if _is_readable(place, lines))
-    shown = sorted({number for first, last in places for number in range(first, last + 1)})
-    return tuple(_join_hunks(parts) for parts in _touching(_split_hunks(hunks, lines, shown)))
+    shown: set[int] = set()
+    for first, last in set(ranges):
+        if all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last]):
+            shown.update(range(first, last + 1))
+    return tuple(
+        _join_hunks(parts) for parts in _touching(_split_hunks(hunks, lines, sorted(shown)))
+    )
 
 
 _Place = tuple[int, int]
@@ -127,11 +131,6 @@ class _Nesting:
             if self._scopes[at].last >= line:
                 yield self._scopes[at]
             at = self._parents[at]
-
-
-def _is_readable(place: _Place, lines: Sequence[str]) -> bool:
-    first, last = place
-    return all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last])
 
 
 def _split_hunks(

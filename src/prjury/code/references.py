@@ -94,7 +94,8 @@ def references(pull: PullRequest) -> ByKin:
     """The words that added lines refer to and the change does not bind itself, by kin."""
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
-        texts.setdefault(kin_of(file.path) or "", []).append(_add_words(file))
+        lines = [line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE]
+        texts.setdefault(kin_of(file.path) or "", []).extend(lines)
     joined = {kin: "\n".join(parts) for kin, parts in texts.items()}
     bound = {word for kin, text in joined.items() for word in _find_bound(kin, text)}
     return {kin: frozenset(find_referred(text)) - bound for kin, text in joined.items()}
@@ -105,10 +106,6 @@ def code_files(pull: PullRequest) -> Iterator[FileChange]:
     return (
         file for file in pull.files if file.kind in _CODE and file.new_blob and kin_of(file.path)
     )
-
-
-def _add_words(file: FileChange) -> str:
-    return "\n".join(line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE)
 
 
 def find_referred(text: str) -> set[str]:

@@ -29,15 +29,12 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: AR
         path = spec.field("path").text()[1:-1]
         name = spec.field("name")
         if name is None:
-            yield from (Binding(local, path) for local in _usual(path))
+            # The most likely names of a package of this path.
+            last = _MAJOR.sub("", path).rpartition("/")[2]
+            usual = sorted({last, _AFFIXES.sub("", last).replace("-", "_")})
+            yield from (Binding(local, path) for local in usual)
         elif name.text() != "_":
             yield Binding("" if name.text() == "." else name.text(), path)
-
-
-def _usual(path: str) -> list[str]:
-    """The most likely names of a package of this path."""
-    last = _MAJOR.sub("", path).rpartition("/")[2]
-    return sorted({last, _AFFIXES.sub("", last).replace("-", "_")})
 
 
 def references(chains: Sequence[Chain]) -> Rule:

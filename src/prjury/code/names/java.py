@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, inside, match_chains, match_one
+from prjury.code.names.binding import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    any_kind,
+    inside,
+    match_chains,
+    match_one,
+)
 
 SEPARATORS = "."
 ABSOLUTE = True
@@ -22,7 +31,7 @@ _QUALIFIED = ("scoped_identifier", "scoped_type_identifier", "field_access")
 
 
 def _inside_of(*kinds: str, **more: object) -> Rule:
-    return {"inside": {"any": [{"kind": kind} for kind in kinds], **more}}
+    return {"inside": {**any_kind(*kinds), **more}}
 
 
 _OUT_OF_IMPORTS = {"not": _inside_of("import_declaration", "package_declaration", stopBy="end")}
@@ -49,7 +58,8 @@ def references(chains: Sequence[Chain]) -> Rule:
     if single:
         rules += _match_unqualified(match_one(single))
     if longer:
-        rules += [_match_qualified(longer), *(_method(chain) for chain in longer)]
+        rules.append({**any_kind(*_QUALIFIED), "regex": match_chains(longer), **_OUT_OF_IMPORTS})
+        rules += map(_method, longer)
     return {"any": rules}
 
 
@@ -70,11 +80,6 @@ def _match_unqualified(regex: str) -> list[Rule]:
     ]
     identifier = {"kind": "identifier", "regex": regex, "any": places}
     return [identifier, {"kind": "type_identifier", "regex": regex, "any": types}]
-
-
-def _match_qualified(chains: Sequence[Chain]) -> Rule:
-    kinds = [{"kind": kind} for kind in _QUALIFIED]
-    return {"any": kinds, "regex": match_chains(chains), **_OUT_OF_IMPORTS}
 
 
 def _method(chain: Chain) -> Rule:

@@ -175,24 +175,15 @@ def _hasattr(argument: Rule) -> Rule:
 
 def alternatives(node: Node) -> list[Node]:
     """The other parts of each ``try`` around an import that catches its failure."""
-    return [
-        part
-        for outer in node.ancestors()
-        if outer.kind() == "try_statement"
-        for parts in [_list_attempts(outer)]
-        if any(_contains(part, node) for part in parts)
-        for part in parts
-        if not _contains(part, node)
-    ]
-
-
-def _list_attempts(attempt: Node) -> list[Node]:
-    clauses = [
-        child
-        for child in attempt.children()
-        if child.kind() == "except_clause" and child.matches(regex=_FAILED_IMPORT)
-    ]
-    return [attempt.field("body"), *clauses] if clauses else []
+    others: list[Node] = []
+    for outer in node.ancestors():
+        if outer.kind() == "try_statement":
+            clauses = [child for child in outer.children() if child.kind() == "except_clause"]
+            failed = [clause for clause in clauses if clause.matches(regex=_FAILED_IMPORT)]
+            parts = [outer.field("body"), *failed]
+            if failed and any(_contains(part, node) for part in parts):
+                others += (part for part in parts if not _contains(part, node))
+    return others
 
 
 def _contains(part: Node, node: Node) -> bool:
@@ -322,7 +313,12 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
 
 def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
     """The bindings that no other one contests, or that alone stand under no condition."""
-    alone = [(binding, node) for binding, node in found if not _has_alternative(binding, node)]
+    alone = [
+        (binding, node)
+        for binding, node in found
+        if not node.matches(**ON_VERSIONS)
+        and not any(_binds(part, binding.local) for part in alternatives(node))
+    ]
     targets: dict[str, set[str]] = defaultdict(set)
     constant: dict[str, set[str]] = defaultdict(set)
     for binding, node in alone:
@@ -336,12 +332,6 @@ def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
         or len(targets[binding.local]) == 1
         or constant[binding.local] == {binding.target}
     ]
-
-
-def _has_alternative(binding: Binding, node: Node) -> bool:
-    return bool(node.matches(**ON_VERSIONS)) or any(
-        _binds(part, binding.local) for part in alternatives(node)
-    )
 
 
 def _binds(part: Node, local: str) -> bool:

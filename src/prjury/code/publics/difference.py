@@ -29,21 +29,12 @@ _POSITIONAL = frozenset({Passing.ANY, Passing.POSITION})
 Above: TypeAlias = Callable[[str], frozenset[str]]
 
 
-def _have_no_bases(_name: str) -> frozenset[str]:
-    return frozenset()
-
-
 class Fit(StrEnum):
     """What a change of a name means to those who use it."""
 
     SAME = "same"
     COMPATIBLE = "compatible"
     INCOMPATIBLE = "incompatible"
-
-
-def fit(language: str, old: Symbol, new: Symbol, bases_of: Above = _have_no_bases) -> Fit:
-    """Compare the new signature with what users of the old one need."""
-    return _FITS.get(language, _strict)(old, new, bases_of)
 
 
 def _strict(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
@@ -139,18 +130,16 @@ def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest:
 
 
 def _fit_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
-    callable_ = {SymbolKind.CALLABLE}
-    kinds = {old.kind, new.kind}
-    if kinds in ({SymbolKind.PROPERTY, SymbolKind.VALUE}, callable_ | {SymbolKind.VALUE}):
-        return Fit.SAME  # a getter, or a function in a variable
     if old.kind is not new.kind:
-        return Fit.INCOMPATIBLE
+        others = {old.kind, new.kind} - {SymbolKind.VALUE}
+        same = others in ({SymbolKind.PROPERTY}, {SymbolKind.CALLABLE})
+        return Fit.SAME if same else Fit.INCOMPATIBLE  # a getter, or a function in a variable
     parts = [_fit_modifiers_and_bases(old, new, bases_of)]
     if old.kind is SymbolKind.TYPE:
         parts.append(_fit_declarations(old.result, new.result))
     elif old.result != new.result:
         parts.append(_fit_results(old.result, new.result, bases_of))
-    if old.kind in callable_:
+    if old.kind is SymbolKind.CALLABLE:
         parts.append(_arguments(old.parameters or (), new.parameters or (), bases_of))
     return max(parts, key=list(Fit).index)
 
@@ -337,13 +326,14 @@ class _Comparison:
 
     def _compare_pair(self, old: _Place, new: _Place) -> Iterator[NameChange]:
         if SymbolKind.ALIAS not in {old[1].kind, new[1].kind}:
-            fits = self._fit(old, new) is Fit.COMPATIBLE
-            kind = ChangeKind.CHANGED
-            yield NameChange(kind, new[0].path, new[0].home, old[1], new[1], fits)
+            (text, symbol), fits = new, self._fit(old, new) is Fit.COMPATIBLE
+            yield NameChange(ChangeKind.CHANGED, text.path, text.home, old[1], symbol, fits)
 
     def _fit(self, old: _Place, new: _Place) -> Fit:
+        """Compare the new signature with what users of the old one need."""
         language = new[0].language
-        return fit(language, old[1], new[1], lambda name: self._above(language, name))
+        compare = _FITS.get(language, _strict)
+        return compare(old[1], new[1], lambda name: self._above(language, name))
 
 
 def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:

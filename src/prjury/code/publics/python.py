@@ -114,7 +114,9 @@ def _read_python_function(node: Node, decorators: str, *, member: bool) -> Symbo
         return Symbol(name.text(), SymbolKind.PROPERTY, line_of(name))
     parameters = _read_python_parameters(listed)
     if member and not re.search(r"@staticmethod\b", decorators):
-        parameters = parameters[1:] if parameters and _is_first(parameters[0]) else parameters
+        positions = {Passing.ANY, Passing.POSITION}
+        if parameters and parameters[0].passing in positions and not parameters[0].optional:
+            parameters = parameters[1:]
     return Symbol(
         name.text(),
         SymbolKind.CALLABLE,
@@ -123,10 +125,6 @@ def _read_python_function(node: Node, decorators: str, *, member: bool) -> Symbo
         modifiers=frozenset({"async"} if child_of(node, "async") else ()),
         replaced=frozenset(match[2] for match in _STRING.finditer(decorators)),
     )
-
-
-def _is_first(parameter: Parameter) -> bool:
-    return parameter.passing in {Passing.ANY, Passing.POSITION} and not parameter.optional
 
 
 def _read_python_parameters(node: Node) -> tuple[Parameter, ...]:

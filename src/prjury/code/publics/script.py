@@ -84,17 +84,13 @@ def _exports(root: Node) -> Iterator[_Export]:
             yield _Export("", text_of(child_of(space, "identifier")), line)
         elif value and value.kind() == "identifier":
             yield _Export(value.text(), "default", line, defined=True)
-        elif value and not _is_declaration(value):
+        elif value and value.kind() not in {*_TYPES, *_FUNCTIONS, *_CLOSURES}:
             yield _Export("", "default", line)
         own = child_of(statement, "from") is None
         for each in children_of(child_of(statement, "export_clause"), "export_specifier"):
             local = each.field("name").text()
             alias = each.field("alias")
             yield _Export(local, alias.text() if alias else local, line, own)
-
-
-def _is_declaration(node: Node) -> bool:
-    return node.kind() in _TYPES or node.kind() in _FUNCTIONS or node.kind() in _CLOSURES
 
 
 def _find_script_members(
