@@ -397,6 +397,7 @@ CHANGES = [
     ("rust", "pub fn f(a: u32) {}", "pub fn f(a: u64) {}", "! f(u64)"),
     ("rust", "pub fn f() {}", "pub(crate) fn f() {}", "- f()"),
     ("rust", "pub enum E { A }", "pub enum E { A, B(u8) }", "+ E::B"),
+    ("rust", "pub fn f() -> impl Fn(u8) {}", "pub fn f() -> impl Fn() {}", "! f()"),
 ]
 
 

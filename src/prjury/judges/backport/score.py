@@ -32,6 +32,8 @@ _CHANGELOG = re.compile(
 _FIX_LABEL = re.compile(
     r"(?:.*[:/ ])?(?:bug|bug-?fix(?:es)?|regression|security|defect)(?:[:/ ].*)?", re.IGNORECASE
 )
+#: A title whose author says its type: the words behind it are about the fix.
+_TYPED_FIX = re.compile(r"\s*(?:(?:bug|hot)-?)?fix(?:\(([^)]{0,40})\))?!?:", re.IGNORECASE)
 #: Classes of titles beside which a fix is not one of the program itself.
 _ASIDE = frozenset({"feature", "docs", "tests", "build", "dependency", "tidying", "removal"})
 
@@ -52,12 +54,14 @@ def traits_of(pull: PullRequest) -> ChangeTraits:
     title = title_of(pull.title, pull.body)
     classes = classes_of(title)
     fix = not classes.isdisjoint({"fix", "security"})
+    typed = _TYPED_FIX.match(title)
+    others = classes_of(typed[1] or "") | (classes & {"dependency"}) if typed else classes
     labels = any(_FIX_LABEL.fullmatch(label.strip()) for label in pull.labels)
     return ChangeTraits(
         words=words_of(title),
         fix=fix,
         recorded=labels or any(map(_records_a_fix, pull.files)),
-        plain=fix and classes.isdisjoint(_ASIDE) and not is_docs_only(pull),
+        plain=fix and others.isdisjoint(_ASIDE) and not is_docs_only(pull),
         lines=pull.additions + pull.deletions,
         new_files=sum(file.status is FileStatus.ADDED for file in pull.files),
     )

@@ -103,6 +103,11 @@ FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}
         ("Fix a crash", (), False, True),
         ("Add a flag to fix crashes", (), False, False),
         ("Fix flaky tests", (), False, False),
+        ("fix(hooks): correct hooks delete order", (), False, True),
+        ("Bugfix: remove unused options", (), False, True),
+        ("fix(deps): bump a to 2", (), False, False),
+        ("fix(ci): mend a workflow", (), False, False),
+        ("docs: fix a typo", (), False, False),
     ],
 )
 def test_labels_and_plain_titles_call_a_change_a_fix(
