@@ -36,19 +36,6 @@ _LATE = (
     "tomllib",
     "yaml",
 )
-#: What a review needs once its build has ended.
-_AFTERWARDS = (
-    "prjury.judges.builds.from_evidence",
-    "prjury.judges.builds.results.junit",
-    "prjury.judges.builds.results.read",
-    "prjury.publishers.terminal",
-    "rich.box",
-    "rich.console",
-    "rich.live",
-    "rich.padding",
-    "rich.table",
-    "rich.text",
-)
 
 
 class _HeldLoader(SourceFileLoader):
@@ -116,12 +103,6 @@ def load_everything() -> None:
     """Read modules, templates, packs and data, and start the process that forks parsers; once."""
     with _loading:
         _load_once()
-
-
-def load_afterwards() -> None:
-    """Import what is needed once a build has ended, from what was read before."""
-    for name in _AFTERWARDS:
-        import_module(name)
 
 
 @cache

@@ -15,7 +15,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
-from prjury.loading import load_afterwards, load_everything
+from prjury.loading import load_everything
 from prjury.models.connect import AnswerFile
 from prjury.models.memory import FileMemory, memory_at
 from prjury.models.panel import ModelPanel
@@ -182,7 +182,6 @@ def make_shell(
         hidden=hidden,
         network=network,
         before=load,
-        meanwhile=load_afterwards,
     )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -37,24 +38,20 @@ def with_context(
 
     Of at most ``longest`` lines, the innermost function around a change is shown as a whole.
     """
-    lines = text.split("\n")
-    nesting = _Nesting(scopes)
-    ranges = (
+    lines, nested = text.split("\n"), _nest(scopes)
+    places = {
         place
         for hunk in hunks
         for change in _changes(hunk, lines)
-        for place in change.environment(nesting, lines, longest)
-    )
+        for place in _find_places(change, nested, lines, longest)
+    }
     shown: set[int] = set()
-    for first, last in set(ranges):
+    for first, last in places:
         if all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last]):
             shown.update(range(first, last + 1))
     return tuple(
         _join_hunks(parts) for parts in _touching(_split_hunks(hunks, lines, sorted(shown)))
     )
-
-
-_Place = tuple[int, int]
 
 
 class _Change(Struct, frozen=True):
@@ -64,24 +61,43 @@ class _Change(Struct, frozen=True):
     next: int
     indent: int = 0
 
-    def environment(
-        self, nesting: _Nesting, lines: Sequence[str], longest: int
-    ) -> Iterator[_Place]:
-        """The first and last lines of what is to be shown."""
-        searching = True
-        for scope in nesting.find_around(self.line):
-            if not self._is_in(scope, lines):
-                continue
-            if searching and scope.kind is DefinitionKind.FUNCTION:
-                searching = False
-                if scope.last - scope.first < longest:
-                    yield scope.first, scope.last
-                    continue
-            yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
-    def _is_in(self, scope: Definition, lines: Sequence[str]) -> bool:
-        """Return true if the scope holds the change; in Python, the indentation of it shows."""
-        return scope.last >= self.next or _indent_of(lines[scope.first - 1]) < self.indent
+#: Scopes by their first lines, each with those around it, inner ones first.
+_Nested: TypeAlias = tuple[Sequence[int], Sequence[tuple[Definition, ...]]]
+
+
+def _nest(scopes: Iterable[Definition]) -> _Nested:
+    firsts: list[int] = []
+    chains: list[tuple[Definition, ...]] = []
+    around: tuple[Definition, ...] = ()
+    for scope in sorted(scopes, key=lambda scope: (scope.first, -scope.last)):
+        while around and around[0].last < scope.last:
+            around = around[1:]
+        if len(around) < _DEEPEST:
+            around = (scope, *around)
+            firsts.append(scope.first)
+            chains.append(around)
+    return firsts, chains
+
+
+def _find_places(
+    change: _Change, nested: _Nested, lines: Sequence[str], longest: int
+) -> Iterator[tuple[int, int]]:
+    """The first and last lines of what is to be shown around a change."""
+    firsts, chains = nested
+    at = bisect_right(firsts, change.line) - 1
+    searching = True
+    for scope in chains[at] if at >= 0 else ():
+        # Python's blocks have no other end: the indentation shows what is removed behind a line.
+        inside = scope.last >= change.next or _indent_of(lines[scope.first - 1]) < change.indent
+        if scope.last < change.line or not inside:
+            continue
+        if searching and scope.kind is DefinitionKind.FUNCTION:
+            searching = False
+            if scope.last - scope.first < longest:
+                yield scope.first, scope.last
+                continue
+        yield scope.first, min(scope.heading, scope.first + _LONGEST_HEADING - 1)
 
 
 def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
@@ -106,31 +122,6 @@ def _find_written(number: int, lines: Sequence[str]) -> int:
 
 def _indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
-
-
-class _Nesting:
-    """Scopes, each with the one around it."""
-
-    def __init__(self, scopes: Iterable[Definition]) -> None:
-        self._scopes: list[Definition] = []
-        self._parents: list[int] = []
-        stack: list[int] = []
-        for scope in sorted(scopes, key=lambda scope: (scope.first, -scope.last)):
-            while stack and self._scopes[stack[-1]].last < scope.last:
-                stack.pop()
-            if len(stack) < _DEEPEST:
-                self._parents.append(stack[-1] if stack else -1)
-                stack.append(len(self._scopes))
-                self._scopes.append(scope)
-        self._firsts = [scope.first for scope in self._scopes]
-
-    def find_around(self, line: int) -> Iterator[Definition]:
-        """The scopes that hold the line, inner ones first."""
-        at = bisect_right(self._firsts, line) - 1
-        while at >= 0:
-            if self._scopes[at].last >= line:
-                yield self._scopes[at]
-            at = self._parents[at]
 
 
 def _split_hunks(

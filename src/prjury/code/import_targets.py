@@ -65,16 +65,13 @@ class TreePaths(Struct, frozen=True):
 
     def standing_for(self, wanted: ImportTarget) -> str | None:
         """A file that the import may stand for."""
-        endings = (path for end in wanted.paths for path in self._ending(end, wanted.anywhere))
-        return next(endings, None)
-
-    def _ending(self, end: str, anywhere: bool) -> Iterator[str]:  # noqa: FBT001
-        if not anywhere:
-            yield from filter(None, [self.paths.get(end)])
-            return
-        for path in self.by_name.get(end.rpartition("/")[2], ()):
-            if f"/{path}".endswith(f"/{end}"):
-                yield path
+        for end in wanted.paths:
+            if not wanted.anywhere and end in self.paths:
+                return self.paths[end]
+            for path in self.by_name.get(end.rpartition("/")[2], ()) if wanted.anywhere else ():
+                if f"/{path}".endswith(f"/{end}"):
+                    return path
+        return None
 
 
 def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[ImportTarget]:

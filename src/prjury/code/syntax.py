@@ -119,7 +119,8 @@ def _read_reply(text: SourceFile, reply: Mapping[str, Any]) -> SyntaxFault | Non
     lines = text.content.decode("utf-8", "replace").split("\n")
     exact: list[tuple[int | None, str]] = [tuple(reply["exact"])] if reply["exact"] else []
     doubts = [each for each in reply["grammar"] or () if _is_understood(text, each, lines)]
-    if not (exact or doubts) or _is_lenient(text, reply):
+    strict = PurePosixPath(text.path).name in _STRICT_JSON or text.path.endswith(".ipynb")
+    if not (exact or doubts) or (reply.get("lenient") and not strict):
         return None
     fault: tuple[int | None, str] = (exact + doubts)[0]
     line = lines[fault[0] - 1] if fault[0] and fault[0] <= len(lines) else ""
@@ -135,11 +136,6 @@ def _is_understood(text: SourceFile, fault: tuple[int | None, str], lines: Seque
     unknown = _UNKNOWN.get(text.grammar)
     at = fault[0] or 1
     return not (unknown and unknown.search("\n".join(lines[max(0, at - 2) : at + 1])))
-
-
-def _is_lenient(text: SourceFile, reply: Mapping[str, Any]) -> bool:
-    strict = PurePosixPath(text.path).name in _STRICT_JSON or text.path.endswith(".ipynb")
-    return bool(reply.get("lenient")) and not strict
 
 
 def _is_certain(text: SourceFile, message: str, *, exact: bool, doubts: bool) -> bool:

@@ -65,7 +65,7 @@ class ContainedShell:
 
     ``extra_env`` names variables to hand on, secrets excepted; ``own_prefix`` is our own virtual
     environment, kept off the PATH; ``hidden`` is not to be read at L2, ``lend`` names credentials
-    that are. ``before`` is called before each program, ``meanwhile`` when it has begun.
+    that are. ``before`` is called before each program.
     """
 
     def __init__(  # noqa: PLR0913 - one name for each thing that differs between programs
@@ -81,7 +81,6 @@ class ContainedShell:
         lend: Sequence[str] = (),
         powers: Powers | None = None,
         before: Callable[[], None] | None = None,
-        meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
         self._environ = dict(environ)
         self._extra = tuple(extra_env)
@@ -93,7 +92,6 @@ class ContainedShell:
         self._given_powers = powers
         self.lent = tuple(lend)
         self._before = before
-        self._meanwhile = meanwhile
         self._numbers = itertools.count(1)
         self._scratches: dict[Path, _ScratchPlace] = {}
 
@@ -128,7 +126,7 @@ class ContainedShell:
                 own_home,
                 scratches=sorted({place.parent for place in self._list_scratches(command, env)}),
             )
-            return run.complete(deadline, progress, self._meanwhile)
+            return run.complete(deadline, progress)
 
     @contextlib.contextmanager
     def _walls(self, command: ShellCommand, env: Mapping[str, str]) -> Iterator[Walls | None]:

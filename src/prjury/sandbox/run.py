@@ -139,17 +139,14 @@ class ProcessRun:
     kill_at: float | None = None
     interrupted: bool = False
 
-    def complete(
-        self, deadline: Deadline, progress: Progress, meanwhile: Callable[[], None]
-    ) -> Completed:
-        """Run to the end or to a limit; call ``meanwhile`` when the program has begun."""
+    def complete(self, deadline: Deadline, progress: Progress) -> Completed:
+        """Run to the end or to a limit."""
         started = time.monotonic()
         with tempfile.TemporaryFile() as output:  # without a name, so that no program replaces it
             running = launch(self.request, output.fileno())
             interrupt = functools.partial(self._interrupt, running)
             atexit.register(interrupt)  # a daemon thread is not unwound when the interpreter ends
             try:
-                meanwhile()
                 self._wait(running, deadline, LastLine(output, progress))
             finally:
                 atexit.unregister(interrupt)

@@ -171,12 +171,9 @@ def _is_docs(path: str, name: str, suffix: str) -> bool:
     is_docs = name.removesuffix(suffix) in _DOCS_NAMES
     if suffix in _MARKDOWN_SUFFIXES and not is_docs and not _DOCS_PLACE.match(path):
         return _DATA_PLACE.search(path) is None
-    return suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or _is_prose(path, name, suffix)
-
-
-def _is_prose(path: str, name: str, suffix: str) -> bool:
-    placed = name.removesuffix(suffix) in _DOCS_NAMES or _DOCS_PLACE.match(path) is not None
-    return suffix in _PROSE_SUFFIXES and placed
+    placed = is_docs or _DOCS_PLACE.match(path) is not None
+    is_prose = suffix in _PROSE_SUFFIXES and placed
+    return suffix in _DOCS_SUFFIXES or name in _DOCS_NAMES or is_prose
 
 
 def is_docs_only(pull: PullRequest) -> bool:

@@ -58,12 +58,11 @@ def habit(recent: Sequence[StyleCommit]) -> Habit:
 
     Merges or numbers of pull requests, whichever are more; a line without either is rebased.
     """
-    commits = [commit for commit in recent if not _carries_forward(commit)]
+    commits = [each for each in recent if not (each.is_merge and _FORWARD.match(each.subject))]
     count = len(commits)
     if count < _FEWEST:
-        without = ", without merges of maintained lines" if count < len(recent) else ""
-        few = f"the base has too few commits ({count}{without})"
-        return Habit(Way.MERGE, f"{few} to show how the project merges")
+        few = f"the base has too few commits ({count}) to show how the project merges"
+        return Habit(Way.MERGE, few)
     merges = sum(commit.is_merge for commit in commits)
     numbered = sum(
         not commit.is_merge and _PULL_NUMBER.search(commit.subject) is not None
@@ -76,10 +75,6 @@ def habit(recent: Sequence[StyleCommit]) -> Habit:
     if merges + numbered < _FEWEST_TELLING:
         return Habit(Way.REBASE, reason)
     return Habit(Way.MERGE if merges >= numbered else Way.SQUASH, reason)
-
-
-def _carries_forward(commit: StyleCommit) -> bool:
-    return commit.is_merge and _FORWARD.match(commit.subject) is not None
 
 
 class RebaseTrial(Struct, frozen=True):

@@ -45,7 +45,7 @@ def few(count: str) -> str:
         ([plain()] * 9, Habit(Way.MERGE, few("9"))),
         (
             [plain()] * 9 + [merge("Merge branch '7.0.x'")] * 3,
-            Habit(Way.MERGE, few("9, without merges of maintained lines")),
+            Habit(Way.MERGE, few("9")),
         ),
     ],
 )

@@ -30,14 +30,6 @@ STRINGS: list[Rule] = [
 ]
 
 
-def agreeing(found: Sequence[Binding]) -> list[Binding]:
-    """The bindings without the names that stand for several modules."""
-    targets: dict[str, set[str]] = defaultdict(set)
-    for binding in found:
-        targets[binding.local].add(binding.target.removesuffix(".default"))
-    return [binding for binding in found if len(targets[binding.local]) == 1]
-
-
 def find_imported(root: Node) -> Iterator[Binding]:
     """The names that ``import`` statements bind."""
     for statement in root.find_all(kind="import_statement"):
@@ -247,12 +239,23 @@ class ScriptNaming(Struct, frozen=True):
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
         """The names of imports and ``require``; ``const {a} = b`` binds as well."""
-        bindings_there = agreeing([*find_imported(root), *find_required(root)])
+        bindings_there = [*find_imported(root), *find_required(root)]
+        modules: dict[str, set[str]] = defaultdict(set)
+        for each in bindings_there:
+            modules[each.local].add(each.target.removesuffix(".default"))
+        # A name that stands for several modules may be any of them.
+        bindings_there = [each for each in bindings_there if len(modules[each.local]) == 1]
         targets = {binding.local: binding.target for binding in reversed(bindings_there)}
         bindings_there += find_destructured(root, targets)
         yield from bindings_there
         if any(name.startswith(_GLOBALS) for name in names):
-            places = self._bind_for_file()
+            # What binds a name outside of every function.
+            outside = {"not": {"inside": {"stopBy": "end", **_SCOPES}}}
+            names_of = any_kind(*self._node_kinds(("identifier",), _TYPED_NAMES))
+            defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
+            bound = {"any": [_SHORTHAND, {"any": self._binds}], **outside}
+            variables = {"all": [any_kind(*_VARIABLES), bound]}
+            places = {"any": [{"all": [names_of, defined]}, variables]}
             taken = {node.text() for node in root.find_all({"rule": places})}
             taken |= {binding.local for binding in bindings_there}
             yield Binding("", _GLOBALS, frozenset(taken))
@@ -277,14 +280,6 @@ class ScriptNaming(Struct, frozen=True):
 
     def _node_kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
         return [*plain, *(typed if self.typed else ())]
-
-    def _bind_for_file(self) -> Rule:
-        """The rule of what binds a name outside of every function."""
-        outside = {"not": {"inside": {"stopBy": "end", **_SCOPES}}}
-        names = any_kind(*self._node_kinds(("identifier",), _TYPED_NAMES))
-        defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
-        bound = {"any": [_SHORTHAND, {"any": self._binds}], **outside}
-        return {"any": [{"all": [names, defined]}, {"all": [any_kind(*_VARIABLES), bound]}]}
 
     def _match_shadowed(self, name: str, known: Sequence[str]) -> Rule:
         """A use of the name in a function that means something else by it."""

@@ -302,9 +302,13 @@ def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
 
 
 def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
-    for kind, read in (("import_statement", _read_modules), ("import_from_statement", _members)):
-        for node in root.find_all(kind=kind):
-            yield from ((binding, node) for binding in read(node))
+    for node in root.find_all(kind="import_statement"):
+        for name in node.field_children("name"):
+            target, alias = _read_alias(name)
+            package = target.partition(".")[0]
+            yield Binding(alias or package, target if alias else package), node
+    for node in root.find_all(kind="import_from_statement"):
+        yield from ((binding, node) for binding in _members(node))
     for node in root.find_all(kind="assignment", regex=_LOADS):
         match = re.search(_LOADS, node.text())
         if match and node.field("left").kind() == "identifier":
@@ -348,12 +352,6 @@ def _binds(part: Node, local: str) -> bool:
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
-def _read_modules(node: Node) -> Iterator[Binding]:
-    for name in node.field_children("name"):
-        target, alias = _read_alias(name)
-        yield Binding(alias or _first(target), target if alias else _first(target))
-
-
 def _members(node: Node) -> Iterator[Binding]:
     module = node.field("module_name").text()
     names = node.field_children("name")
@@ -371,10 +369,6 @@ def _read_alias(node: Node) -> tuple[str, str | None]:
     return "".join(node.field("name").text().split()), node.field("alias").text()
 
 
-def _first(name: str) -> str:
-    return name.partition(".")[0]
-
-
 def references(chains: Sequence[Chain]) -> Rule:
     """Identifiers and attributes; neither what binds them nor keywords nor guarded code."""
     single = [chain[0] for chain in chains if len(chain) == 1]
@@ -383,22 +377,16 @@ def references(chains: Sequence[Chain]) -> Rule:
     if single:
         rules.append({"kind": "identifier", "regex": match_one(single), "not": _NO_VALUE})
     if longer:
-        rules.append(
-            {"kind": "attribute", "regex": match_chains(longer), "not": _match_replaced(longer)}
-        )
+        # A module may be given another member, or a type of Python's own, in a member's place.
+        owners = "|".join(sorted({_escape(chain[0]) for chain in longer}))
+        other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
+        given = {"kind": "assignment", "field": "left", "has": {"field": "right", "regex": other}}
+        replaced = {"not": {"inside": given}}
+        rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
     parts = {part for chain in chains for part in chain}
     shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
     unwanted = [GUARDED, check_for(parts), *instead(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
-
-
-def _match_replaced(chains: Sequence[Chain]) -> Rule:
-    """A member in whose place its module is given another one, or a type of Python's own."""
-    owners = "|".join(sorted({_escape(chain[0]) for chain in chains}))
-    other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
-    return {
-        "inside": {"kind": "assignment", "field": "left", "has": {"field": "right", "regex": other}}
-    }
 
 
 def _match_shadowed(name: str) -> Rule:
