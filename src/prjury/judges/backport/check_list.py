@@ -97,7 +97,7 @@ CHECKS: tuple[BackportCheck, ...] = (
 def look(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = seen.applied
-    first, hollow = _run(seen, "first"), seen.is_hollow
+    first, hollow = _run(seen, "first"), seen.trial.empty and not seen.pull.files
     facts = BranchFacts(seen.pull, seen.tip, seen.trial, applied, hollow=hollow, checks=first)
     if facts.settled:
         return facts

@@ -142,11 +142,6 @@ class BranchContext:
         """The change picked onto the branch."""
         return self.picking.result()
 
-    @property
-    def is_hollow(self) -> bool:
-        """Return true if the change itself is empty, like a commit without files."""
-        return self.trial.empty and not self.pull.files
-
     @cached_property
     def applied(self) -> tuple[AppliedCommits | None, str]:
         """How the branch's history holds the change, and why it could not be read."""

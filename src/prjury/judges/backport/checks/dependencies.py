@@ -56,17 +56,14 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
             _list_named(file.path, contents.get(blob) if blob else b"")
             for blob in (file.old_blob, file.new_blob)
         )
-        if (old is None or new is None) and _may_move_a_version(file):
+        lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
+        moving = file.unread or any(map(_DIGIT.search, lines))
+        if (old is None or new is None) and moving:
             unread.append(file.path)
         else:
             changed += _compare(file.path, old or (), new or ())
     locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
     return Bumps(tuple(changed), tuple(unread), locks)
-
-
-def _may_move_a_version(file: FileChange) -> bool:
-    lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
-    return bool(file.unread) or any(map(_DIGIT.search, lines))
 
 
 def _list_named(path: str, content: bytes | None) -> Sequence[DeclaredDependency] | None:

@@ -141,7 +141,7 @@ class ChangeHistory(Struct, frozen=True):
 
 def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
     """Follow reverts of the copies through the branch's messages, which are newest first."""
-    titles = {message.sha: _title(message) for message in messages}
+    titles = {one.sha: one.text.strip().split("\n", 1)[0] for one in messages}
     bringing, reverts = dict.fromkeys(copies), dict[str, None]()
     history = ChangeHistory(next(iter(copies), None))
     for message in reversed(messages):
@@ -172,10 +172,6 @@ def _find_reverted(
         if any(sha.startswith(name) for name in shas) or numbers & own or by_title:
             return sha
     return None
-
-
-def _title(message: CommitMessage) -> str:
-    return message.text.strip().split("\n", 1)[0]
 
 
 def _bare(title: str) -> str:
