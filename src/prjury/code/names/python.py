@@ -380,8 +380,9 @@ def references(chains: Sequence[Chain]) -> Rule:
         # A module may be given another member, or a type of Python's own, in a member's place.
         owners = "|".join(sorted({_escape(chain[0]) for chain in longer}))
         other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
-        given = {"kind": "assignment", "field": "left", "has": {"field": "right", "regex": other}}
-        replaced = {"not": {"inside": given}}
+        right = {"field": "right", "regex": other}
+        setting = {"kind": "assignment", "field": "left", "has": right}
+        replaced = {"not": {"inside": setting}}
         rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
     parts = {part for chain in chains for part in chain}
     shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
