@@ -77,25 +77,6 @@ KOTLIN = Language(
     },
     importing=_kotlin_import,
 )
-SCALA = Language(
-    "scala",
-    "Sample.scala",
-    (".scala", ".sc"),
-    comment=C_COMMENT,
-    string=r'"(?:[^"\\\n]|\\.)*"',
-    family="jvm",
-    kin="jvm",
-)
-GROOVY = Language(
-    "groovy",
-    "Sample.groovy",
-    (".groovy",),
-    comment=C_COMMENT,
-    string=C_STRING,
-    family="jvm",
-    kin="jvm",
-)
-
 PYTHON = Language(
     "python",
     "sample.py",
@@ -112,15 +93,6 @@ PYTHON = Language(
         "keyword-name": within("identifier", "keyword_argument.name"),
     },
     importing=importing_rule("module", "import_statement", "import_from_statement"),
-)
-CYTHON = Language(
-    "cython",
-    "sample.pyx",
-    (".pyx", ".pxd"),
-    comment=r"#[^\n]*",
-    string=r"""\"{3}(?s:.*?)\"{3}|'{3}(?s:.*?)'{3}|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""",
-    family="python",
-    kin="python",
 )
 #: Parts of their files are HTML.
 _COMPONENT = r"<!--(?s:.*?)(?:-->|\z)|/\*(?s:.*?)(?:\*/|\z)|(?m:(?:^|[ \t;{}])//[^\n]*)"
@@ -161,11 +133,6 @@ JAVASCRIPT, TYPESCRIPT, TSX = (
         ("tsx", "sample.tsx", (".tsx",)),
     )
 )
-VUE, SVELTE = (
-    Language(name, f"sample.{name}", (f".{name}",), comment=_COMPONENT, family="node", kin="script")
-    for name in ("vue", "svelte")
-)
-
 GO = Language(
     "go",
     "sample.go",
@@ -194,37 +161,29 @@ RUST = Language(
     },
     importing=importing_rule("source_file", "use_declaration"),
 )
-C = Language(
-    "c",
-    "sample.c",
-    (".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".m", ".mm", ".inc"),
-    comment=C_COMMENT,
-    string=r'"(?:[^"\\\n]|\\.)*"',
-    kin="c",
+_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+_LONG = r'"{3}(?s:.*?)"{3}|'
+_LONG_OR_QUOTED = _LONG + _QUOTED
+_PYTHON_STRING = _LONG + r"'{3}(?s:.*?)'{3}|" + C_STRING
+_C_FILES = ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inc"
+_VERBATIM = r'@"(?:[^"]|"")*"|' + C_STRING
+_PHP_COMMENT = rf"{C_COMMENT}|#[^\n]*"
+#: Languages without a parser here: name, sample, suffixes, comment, string, family and kin.
+SEARCHED = tuple(
+    Language(
+        name, sample, (*suffixes.split(),), comment=comment, string=string, family=family, kin=kin
+    )
+    for name, sample, suffixes, comment, string, family, kin in (
+        ("scala", "Sample.scala", ".scala .sc", C_COMMENT, _QUOTED, "jvm", "jvm"),
+        ("groovy", "Sample.groovy", ".groovy", C_COMMENT, C_STRING, "jvm", "jvm"),
+        ("cython", "sample.pyx", ".pyx .pxd", r"#[^\n]*", _PYTHON_STRING, "python", "python"),
+        ("vue", "sample.vue", ".vue", _COMPONENT, "", "node", "script"),
+        ("svelte", "sample.svelte", ".svelte", _COMPONENT, "", "node", "script"),
+        ("c", "sample.c", _C_FILES, C_COMMENT, _QUOTED, "", "c"),
+        ("csharp", "Sample.cs", ".cs", C_COMMENT, _VERBATIM, "dotnet", "dotnet"),
+        ("swift", "sample.swift", ".swift", C_COMMENT, _LONG_OR_QUOTED, "", "swift"),
+        ("dart", "sample.dart", ".dart", C_COMMENT, C_STRING, "", "dart"),
+        ("php", "sample.php", ".php", _PHP_COMMENT, C_STRING, "", "php"),
+    )
 )
-C_SHARP = Language(
-    "csharp",
-    "Sample.cs",
-    (".cs",),
-    comment=C_COMMENT,
-    string=r'@"(?:[^"]|"")*"|' + C_STRING,
-    family="dotnet",
-    kin="dotnet",
-)
-SWIFT = Language(
-    "swift",
-    "sample.swift",
-    (".swift",),
-    comment=C_COMMENT,
-    string=r'"{3}(?s:.*?)"{3}|"(?:[^"\\\n]|\\.)*"',
-    kin="swift",
-)
-DART = Language("dart", "sample.dart", (".dart",), comment=C_COMMENT, string=C_STRING, kin="dart")
-PHP = Language(
-    "php", "sample.php", (".php",), comment=rf"{C_COMMENT}|#[^\n]*", string=C_STRING, kin="php"
-)
-PROGRAMS = (
-    *(JAVA, KOTLIN, SCALA, GROOVY, PYTHON, CYTHON),
-    *(JAVASCRIPT, TYPESCRIPT, TSX, VUE, SVELTE),
-    *(GO, RUST, C, C_SHARP, SWIFT, DART, PHP),
-)
+PROGRAMS = (JAVA, KOTLIN, PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST, *SEARCHED)
