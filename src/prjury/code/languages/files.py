@@ -13,57 +13,37 @@ _JSP_COMMENT = r"<%--(?s:.*?)(?:--%>|\z)"
 _CSS_COMMENT = r"/\*(?s:.*?)(?:\*/|\z)"
 _HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
 _HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
+_PYTHON_FILES = "pyproject.toml setup.cfg pipfile"
+_NET_SUFFIXES, _NET_FILES = (
+    ".csproj .fsproj .vbproj",
+    "directory.packages.props directory.build.props",
+)
 
-
+#: Build files without a parser here: name, sample, suffixes, names, comment, string and family.
+_SEARCHED = (
+    ("maven", "pom.xml", "", "pom.xml", _XML_COMMENT, _CDATA, "jvm"),
+    ("gradle", "build.gradle", ".gradle", "libs.versions.toml", C_COMMENT, C_STRING, "jvm"),
+    ("pypi", "pyproject.toml", "", _PYTHON_FILES, _HASH_COMMENT, "", "python"),
+    ("gomod", "go.mod", "", "go.mod", r"//[^\n]*", "", "go"),
+    ("cargo", "Cargo.toml", "", "cargo.toml", _HASH_COMMENT, "", "rust"),
+    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, _XML_COMMENT, _CDATA, "dotnet"),
+)
 BUILD_FILES = (
-    Language(
-        "maven",
-        "pom.xml",
-        files=("pom.xml",),
-        comment=_XML_COMMENT,
-        string=_CDATA,
-        declares=True,
-        family="jvm",
-    ),
-    Language(
-        "gradle",
-        "build.gradle",
-        (".gradle",),
-        files=("libs.versions.toml",),
-        comment=C_COMMENT,
-        string=C_STRING,
-        declares=True,
-        family="jvm",
-    ),
-    Language(
-        "pypi",
-        "pyproject.toml",
-        files=("pyproject.toml", "setup.cfg", "pipfile"),
-        comment=_HASH_COMMENT,
-        declares=True,
-        family="python",
+    *(
+        Language(
+            name,
+            sample,
+            tuple(suffixes.split()),
+            tuple(files.split()),
+            comment=comment,
+            string=string,
+            declares=True,
+            family=family,
+        )
+        for name, sample, suffixes, files, comment, string, family in _SEARCHED
     ),
     Language(
         "npm", "package.json", files=("package.json",), parser="json", declares=True, family="node"
-    ),
-    Language("gomod", "go.mod", files=("go.mod",), comment=r"//[^\n]*", declares=True, family="go"),
-    Language(
-        "cargo",
-        "Cargo.toml",
-        files=("cargo.toml",),
-        comment=_HASH_COMMENT,
-        declares=True,
-        family="rust",
-    ),
-    Language(
-        "nuget",
-        "Sample.csproj",
-        (".csproj", ".fsproj", ".vbproj"),
-        files=("directory.packages.props", "directory.build.props"),
-        comment=_XML_COMMENT,
-        string=_CDATA,
-        declares=True,
-        family="dotnet",
     ),
     Language(
         "workflow",
