@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import TypeAlias
 
 import re2
-from msgspec import Struct
 
 from prjury.code.languages import kin_of
 from prjury.jury.judgment import Location
@@ -25,7 +24,7 @@ from prjury.snapshot.model import FileChange, FileKind, PullRequest
 ByKin: TypeAlias = Mapping[str, frozenset[str]]
 
 PYTHON, JVM, SCRIPT, GO, RUST, C = "python", "jvm", "script", "go", "rust", "c"
-DOTNET, SWIFT, DART, PHP = "dotnet", "swift", "dart", "php"
+DOTNET, SWIFT, DART = "dotnet", "swift", "dart"
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: A longer line is data.
 LONGEST_LINE = 1_000
@@ -177,18 +176,12 @@ _MODIFIERS = (
 _TYPES = r"[ \t]*(?:[\w.<>\[\],?&*@:]+[ \t]+)+[*&]*"
 
 
-class _Form(Struct, frozen=True):
-    """The text on the line before a name, and what begins behind it."""
-
-    before: re.Pattern[str]
-    behind: re.Pattern[str]
-
-    def fits(self, before: str, behind: str) -> bool:
-        return bool(self.before.fullmatch(before) and self.behind.match(behind))
+#: The text on the line before a name, and what begins behind it.
+_Form: TypeAlias = tuple[re.Pattern[str], re.Pattern[str]]
 
 
 def _form(before: str, behind: str = "") -> _Form:
-    return _Form(re.compile(before), re.compile(behind))
+    return re.compile(before), re.compile(behind)
 
 
 def _more(words: str) -> _Form:
@@ -222,7 +215,6 @@ _FORMS = {
     DOTNET: (*_ANYWHERE, _more("delegate|event"), _METHOD_FORM, _FIELD_FORM),
     SWIFT: (*_ANYWHERE, _more("protocol|actor|typealias|case")),
     DART: (*_ANYWHERE, _more("mixin|extension"), _METHOD_FORM, _FIELD_FORM),
-    PHP: (*_ANYWHERE,),
     C: (*_ANYWHERE, _METHOD_FORM, _form("", r"\s*\("), _form(r"[ \t]+", r"\s*(?:,|=[^=]|$)")),
 }
 
@@ -259,4 +251,7 @@ class DefinitionFinder:
         words = before.split()
         if words and words[0] in NO_TYPES:
             return False
-        return any(form.fits(before, behind) for form in _FORMS.get(self.kin, _ANYWHERE))
+        for head, tail in _FORMS.get(self.kin, _ANYWHERE):
+            if head.fullmatch(before) and tail.match(behind):
+                return True
+        return False
