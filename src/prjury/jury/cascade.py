@@ -180,8 +180,7 @@ Counted: TypeAlias = tuple[TierAttempt, frozenset[Status]]
 def counting(attempts: Sequence[TierAttempt]) -> list[Counted]:
     """The blocking tiers that ran, each with the statuses that it brings into the verdict.
 
-    An accepting tier that another blocking one followed has escalated: it brings its errors, and,
-    where a model decided after it, what its programs say against the change.
+    An accepting tier that escalated brings its errors, and what its programs say against a model.
     """
     blocking = [attempt for attempt in attempts if attempt.ran and not attempt.advisory]
     if not blocking:

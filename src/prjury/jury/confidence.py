@@ -1,7 +1,6 @@
 """How sure an answer is taken to be, for juries that ask again when they are not sure.
 
-What a model says of its own confidence is high whether it is right or wrong; whether it says the
-same again, or the same as its peers, is worth more.
+A model calls itself sure, right or wrong; that it says the same again is worth more.
 """
 
 from __future__ import annotations

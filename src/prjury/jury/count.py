@@ -120,10 +120,7 @@ class NeverLifting:
 
 @dataclass(frozen=True)
 class NeverOverruling:
-    """Voting that passes nothing that every voter fails, nor a criterion that must pass and failed.
-
-    Such criteria stand in ``metadata["must_failed"]``. Seats of weight 0 have no vote.
-    """
+    """Voting that passes nothing that every voter fails, nor what has ``must_failed`` criteria."""
 
     inner: VotingStrategy
 

@@ -38,12 +38,7 @@ class Gate(StrEnum):
 
 @dataclass(frozen=True)
 class GatePolicy:
-    """The statuses that close the gate, PASS never, and what else does.
-
-    Attributes:
-        not_configured: whether a blocking judge without a provider or key closes it.
-        coverage_floor: the share (0..1) of the added lines that somebody must have read.
-    """
+    """The statuses that close the gate, PASS never, and the share (0..1) of lines to be read."""
 
     block_on: frozenset[Status] = frozenset({Status.FAIL, Status.ERROR, Status.ABSTAIN})
     not_configured: Literal["pass", "block"] = "pass"

@@ -1,7 +1,6 @@
 """Asking judges: each in a thread of its own, under one deadline, whatever they do.
 
-A judge that raises, hangs or returns something else costs its ballot, which becomes an error with
-the reason; it never costs the others theirs.
+One that raises, hangs or returns something else costs its own ballot, which becomes an error.
 """
 
 from __future__ import annotations

@@ -54,14 +54,10 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that a judge looked at, and whether it is in order.
+    """One thing that a judge looked at, and whether it is in order; only an ``error`` is to block.
 
-    Attributes:
-        name: the check's or rule's id, such as ``merge-clean`` or ``jakarta/persistence``.
-        message: one sentence; empty where the name says it all.
-        severity: how much a failed check matters; only ``error`` is meant to block.
-        evidence: the verbatim text (a line, a log excerpt) that the message rests on.
-        fix: the replacement or the command that would put it right.
+    ``evidence`` is the verbatim text that the message rests on, ``fix`` the replacement or the
+    command that would put it right.
     """
 
     name: str

@@ -127,17 +127,12 @@ class Bench(Voter[ContextT, JuryVerdict]):
 
 @dataclass(frozen=True)
 class Jury(Bench[ContextT]):
-    """Judges and the strategy that counts their votes.
+    """Judges and the strategy that counts their votes; ValueError without any.
 
     Args:
-        judges: judges, seats or plain functions; at least one. Repeated names get ``-2``, ``-3``;
-            judges without one are called ``Judge#N``.
-        parallel: all judges at once, each in a thread, or one after the other.
+        judges: judges, seats or plain functions. Repeated names get ``-2``, ``-3``; judges without
+            one are called ``Judge#N``.
         models_lift: whether judges that a model backs may outvote a failure of deterministic ones.
-
-    Raises:
-        ValueError: for a jury without judges.
-        TypeError: for what is no judge, no function or no voting strategy.
     """
 
     judges: Sequence[Member[ContextT]]

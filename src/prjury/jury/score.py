@@ -123,11 +123,7 @@ def to_boolean(score: Score, threshold: float = 0.5) -> bool:
 
 
 def to_numerical(score: Score, categories: Mapping[str, float] | None = None) -> float:
-    """The score as a number in 0..1; ``categories`` supplies a weight to a word that has none.
-
-    Raises:
-        ValueError: for a categorical score without a weight.
-    """
+    """The score as a number in 0..1; ValueError for a word that has no weight here either."""
     value = score.normalized
     if value is None and isinstance(score, CategoricalScore) and score.value in (categories or {}):
         supplied = {score.value: (categories or {})[score.value]}

@@ -1,7 +1,6 @@
 """What juries and cascades come to: every ballot, every tier, and what they add up to.
 
-A jury or a cascade that sits on a jury as a judge keeps its verdict in its judgment's metadata,
-under ``jury`` or ``cascade``.
+One that sits on a jury keeps its verdict in its judgment's metadata: ``jury`` or ``cascade``.
 """
 
 from __future__ import annotations

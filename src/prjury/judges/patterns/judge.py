@@ -117,9 +117,8 @@ def _list_checks(
             files = pluralize(each.files, "file")
             clean = f"{pluralize(each.rules, 'rule')} over {files}, none hit"
             yield Check(each.pack, passed=True, message=clean)
-    for where in outcome.unused:
-        message = f"prjury-ignore[{visible(where.rule)}] silences nothing here"
-        place = Location(where.path, where.line)
+    for rule, place in outcome.unused:
+        message = f"prjury-ignore[{visible(rule)}] silences nothing here"
         yield _hint("unused-suppression", message, place, "Remove the comment")
     for entry, line in outcome.stale:
         message = f"{visible(entry.rule)} in {visible(entry.path)} is in the baseline and not found"

@@ -15,6 +15,7 @@ from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repa
 from prjury.judges.patterns.match import MARKER, Active, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, read_suppressions
+from prjury.jury.judgment import Location
 from prjury.ports import Repository
 from prjury.snapshot.model import MISSING, FileChange, FileKind, FileStatus, printable
 
@@ -24,15 +25,6 @@ _BATCH = 100
 #: Versions and commits, by which a line differs from the one that a bot has replaced.
 _NUMBERS = re.compile(r"\b[0-9a-f]{40}\b|v?\d[\w.+-]*")
 _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})
-
-
-@dataclass(frozen=True)
-class Unused:
-    """A comment that silences nothing."""
-
-    rule: str
-    path: str
-    line: int
 
 
 @dataclass
@@ -51,7 +43,7 @@ class ScanOutcome:
     prior: list[PatternFinding] = field(default_factory=list)
     upcoming: list[PatternFinding] = field(default_factory=list)
     stale: list[tuple[Known, int]] = field(default_factory=list)
-    unused: list[Unused] = field(default_factory=list)
+    unused: list[tuple[str, Location]] = field(default_factory=list)
     candidates: set[str] = field(default_factory=set)
     read: list[str] = field(default_factory=list)
     unread: dict[str, str] = field(default_factory=dict)
@@ -271,4 +263,4 @@ class PatternScan:
                 (outcome.silenced if silencer else into).append(finding)
         outcome.findings += fuse_repairs(self._soften_repeated(target, scan, own))
         unused = suppressions.list_unused(added, scan.rules)
-        outcome.unused += (Unused(rule, printable(file.path), line) for rule, line in unused)
+        outcome.unused += ((rule, Location(printable(file.path), line)) for rule, line in unused)

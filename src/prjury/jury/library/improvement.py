@@ -75,14 +75,9 @@ def improve(  # noqa: PLR0913 - the last three are options
 ) -> Improvement:
     """Make the call until the jury passes its work, each time with the feedback on the last one.
 
-    The judges see the goal as it was given, and the number of the round as
-    ``metadata["round"]``. It stops before ``max_rounds`` where two rounds in a row get the
-    same, and where the jury cannot judge (ERROR or ABSTAIN).
-
-    Args:
-        call: as in `evaluate`; from the second round on its goal ends with the feedback.
-        timeout: seconds for each call, and as many again for judging it.
-        limit: characters of the feedback.
+    The judges see the goal as given, and the number of the round as ``metadata["round"]``. It stops
+    where two rounds get the same, and where the jury cannot judge (ERROR or ABSTAIN). ``timeout``
+    are seconds for each call, and as many again for judging it; ``limit`` characters.
     """
     if max_rounds < 1:
         raise ValueError(f"there is at least one round, not {max_rounds}")

@@ -51,18 +51,13 @@ class JudgeModel(Protocol):
 
 @dataclass(frozen=True, init=False)
 class ModelJudge(Generic[ContextT]):
-    """A judge that asks a text model.
+    """A judge that asks a text model; ValueError for an unknown placeholder in its template.
 
     Args:
         template: a text with placeholders (`Template`), or a function from the context to the
             prompt. A prompt that comes out blank is not asked: ABSTAIN, ``nothing_to_ask``.
-        classify: a function from the reply to a judgment: `yes_or_no` by default, `assessment`, or
-            one's own.
+        classify: a function from the reply to a judgment, such as `yes_or_no` or `assessment`.
         model: a `JudgeModel`, or a plain or async function from prompt to reply.
-
-    Raises:
-        ValueError: for a template with a placeholder that is not known.
-        TypeError: for a template or a model that is none.
     """
 
     template: Callable[[ContextT], str]

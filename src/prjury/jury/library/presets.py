@@ -11,13 +11,7 @@ __all__ = ["CRITERIA", "CRITERIA_GROUPS", "CRITERION_PROMPT", "Criterion"]
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One question about a change, which a change in order is answered with yes.
-
-    Attributes:
-        name: letters and underscores, in configuration and on ballots; ``title`` is for readers.
-        passes: what a yes and a no rest on.
-        abstains: when the question does not apply.
-    """
+    """One question about a change, which a change in order is answered with yes."""
 
     name: str
     title: str

@@ -1,9 +1,4 @@
-"""The same judge asked several times, and one of its answers that stands for all.
-
-Self-consistency, a judge of a model asked five times and the median of its scores::
-
-    RepeatedJudge(quality, 5, "median")
-"""
+"""The same judge asked several times, and one of its answers that stands for all."""
 
 from __future__ import annotations
 
@@ -35,12 +30,8 @@ class AggregationMethod(StrEnum):
 class RepeatedResults:
     """The results of one judge, sorted into what counts and what does not.
 
-    Attributes:
-        valid_results: the results with a numeric score; at least one.
-        scores: their scores, raw as given, and ``valid_indices`` their positions from 0.
-        errors: the reasonings of the results that are errors.
-        unscored: the others that have no score, such as ``"abstain: docs only"``.
-        total_judges: how many results were asked for; more than were given if some never came.
+    Scores are raw as given, ``valid_indices`` their positions from 0; ``errors`` and ``unscored``
+    say why others do not count. There may be fewer than the ``total_judges`` that were asked.
     """
 
     valid_results: tuple[Judgment, ...]
@@ -81,10 +72,8 @@ class RepeatedResults:
 def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -> RepeatedResults:
     """Sort the results: those with a numeric score count, the others are listed.
 
-    Raises:
-        ValueError: for no results, none with a numeric score, a score that is a word (convert it
-            with `to_numerical` first), or fewer judges than results.
-        TypeError: for results that are not judgments, or a number that is not a whole one.
+    ValueError for no results, none with a numeric score, a score that is a word (convert it with
+    `to_numerical` first), or fewer judges than results; TypeError for other values.
     """
     heard = tuple(results)
     _refuse_nonsense(heard, total_judges)

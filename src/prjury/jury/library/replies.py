@@ -1,7 +1,6 @@
 """From the reply of a model to a judgment: YES or NO in words, or an assessment in JSON.
 
-A reply that says neither YES nor NO, or both, abstains: nobody guesses what a model meant. A JSON
-reply is all JSON, or it does not count.
+A reply that says neither, or both, abstains: nobody guesses what a model meant.
 """
 
 from __future__ import annotations

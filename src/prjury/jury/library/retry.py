@@ -2,8 +2,7 @@
 
 All judges answer independently. If they are not sure enough on average, the whole round is asked
 again, word for word the same; no judge ever sees what another said, or what was said before,
-because judges that see a majority give in to it. A chair, if there is one, reads the last round
-and decides; without one the votes are counted.
+because judges that see a majority give in to it. A chair may decide by the last round.
 """
 
 from __future__ import annotations
@@ -38,11 +37,7 @@ _DIGITS = 12
 class RoundContext(Generic[ContextT]):
     """The question, and the last round of answers to it, as the chair reads them.
 
-    Attributes:
-        confidences: how sure each is taken to be, 0..1, by name; None where nothing can be said.
-        iteration: which round it is, from 1.
-        mean_confidence: the mean of those that have a number; None if none has.
-        confidence_errors: why a confidence could not be taken, by name.
+    Confidences are 0..1, None where nothing can be said; rounds count from 1.
     """
 
     context: ContextT
