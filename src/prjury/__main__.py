@@ -24,8 +24,10 @@ def main() -> NoReturn:
             sys.stdout.write(help_text() if asks_help else f"prjury {program_version()}\n")
             sys.stdout.flush()
             sys.exit()
+    from prjury.secret_env import take_environment  # noqa: PLC0415 - as above
+
     try:
-        environ = _environment()
+        environ = take_environment(os.environ, [sys.executable, *sys.orig_argv[1:]])
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")
         sys.exit(error.exit_code)
@@ -33,25 +35,6 @@ def main() -> NoReturn:
     from prjury.cli import main as run  # noqa: PLC0415 - the first of two starts is a short one
 
     run(environ)
-
-
-def _environment() -> dict[str, str]:
-    """Return the operator's environment; no child of ours inherits the secrets in it."""
-    from prjury.secret_env import (  # noqa: PLC0415 - as above
-        forbid_dumps,
-        has_secrets_on_pipe,
-        read_secrets,
-        reexec_without_secrets,
-        secrets_in,
-    )
-
-    if has_secrets_on_pipe(os.environ):
-        environ = read_secrets(os.environ)
-        forbid_dumps()
-        return environ
-    if secrets_in(os.environ):
-        reexec_without_secrets(os.environ, [sys.executable, *sys.orig_argv[1:]])
-    return dict(os.environ)
 
 
 if __name__ == "__main__":

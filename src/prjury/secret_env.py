@@ -45,9 +45,15 @@ _LIMIT = 32_768
 _PR_SET_DUMPABLE = 4
 
 
-def has_secrets_on_pipe(environ: Mapping[str, str]) -> bool:
-    """Return true if this process was started by `reexec_without_secrets`."""
-    return bool(environ.get(_PIPE))
+def take_environment(environ: MutableMapping[str, str], command: list[str]) -> dict[str, str]:
+    """Return the operator's environment; no child of ours inherits the secrets in it."""
+    if environ.get(_PIPE):
+        own = read_secrets(environ)
+        forbid_dumps()
+        return own
+    if secrets_in(environ):
+        reexec_without_secrets(environ, command)
+    return dict(environ)
 
 
 def reexec_without_secrets(environ: Mapping[str, str], command: list[str]) -> NoReturn:

@@ -759,8 +759,7 @@ class TestProcess:
         program = (
             "import os, sys; from prjury.secret_env import *\n"
             "command = [sys.executable, '-I', '-c', os.environ['ME']]\n"
-            "if not has_secrets_on_pipe(os.environ): reexec_without_secrets(os.environ, command)\n"
-            "told = read_secrets(os.environ)['PRJURY_INPUT_GITHUB_TOKEN']\n"
+            "told = take_environment(os.environ, command)['PRJURY_INPUT_GITHUB_TOKEN']\n"
             "block = open('/proc/self/environ').read()\n"
             "print(told, told in block, told in str(os.environ), os.environ['HOME'])\n"
         )

@@ -10,12 +10,7 @@ from types import FrameType
 from typing import NoReturn
 
 from prjury.errors import PrJuryError
-from prjury.secret_env import (
-    forbid_dumps,
-    has_secrets_on_pipe,
-    read_secrets,
-    reexec_without_secrets,
-)
+from prjury.secret_env import take_environment
 
 #: How this program is started: isolated from the environment and the directory.
 _COMMAND = [sys.executable, "-I", "-m", "prjury.action"]
@@ -26,10 +21,7 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def start() -> NoReturn:
     """Starts over without secrets in the environment, then runs the action."""
     try:
-        if not has_secrets_on_pipe(os.environ):
-            reexec_without_secrets(os.environ, _COMMAND)
-        environ = read_secrets(os.environ)
-        forbid_dumps()
+        environ = take_environment(os.environ, _COMMAND)
     except PrJuryError as error:
         sys.stderr.write(f"prjury: {error}\n")
         sys.exit(error.exit_code)
