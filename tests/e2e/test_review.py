@@ -183,6 +183,18 @@ def test_the_policy_of_the_base_is_in_force(project: History, prjury: Prjury) ->
     assert "this change touches .github/prjury.yml" in text
 
 
+def test_a_build_that_takes_too_long_fails(
+    project: History, prjury: Prjury, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.yml"
+    text = (CONFIGURED % "sleep 60").replace("command: sleep 60", "command: sleep 60, timeout: 1s")
+    own.write_text(text)
+    project.commit({"calc.py": CALC + "\n"}, "Add a line")
+    run = prjury("review", "--repo", project.path, "--config", own, "--format", "json")
+    assert run.code == 1
+    assert "did not finish within " in run.judgment("build")["reasoning"]
+
+
 CRASHING = """
 from prjury.jury.judge import judge
 

@@ -397,6 +397,12 @@ def test_a_missing_permission_is_named_and_the_job_fails(thread: Thread) -> None
     assert "actions: write" in thread.answers[0].replace("\\", "").replace("\u200b", "")
 
 
+def test_a_closed_pull_request_is_not_judged_again(thread: Thread) -> None:
+    thread.fake.pulls["octo/shop", 7]["state"] = "closed"
+    thread.run(thread.say("/prjury review"))
+    assert (thread.reactions, thread.reruns) == (["-1"], [])
+
+
 def test_nothing_is_told_as_done_where_the_command_could_not_be_carried_out(thread: Thread) -> None:
     thread.fake.faults.append(refused("POST", "/statuses/", 422, "No commit found for SHA"))
     assert thread.run(thread.say("/prjury override now")) == ExitCode.NOT_PUBLISHED

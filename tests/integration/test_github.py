@@ -234,6 +234,20 @@ class TestSticky:
         assert fake.bodies == [body()]
         assert [method for method, _ in fake.writes] == ["POST"]
 
+    def test_two_bad_gateways_before_the_write(
+        self, fake: FakeGitHub, connect: Callable[..., GitHub]
+    ) -> None:
+        fake.faults = [Fault("POST", COMMENTS, times=2)]
+        publish(connect(), body())
+        assert fake.bodies == [body()]
+
+    def test_a_page_of_html_after_the_write(
+        self, fake: FakeGitHub, connect: Callable[..., GitHub]
+    ) -> None:
+        fake.faults = [Fault("POST", COMMENTS, moment="after", status=200)]
+        publish(connect(), body())
+        assert fake.bodies == [body()]
+
     def test_a_comment_deleted_meanwhile_is_created_anew(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
     ) -> None:

@@ -241,6 +241,16 @@ def test_a_change_that_only_the_silent_model_reads_is_not_judged(
     assert "unauthorized" in said.files["markdown"]
 
 
+def test_a_server_that_fails_for_ever_is_given_up(
+    server: Aimock, shop: Shop, provider: Provider
+) -> None:
+    server.script(fails(500, SERVER_SECRET))
+    said = shop.review(policy(advisory=False), "--model", MODELS[provider])
+    no_answer(said, "provider_error", advisory=False)
+    assert said.cost == {**NOTHING, "llm_calls": 3, "usd": 0.0}
+    assert statuses(server) == [500] * 3
+
+
 @pytest.mark.parametrize("advisory", [False, True], ids=["blocking", "advisory"])
 def test_a_slow_answer_is_given_up(server: Aimock, shop: Shop, *, advisory: bool) -> None:
     server.script(chaos(GOOD, latencyMs=10_000))

@@ -54,6 +54,13 @@ def test_steps_share_a_home_that_goes_away(court: Court) -> None:
     assert not Path(home).exists()
 
 
+def test_a_build_that_crashes(court: Court) -> None:
+    judged = court.judge(NOTHING, CHANGE, command="kill -SEGV $$")
+
+    assert judged.build.status is Status.FAIL
+    assert judged.build.reasoning == "killed by SIGSEGV"
+
+
 def test_a_script_that_the_change_takes_away_is_its_own_failure(court: Court) -> None:
     base: Tree = {**NOTHING, "ci.sh": "#!/bin/sh\n"}
     judged = court.judge(base, {"ci.sh": None}, command="sh ./ci.sh")

@@ -392,6 +392,11 @@ def test_names_of_files_may_be_anything() -> None:
     assert json.dumps(judgment.metadata)
 
 
+@pytest.mark.parametrize("path", ["A.JAVA", "A.Java"])
+def test_the_case_of_a_suffix_does_not_matter(path: str) -> None:
+    assert adding(ENTITY, path=path).status is Status.FAIL
+
+
 def test_a_broken_build_file_makes_hints_and_is_noted() -> None:
     for broken in ("<project><parent>", "not xml", '<!DOCTYPE a [<!ENTITY b "c">]><project/>'):
         judgment: Judgment = adding(ENTITY, manifest=broken)

@@ -56,6 +56,14 @@ def test_what_is_asked(current: float, demand: dict[str, Any], status: Status, w
     assert words in judgment.reasoning
 
 
+def test_an_abstention_says_why_and_carries_no_score() -> None:
+    judgment = decide(count(3, 4), max_drop=5)
+    assert (judgment.label, judgment.metadata["reason"]) == ("no_baseline", "no_baseline")
+    assert judgment.metadata["percent"] == 75.0
+    assert judgment.score is None
+    assert judgment.checks == ()
+
+
 @given(st.integers(0, 10_000), st.integers(0, 1000), st.integers(0, 1000))
 def test_tenths_are_compared_as_whole_numbers_are(covered: int, base: int, drop: int) -> None:
     found = decide(count(covered, 10_000), baseline=base / 10, max_drop=drop / 10).status

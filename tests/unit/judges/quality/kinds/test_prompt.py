@@ -55,6 +55,13 @@ def test_it_goes_by_its_own_name_and_asks_its_own_questions() -> None:
     assert "- `metric`: Is every unit metric?" in model.asked[0].system
 
 
+@pytest.mark.parametrize("commit", [None, COMMIT])
+def test_its_text_may_be_a_file_of_the_base(commit: str | None) -> None:
+    files = {"judges/units.md": "Use metres.\n"}
+    text = instructions(options(commit, file="judges/units.md"), files=files)
+    assert "# What matters\n\nUse metres.\n" in text
+
+
 @pytest.mark.parametrize(
     "path",
     ["judges/feet.md", "./judges/units.md", "../judges/units.md", "judges", "/judges/units.md", ""],
