@@ -34,23 +34,18 @@ class CommandAgent:
     ``CommandAgent("claude -p --output-format json", env=["ANTHROPIC_API_KEY"])``.
 
     The goal is its standard input; the file that holds it is named by ``PRJURY_GOAL_FILE`` as well.
-    Its directory is the workspace, or an empty one. It gets a fresh HOME and TMPDIR, a list of
-    harmless variables and those that are named, and is ended, with all it started, at its timeout,
-    when it prints, forks or allocates too much, and when this process ends.
+    Its directory is the workspace, or an empty one. It gets a fresh HOME and TMPDIR, and is ended,
+    with all it started, at its timeout, when it takes too much, and when this process ends.
 
     The result's output is its last message (`read_answer`); ``metadata`` has ``seconds`` and,
     where it says so, ``input_tokens``, ``output_tokens``, ``usd``, ``turns`` and ``tool_calls``
-    (``name``, ``target``, ``outcome``). Its status is FAILED for an exit code other than 0, TIMEOUT
-    at the timeout.
+    (``name``, ``target``, ``outcome``).
 
     Args:
         command: one line for ``/bin/sh``.
         timeout: seconds; an enclosing vote's time may be shorter.
         env: names of variables to hand on, such as the agent's key.
         home: a HOME to use, where its login is; it can read and write what is there.
-        environ: where the variables come from; this process's environment by default.
-        shell: where it runs.
-        progress: hears of its output.
 
     Raises:
         ValueError: for a blank command, a timeout that is not above zero, or a variable that is a

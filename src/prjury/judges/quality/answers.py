@@ -12,11 +12,14 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.model_judge import JudgeModel, ModelReply, asker
 from prjury.models.client import ModelClient
-from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sanitise import BY_SHAPE, join_lines
 
 if TYPE_CHECKING:
     from prjury.judges.quality.judge import Inquiry
     from prjury.ports import ChatModel
+
+#: Characters of a statement in a report.
+_LONGEST = 2_000
 
 
 def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
@@ -24,15 +27,6 @@ def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
     from prjury.models.client import TextModel  # noqa: PLC0415 - importing the package costs nothing
 
     return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
-
-
-def _show(text: str) -> str:
-    """Return a statement or a document's name as reports show it: without secrets, and cut."""
-    from prjury.judges.quality.votes import prose  # noqa: PLC0415 - as above
-    from prjury.report.redact import redact_text  # noqa: PLC0415 - as above
-    from prjury.snapshot.model import printable  # noqa: PLC0415 - as above
-
-    return prose(redact_text(printable(text), BY_SHAPE))
 
 
 @dataclass(frozen=True)
@@ -125,7 +119,8 @@ class _RagJudge(_AnswerJudge):
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
         about = list_subjects(self.NAME, rag).items()
-        return judgment.with_metadata(subjects={name: _show(it.text) for name, it in about})
+        subjects = {name: join_lines(it.text, _LONGEST, BY_SHAPE) for name, it in about}
+        return judgment.with_metadata(subjects=subjects)
 
 
 @dataclass(frozen=True)

@@ -42,14 +42,6 @@ _KINDS = frozenset({FileKind.SOURCE, FileKind.TEST})
 _STATUSES = frozenset({FileStatus.MODIFIED, FileStatus.RENAMED, FileStatus.COPIED})
 
 
-class _Text(Struct, frozen=True):
-    """A file's text at the head: as it is stored, and as the parser takes it."""
-
-    file: FileChange
-    text: str
-    source: Source
-
-
 def with_surroundings(
     files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
 ) -> tuple[FileChange, ...]:
@@ -57,18 +49,18 @@ def with_surroundings(
     until = deadline.within(_ALL_SECONDS)
     texts = list(_read_texts(files, repository, until))
     quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
-    scopes_of = definitions([each.source for each in texts], quick, until)
+    scopes_of = definitions([source for _, _, source in texts], quick, until)
     wider = {}
-    for each, scopes in zip(texts, scopes_of, strict=True):
+    for (file, text, _), scopes in zip(texts, scopes_of, strict=True):
         if until.remaining and scopes:
-            hunks = with_context(each.file.hunks, each.text, scopes)
-            wider[each.file.path] = structs.replace(each.file, hunks=hunks)
+            hunks = with_context(file.hunks, text, scopes)
+            wider[file.path] = structs.replace(file, hunks=hunks)
     return tuple(wider.get(file.path, file) for file in files)
 
 
 def _read_texts(
     files: Sequence[FileChange], repository: Repository, deadline: Deadline
-) -> Iterator[_Text]:
+) -> Iterator[tuple[FileChange, str, Source]]:
     """Iterate over the texts that may get more context, small ones first, up to the limits."""
     eligible = [(file, name) for file in files if (name := _find_language(file))][:_FILES]
     if not eligible or not deadline.remaining:
@@ -89,7 +81,7 @@ def _read_texts(
             return
         with suppress(UnreadableError):
             text = decode(content)
-            yield _Text(file, text, Source.of(text, language))
+            yield file, text, Source.of(text, language)
 
 
 def _find_language(file: FileChange) -> Language | None:
