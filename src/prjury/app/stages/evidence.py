@@ -111,7 +111,34 @@ class Opinions(Struct, frozen=True):
     elapsed_ms: Count = 0
 
 
-class ReadingAlong(Struct):
+class _FilesAlone(Struct, frozen=True):
+    """A repository for judges that ask models: they read files, and nothing else is here."""
+
+    def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - it refuses
+        """Refuse."""
+        raise self._absent()
+
+    def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
+        """None: tags are not taken along."""
+        return ""
+
+    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
+        """Refuse."""
+        raise self._absent()
+
+    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
+        """Refuse."""
+        raise self._absent()
+
+    def _absent(self) -> SourceError:
+        return SourceError(
+            "the repository is not here",
+            why="Models are asked in a job that holds their key and nothing else",
+            reason="no_repository",
+        )
+
+
+class ReadingAlong(_FilesAlone, frozen=True):
     """A repository that records which files of the base were read."""
 
     repository: Repository
@@ -138,24 +165,8 @@ class ReadingAlong(Struct):
                 self.blobs[blob] = content
         return contents
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:
-        """Writes a tree into an empty directory."""
-        return self.repository.export(tree, directory)
 
-    def nearest_tag(self, commit: str) -> str:
-        """The name of the nearest tag in a commit's history."""
-        return self.repository.nearest_tag(commit)
-
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
-        """The newest commits of a branch."""
-        return self.repository.recent(tip, count)
-
-    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
-        """Tries the head's commits one after the other."""
-        return self.repository.rebase(base, head, deadline)
-
-
-class TakenAlong(Struct, frozen=True):
+class TakenAlong(_FilesAlone, frozen=True):
     """A repository that holds only the files that another stage has read.
 
     Everything else raises SourceError: what was not taken along must not look like an empty file.
@@ -174,26 +185,3 @@ class TakenAlong(Struct, frozen=True):
         if not self.taken.blobs.keys() >= set(blobs):
             raise self._absent()
         return {blob: self.taken.blobs[blob] for blob in blobs}
-
-    def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - there is none
-        """Refuse."""
-        raise self._absent()
-
-    def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
-        """None: tags are not taken along."""
-        return ""
-
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
-        """Refuse."""
-        raise self._absent()
-
-    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
-        """Refuse."""
-        raise self._absent()
-
-    def _absent(self) -> SourceError:
-        return SourceError(
-            "the repository is not here",
-            why="Models are asked in a job that holds their key and nothing else",
-            reason="no_repository",
-        )
