@@ -28,24 +28,25 @@ def make_quiet() -> re2.Options:
 
 
 class _CheckedText(str):
-    """A text that has to be as `_check` wants it."""
+    """A text that has to be as `check` wants it."""
 
     __slots__ = ()
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
         text = cls(convert(value, str))
-        text._check()
+        text.check()
         return text
 
-    def _check(self) -> None:
+    def check(self) -> None:
         raise NotImplementedError
 
 
 class Regex(_CheckedText):
     """An expression that RE2 takes."""
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise ValueError with the reason if it is none."""
         try:
             re2.compile(str(self), make_quiet())
         except re2.error as error:
@@ -57,7 +58,8 @@ class Regex(_CheckedText):
 class LanguageName(_CheckedText):
     """One of our languages."""
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise ValueError with the reason if it is none."""
         if self not in LANGUAGES:
             names = ", ".join(sorted(LANGUAGES))
             raise ValueError(f"{str(self)!r} is not a language; known are {names}")
@@ -66,7 +68,8 @@ class LanguageName(_CheckedText):
 class Clue(_CheckedText):
     """Code that stands wherever the rule finds something."""
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Raise ValueError with the reason if it is none."""
         if len(self) < _MIN_LITERAL or self != self.strip():
             raise ValueError(f"a literal is at least {_MIN_LITERAL} characters of code")
 

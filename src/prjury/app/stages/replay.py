@@ -120,7 +120,7 @@ def records_of(seating: Seating, verdict: Verdict) -> Records:
 
 
 def record_of(judge: PullJudge) -> SeatRecord:
-    """What has to be known about a judge."""
+    """Return the facts about a judge."""
     if isinstance(judge, StandInJudge):
         return judge.record
     lowers_only = bool(getattr(judge, "lowers_only", False))
