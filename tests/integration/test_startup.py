@@ -35,7 +35,7 @@ main()
 """
 
 #: At most: modules of ours; dataclasses, also those of libraries; regular expressions.
-LIMITS = {"modules": 212, "classes": 143, "expressions": 333}
+LIMITS = {"modules": 209, "classes": 136, "expressions": 329}
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
 from prjury.cli.doctor import doctor
 from prjury.cli.evidence import evidence
-from prjury.cli.explain import explain
 from prjury.cli.help import EXAMPLES, GroupedCommands, replacement_of_option
 from prjury.cli.improve import improve
 from prjury.cli.init import init
@@ -32,7 +31,7 @@ from prjury.cli.judge import judge
 from prjury.cli.mcp import mcp
 from prjury.cli.output import CommandRun, Terminal, close_terminal
 from prjury.cli.review import review
-from prjury.cli.rules import rules
+from prjury.cli.rules import explain, rules
 from prjury.errors import ExitCode, PrJuryError
 
 app = typer.Typer(

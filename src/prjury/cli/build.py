@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli import options
-from prjury.cli.build_plan import print_plan
 from prjury.cli.output import PlainFormat, Terminal, print_out, refuse_place
-from prjury.errors import CannotJudgeError, ExitCode, UsageError
+from prjury.errors import CannotJudgeError, ExitCode, SourceError, UsageError
 
 if TYPE_CHECKING:
+    from prjury.judges.builds.detect import DetectedBuilds
     from prjury.judges.builds.stage import BuiltEvidence
 
 
@@ -39,7 +39,7 @@ def build(
 
     terminal: Terminal = context.obj
     if plan:
-        return print_plan(terminal, change, format)
+        return _print_plan(terminal, change, format)
     if format is not PlainFormat.TERMINAL:
         raise UsageError("--format is for --plan", remedy="The evidence is JSON; see --output")
     refuse_place(output)
@@ -78,3 +78,51 @@ def hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
         print(complaint, file=sys.stderr)
     codes = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
     return codes.get(ballot.judgment.status, ExitCode.OPEN)
+
+
+def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFormat) -> int:
+    """Print the plan of a change, or of the directory where none is named and none is there."""
+    from prjury.judges.builds.plan_view import plan_document, plan_lines
+    from prjury.publishers.terminal import printable_line
+    from prjury.report.codec import printable_json
+
+    planned = _find_plan(terminal, change)
+    if kind is PlainFormat.JSON:
+        document = printable_json(plan_document(planned), terminal.redact)
+        print_out("plan", json.dumps(document, indent=2))
+    else:
+        for line in plan_lines(planned):
+            print(printable_line(line, sys.stdout, terminal.redact))
+    complete = bool(planned.plans) and not any(plan.missing for plan in planned.plans)
+    if not complete:
+        print(f"prjury: {_refusal(planned)}", file=sys.stderr)
+    return ExitCode.OPEN if complete else ExitCode.NOT_JUDGED
+
+
+def _refusal(found: DetectedBuilds) -> str:
+    lacks = next((plan.missing for plan in found.plans if plan.missing), "")
+    if lacks:
+        return f"the build could not run here: {lacks}. Install it, or build where it is."
+    return (
+        "no build is known here. Nothing that builds was found at the top or below it. "
+        "Name the command with `build: {command: …}` in the policy."
+    )
+
+
+def _find_plan(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
+    from prjury.app.stages.plan import plan_change, plan_directory
+    from prjury.git.open_snapshot import NothingToReview
+
+    environment = terminal.environment()
+    stated = change.target or change.base or change.head
+    try:
+        planned = plan_change(options.request_of(terminal, change), environment)
+    except SourceError:
+        if stated or not change.repo.is_dir():
+            raise
+        return plan_directory(change.repo, environment, change.config)
+    finally:
+        environment.progress.close()
+    if not isinstance(planned, NothingToReview):
+        return planned
+    return plan_directory(change.repo, environment, change.config)

@@ -49,7 +49,7 @@ def _lines(config: Config, written: dict[str, object]) -> Iterator[str]:
         shown = [f"{name} (extend)" if name in extended else name for name in titles]
         origin = "extend" if extended.issuperset(titles) else source
         yield f"  {tier.name}: {', '.join(shown)} ({tier.policy}, from {origin})"
-    for key in written.keys() - {"version", "tiers", "extend"}:
+    for key in sorted(written.keys() - {"version", "tiers", "extend"}):
         yield f"  {key}: {json.dumps(written[key], ensure_ascii=False)} (from this file)"
     yield "  everything else: the default; `prjury schema` has every key"
 

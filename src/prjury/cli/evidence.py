@@ -12,21 +12,13 @@ from typer.core import TyperCommand
 
 from prjury.cli import options
 from prjury.cli.build import hand_over
+from prjury.cli.help import make_group
 from prjury.cli.output import Terminal, refuse_place
 from prjury.errors import ExitCode
 
-evidence = typer.Typer(
-    name="evidence",
-    help="Evidence of what was built and tested elsewhere, for `build: {from: evidence}`.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
+evidence = make_group(
+    "evidence", "Evidence of what was built and tested elsewhere, for `build: {from: evidence}`."
 )
-
-
-@evidence.callback()
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 class CiResult(StrEnum):

@@ -72,6 +72,18 @@ class GroupedCommands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+def make_group(name: str, words: str) -> typer.Typer:
+    """Make a command that has commands; alone it shows its help."""
+    group = typer.Typer(name=name, help=words, invoke_without_command=True, rich_markup_mode=None)
+
+    @group.callback()
+    def show_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            print(context.get_help())
+
+    return group
+
+
 def replacement_of_option(error: typer.TyperException) -> str:
     """The sentence for an option of earlier releases; empty for any other error."""
     option: Any = getattr(error, "option_name", "")

@@ -7,21 +7,13 @@ from typing import Annotated
 
 import typer
 
+from prjury.cli.help import make_group
 from prjury.cli.output import Terminal, print_out
 from prjury.errors import UsageError
 
-journal = typer.Typer(
-    name="journal",
-    help="The record of a run, which every run writes below $XDG_STATE_HOME/prjury.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
+journal = make_group(
+    "journal", "The record of a run, which every run writes below $XDG_STATE_HOME/prjury."
 )
-
-
-@journal.callback()
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 @journal.command("show")

@@ -1,4 +1,4 @@
-"""``prjury rules``: version-pattern packs listed, explained and tested."""
+"""``prjury explain`` and ``prjury rules``: pages; packs listed, explained and tested."""
 
 from __future__ import annotations
 
@@ -13,27 +13,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from prjury.cli.help import make_group
 from prjury.cli.output import PlainFormat, TextFormat, print_out
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.judges.patterns.pack_tests import PackTestResult
 
-rules = typer.Typer(
-    name="rules",
-    help="Version-pattern packs: list them, explain one, run their tests.",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+rules = make_group("rules", "Version-pattern packs: list them, explain one, run their tests.")
 
 
 _OWN = "Name a pack of your own: prjury rules test PATH"
-
-
-@rules.callback()
-def _help(context: typer.Context) -> None:
-    if context.invoked_subcommand is None:
-        print(context.get_help())
 
 
 _Paths = Annotated[
@@ -46,6 +36,15 @@ _Paths = Annotated[
 
 
 _Printed = Annotated[PlainFormat, typer.Option(help="What goes to standard output.")]
+
+
+def explain(
+    name: Annotated[str, typer.Argument(help="A judge, a check, a rule or a pack of rules.")],
+) -> None:
+    """Show the page of a judge, a check or a rule."""
+    from prjury.app.explain import explain as page
+
+    print_out("page", page(name), sys.stdout.encoding)
 
 
 @rules.command("list")
