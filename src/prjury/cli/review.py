@@ -58,26 +58,14 @@ def _run(
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind is OutputFormat.TERMINAL else sys.stderr)
         return ExitCode.OPEN
-    return report_outcome(terminal, outcome, kind, files)
-
-
-def report_outcome(
-    terminal: Terminal, report: Report, kind: OutputFormat, files: list[tuple[OutputFormat, Path]]
-) -> int:
-    """Prints the report and writes it to files; the result is the gate's exit code."""
     deliver(
-        lambda: terminal.publisher(kind).publish(report),
+        lambda: terminal.publisher(kind).publish(outcome),
         files,
-        lambda each: terminal.render(report, each),
+        lambda each: terminal.render(outcome, each),
     )
-    return exit_code_of(terminal, report)
-
-
-def exit_code_of(terminal: Terminal, report: Report) -> int:
-    """The gate's exit code; where it is closed, one line on standard error says why."""
-    if report.gate.exit_code:
-        print(_closing_line(terminal, report), file=sys.stderr)
-    return report.gate.exit_code
+    if outcome.gate.exit_code:
+        print(_closing_line(terminal, outcome), file=sys.stderr)
+    return outcome.gate.exit_code
 
 
 def _print_forecast(
