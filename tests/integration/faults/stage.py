@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from fakes.github import Account, FakeGitHub, pull_payload, running, side_payload
 from fakes.history import History, script
 from fakes.writing import no_sleep
@@ -133,7 +135,7 @@ def _judged(directory: Path, status: str, files: Mapping[str, Any]) -> Handed:
 class KeptRenderer(Renderer, frozen=True):
     """The real texts, each rendered once; all reports of one headline and head are the same."""
 
-    made: dict[tuple[str | None, ...], str] = field(default_factory=dict)
+    made: dict[tuple[str | None, ...], str] = msgspec.field(default_factory=dict)
 
     def comment(self, report: Report, *, run: str | None = None) -> str:
         return self._made("comment", report, run, lambda: Renderer.comment(self, report, run=run))
