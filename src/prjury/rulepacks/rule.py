@@ -61,8 +61,9 @@ class LanguageName(_CheckedText):
     def check(self) -> None:
         """Raise ValueError with the reason if it is none."""
         if self not in LANGUAGES:
-            names = ", ".join(sorted(LANGUAGES))
-            raise ValueError(f"{str(self)!r} is not a language; known are {names}")
+            raise ValueError(
+                f"{self!s:.60} is no language; known are {', '.join(sorted(LANGUAGES))}"
+            )
 
 
 class Clue(_CheckedText):
@@ -144,7 +145,6 @@ Confidence: TypeAlias = Literal["high", "medium", "low"]
 RoleName: TypeAlias = Literal["dependency", "managed", "bom", "plugin"]
 Applicability: TypeAlias = Literal["machine-applicable", "maybe-incorrect", "has-placeholders"]
 
-_LOOKED_AT: tuple[RoleName, ...] = ("dependency", "managed", "bom")
 #: Utility rules that find names, whose parts are taken to be without blanks between them.
 _NAMES = frozenset({"qualified-name", "annotation-name", "type-name", "method-name"})
 _ANCHOR = re.compile(r"[\^$]|\(\?|\\[AzZ]")
@@ -163,7 +163,7 @@ class ManifestMatch(PackSection, frozen=True, dict=True):
     dependencies: Words = Words()  # names, with `*`
     except_: Words = field(default=Words(), name="except")
     versions: str | None = None
-    roles: list[RoleName] = field(default_factory=lambda: list(_LOOKED_AT))
+    roles: list[RoleName] = field(default_factory=lambda: ["dependency", "managed", "bom"])
     plugin: str | None = None
     settings: dict[str, str] = {}  # dotted key to value
 
@@ -289,8 +289,7 @@ class Fix(PackSection, frozen=True, dict=True):
     applicability: Applicability
 
 
-#: How a fact is known: it was run, read in a source tree or a migration, read in
-#: the documentation, or not confirmed.
+#: How a fact is known: run, read in sources or in the documentation, or not confirmed.
 KnownBy: TypeAlias = Literal["run", "source", "documentation", "knowledge"]
 
 _PARTS = re.compile(r"::|[./]")
