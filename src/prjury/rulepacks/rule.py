@@ -15,9 +15,7 @@ from prjury.code.names import anchors, has_names
 from prjury.jury.judgment import Severity
 from prjury.manifests.spans import VersionSpan
 from prjury.manifests.versions import Requirement, parse_span
-from prjury.policy.fields import Convert, Form, Identifier, PolicySection, Words
-
-_MIN_LITERAL = 3
+from prjury.policy.fields import Convert, Form, Identifier, MisfitError, PolicySection, Words
 
 
 def make_quiet() -> re2.Options:
@@ -64,15 +62,6 @@ class LanguageName(_CheckedText):
             raise ValueError(
                 f"{self!s:.60} is no language; known are {', '.join(sorted(LANGUAGES))}"
             )
-
-
-class Clue(_CheckedText):
-    """Code that stands wherever the rule finds something."""
-
-    def check(self) -> None:
-        """Raise ValueError with the reason if it is none."""
-        if len(self) < _MIN_LITERAL or self != self.strip():
-            raise ValueError(f"a literal is at least {_MIN_LITERAL} characters of code")
 
 
 Filled: TypeAlias = Annotated[str, Meta(min_length=1)]
@@ -328,7 +317,7 @@ class PatternRule(PackSection, frozen=True, dict=True, kw_only=True):
     deprecated: Requirements | None = None
     replaceable: Requirements | None = None
     kept_by: KeptBy | None = None
-    literals: list[Clue] = []
+    literals: list[str] = []
     words: Words = Words()
     match: Annotated[list[Match], Meta(min_length=1)]
     message: Filled
@@ -365,6 +354,9 @@ class PatternRule(PackSection, frozen=True, dict=True, kw_only=True):
         return None
 
     def __post_init__(self) -> None:
+        for literal in self.literals:
+            if len(literal) < 3 or literal != literal.strip():  # noqa: PLR2004 - as it says
+                raise MisfitError("literals", "a literal is at least 3 characters of code")
         if self.severity == "error" and self.confidence != "high":
             raise ValueError("only a rule of high confidence may be an error")
         if self.severity == "error" and self.known_by == "knowledge":
