@@ -9,8 +9,6 @@ from prjury.journal.read import JournalEvent, JournalFile
 from prjury.journal.transitions import Transitions, find_loops
 
 WIDTH = 80
-_BAR = 20
-_WHAT = WIDTH - _BAR - 19
 #: Rows of the timeline; what is between the first and the last of them is counted.
 _MOST_ROWS = 200
 _MOST_HOTSPOTS, _MOST_LOOPS = 5, 5
@@ -51,15 +49,15 @@ def _price_run(verdict: JournalEvent) -> str:
 
 def _timeline(journal: JournalFile) -> Iterator[str]:
     steps = sorted((it for it in journal.events if it.state), key=lambda event: event.began)
-    yield f"{'at':>8} {'took':>8}  {'what':<{_WHAT}}"
+    yield f"{'at':>8} {'took':>8}  what"
     half = _MOST_ROWS // 2
     shown = steps if len(steps) <= _MOST_ROWS else [*steps[:half], *steps[-half:]]
     for index, event in enumerate(shown):
         if len(steps) > _MOST_ROWS and index == half:
             yield f"{'':>18} … {len(steps) - _MOST_ROWS} more …"
         took = _seconds(event.seconds) if event.seconds else ""
-        what = f"{_fit(_describe_event(event), _WHAT):<{_WHAT}}"
-        yield f"{_seconds(event.began):>8} {took:>8}  {what}{_bar(event, journal.seconds)}".rstrip()
+        what = _fit(_describe_event(event), WIDTH - 19)
+        yield f"{_seconds(event.began):>8} {took:>8}  {what}"
 
 
 def _describe_event(event: JournalEvent) -> str:
@@ -82,15 +80,6 @@ def _describe_event(event: JournalEvent) -> str:
             return f"verdict: {event.text('status')}, gate {event.text('gate')}"
     texts = (event.text(name) for name in ("number", "name", "status"))
     return " ".join([event.kind, *filter(None, texts)])
-
-
-def _bar(event: JournalEvent, total: float) -> str:
-    if not total:
-        return ""
-    first = min(_BAR - 1, int(event.began / total * _BAR))
-    length = max(1, round(event.seconds / total * _BAR))
-    mark = "█" if event.seconds else "·"
-    return " " * first + mark * min(length, _BAR - first)
 
 
 def _hotspots(journal: JournalFile) -> Iterator[str]:
