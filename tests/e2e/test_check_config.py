@@ -104,14 +104,6 @@ def test_a_doubtful_policy_is_warned_of_and_valid(check: Prjury, text: str, told
     assert run.out.startswith("p.yml is valid")
 
 
-def test_the_written_defaults_are_valid_without_a_warning(check: Prjury) -> None:
-    run = check(
-        "fix: {enabled: false, command: null}\nsandbox: {env: []}\n"
-        "build: {command: make check, junit: [], coverage: []}\npaths: []\nlimits: {wall: 45m}\n"
-    )
-    assert (run.code, run.err) == (0, "")
-
-
 def test_it_shows_what_is_in_force_and_where_it_comes_from(check: Prjury) -> None:
     run = check("version: 1\nextend: [{command: {run: make lint}}]\nlimits: {usd: 2.0}\n")
     assert (run.code, run.err) == (0, "")

@@ -252,19 +252,6 @@ def test_a_judge_of_an_installed_package(
     assert "no-todo" in prjury("judge", "?", cwd=workspace, env=installed).complaint
 
 
-def test_the_traceback_of_a_crashed_judge_is_shown_where_it_is_asked_for(
-    workspace: Path, prjury: Prjury, installed: dict[str, str]
-) -> None:
-    plain = prjury("judge", "broken", cwd=workspace, env=installed)
-    assert plain.code == 3
-    assert "Traceback" not in plain.err
-    verbose = prjury("--verbose", "judge", "broken", cwd=workspace, env=installed)
-    assert verbose.code == 3
-    assert 'acme.py", line ' in verbose.err
-    assert "TypeError: it broke" in verbose.err
-    assert SECRET not in plain.err + plain.out + verbose.err + verbose.out
-
-
 PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "judges" / "workspace.md"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COUNTERS = (

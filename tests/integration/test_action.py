@@ -42,7 +42,7 @@ from prjury.journal.write import journal_files
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.policy.load import default_policy
-from prjury.report.model import PolicyOrigin, Report
+from prjury.report.model import Report
 from prjury.report.redact import Redactor
 from prjury.report.render import Renderer
 from prjury.secret_env import SECRET_VARIABLES
@@ -210,14 +210,6 @@ def test_a_read_only_token_is_a_note_and_the_gate_decides(job: Job, gate: Gate) 
     assert "::error" not in job.log
 
 
-def test_the_policy_may_want_no_comment_and_no_summary(job: Job) -> None:
-    publish = {"publish": {"comment": False, "summary": False}}
-    job.judged = report(policy=PolicyOrigin("default", "0" * 64, publish))
-    assert job.run() == 0
-    assert job.fake.bodies == []
-    assert not (job.directory / "summary").exists()
-
-
 def test_text_of_others_commands_nothing(job: Job) -> None:
     evil = "x\n::error::forged\n##[error]forged a ##[add-mask]b\r::set-output name=verdict::pass"
     job.judged = report(Status.FAIL, Gate.FAILURE, headline=evil)
@@ -344,12 +336,6 @@ def test_a_fork_is_not_built_beside_the_base_repositorys_token(job: Job) -> None
     assert job.asked == []
     assert job.run(build="false") == 0
     assert "never checked out" in job.log
-
-
-def test_a_missing_payload_is_a_source_error(job: Job) -> None:
-    (job.directory / "event.json").unlink()
-    assert job.run() == ExitCode.SOURCE
-    assert job.run(fail_on="never") == 0
 
 
 @pytest.mark.parametrize(
@@ -505,12 +491,6 @@ def test_no_comment_where_the_head_has_moved_on_during_the_review(server: Server
     assert "nothing was posted to it" in server.job.log
 
 
-def test_a_ref_that_lags_behind_supersedes_nothing(server: Server) -> None:
-    server.shop.git("update-ref", "refs/pull/7/head", "good")
-    assert server.run() == ExitCode.SOURCE
-    assert server.outcome == ("error", "action_required")
-
-
 def test_a_head_that_the_base_holds_is_nothing_to_review(server: Server) -> None:
     server.shop.git("update-ref", "refs/pull/7/head", "main")
     server.event(server.base)
@@ -530,22 +510,6 @@ def test_nothing_in_the_workspace_passes_for_a_side(server: Server) -> None:
     assert told["policy"]["source"] == f"base:{server.base}:.github/prjury.yml"
 
 
-def test_a_stacked_pull_request_is_judged_against_the_one_below(server: Server) -> None:
-    """It conflicts with main, and not with the branch that it goes to."""
-    shop = server.shop
-    shop.switch("top", create=True, at="bad")
-    top = shop.commit({"cart.txt": "four\n"})
-    shop.git("update-ref", "refs/pull/7/head", top)
-    server.event(top)
-    payload = json.loads((server.job.directory / "event.json").read_text())
-    payload["pull_request"]["base"] |= {"ref": "bad", "sha": server.bad}
-    server.job.event(**payload)
-    assert server.run() == ExitCode.OPEN, server.job.log
-    told = server.judged
-    assert told["pull"]["base"] == {"ref": "bad", "sha": server.bad}
-    assert told["policy"]["source"].startswith(f"base:{server.bad}:")
-
-
 @pytest.mark.parametrize("side", ["bad", "good"])
 def test_a_merge_group_is_judged_by_its_commits(server: Server, side: str) -> None:
     head, sha = f"gh-readonly-queue/main/pr-7-{server.base}", getattr(server, side)
@@ -557,15 +521,6 @@ def test_a_merge_group_is_judged_by_its_commits(server: Server, side: str) -> No
     assert server.run(GITHUB_EVENT_NAME="merge_group") == expected, server.job.log
     pull = server.judged["pull"]
     assert (pull["number"], pull["base"]["sha"], pull["head"]["sha"]) == (None, server.base, sha)
-
-
-@pytest.mark.parametrize("by", ["name", "commit"])
-def test_a_dispatch_names_both_sides(server: Server, by: str) -> None:
-    sides = ("main", "good") if by == "name" else (server.base, server.good)
-    server.job.event(inputs=dict(zip(("base", "head"), sides, strict=True)))
-    assert server.run(GITHUB_EVENT_NAME="workflow_dispatch") == ExitCode.OPEN, server.job.log
-    pull = server.judged["pull"]
-    assert (pull["base"]["sha"], pull["head"]["sha"]) == (server.base, server.good)
 
 
 @pytest.mark.parametrize(
@@ -837,24 +792,6 @@ class TestSteps:
     def calls(self, tmp_path: Path) -> list[str]:
         return (tmp_path / "calls").read_text().splitlines()
 
-    def test_installing(
-        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
-    ) -> None:
-        stub("bin/python3")
-        stub("temp dir/prjury/uv/bin/uv")
-        assert self.bash(steps[0], tmp_path, WANTED_PYTHON="") == 0
-        pip, uv = self.calls(tmp_path)
-        home = tmp_path / "temp dir" / "prjury"
-        assert pip.startswith("python3 -I -m pip install")
-        assert "--require-hashes" in pip
-        assert "--requirement /action path/.github/uv-requirements.txt" in pip
-        assert uv.startswith(
-            "uv sync --quiet --locked --no-dev --extra openai --extra anthropic --extra google "
-            "--project /action path"
-        )
-        assert f"[{home}]" in pip
-        assert f"[{home}]" in uv
-
     def test_f4_what_installs_us_is_nothing_that_a_build_could_have_written(
         self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
     ) -> None:
@@ -876,14 +813,6 @@ class TestSteps:
 
     def test_windows_is_refused(self, steps: list[dict[str, Any]], tmp_path: Path) -> None:
         assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", RUNNER_OS="Windows") == 2
-
-    def test_reviewing(
-        self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
-    ) -> None:
-        stub("temp dir/prjury/venv/bin/python")
-        assert self.bash(steps[1], tmp_path, STUB_EXIT="3") == 3
-        (call,) = self.calls(tmp_path)
-        assert call == f"python -I -m prjury.action [{tmp_path}/temp dir/prjury] []"
 
 
 class TestJunit:

@@ -403,12 +403,6 @@ def test_a_closed_pull_request_is_not_judged_again(thread: Thread) -> None:
     assert (thread.reactions, thread.reruns) == (["-1"], [])
 
 
-def test_nothing_is_told_as_done_where_the_command_could_not_be_carried_out(thread: Thread) -> None:
-    thread.fake.faults.append(refused("POST", "/statuses/", 422, "No commit found for SHA"))
-    assert thread.run(thread.say("/prjury override now")) == ExitCode.NOT_PUBLISHED
-    assert (thread.reactions, thread.reruns) == (["-1"], [])
-
-
 def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None:
     said = thread.say("/prjury override the machine is broken")
     thread.run(said)

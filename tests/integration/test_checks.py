@@ -119,16 +119,6 @@ def test_the_last_look_is_at_the_deadline(fake: FakeGitHub) -> None:
     assert clock.pauses == []
 
 
-def test_a_server_that_is_away_for_a_while(fake: FakeGitHub) -> None:
-    fake.add_check_run("test", "success")
-    clock = Clock()
-    fake.faults = [Fault("GET", "/check-runs", times=8)]
-    (look,) = looks(fake, 1, clock)
-    assert [run.name for run in look] == ["test"]
-    assert 15.0 in clock.pauses
-    assert 22.5 in clock.pauses
-
-
 @pytest.mark.parametrize(
     ("path", "permission"),
     [
@@ -145,18 +135,6 @@ def test_a_permission_that_is_missing_is_named(
     with pytest.raises(SourceError, match=f"`{permission}`") as caught:
         looks(fake)
     assert caught.value.reason == "permission"
-
-
-def test_a_commit_that_was_not_pushed(fake: FakeGitHub) -> None:
-    body = '{"message": "No commit found for SHA: bbbb"}'
-    fake.faults = [Fault("GET", "/check-runs", status=422, body=body)]
-    with pytest.raises(SourceError) as caught:
-        looks(fake)
-    assert str(caught.value) == (
-        "octo/shop knows no such commit. GitHub answers 422: No commit found for SHA: bbbb. "
-        "Push the head first."
-    )
-    assert caught.value.reason == "not_pushed"
 
 
 @pytest.mark.parametrize(

@@ -188,16 +188,6 @@ def test_three_commits_in_order_keep_author_date_and_message(fake: FakeGitHub, l
         )
 
 
-def test_three_hundred_files_take_a_handful_of_requests(fake: FakeGitHub, line: Line) -> None:
-    files = {f"src/p{number % 9}/f{number}.py": f"x = {number}\n" for number in range(300)}
-    (sha,) = line.change((files, "Many"))
-    pick = line.pick(sha)
-    served(fake, line)
-    assert propose(fake, pick).state == "opened"
-    assert len(fake.writes) == 6
-    assert fake.objects.tree_of(fake.branches[HEAD]) == pick.commits[0].tree
-
-
 class Rewriting(RepoClient):
     """A server that changes the line ends of texts."""
 

@@ -100,18 +100,6 @@ def test_a_foreign_check_run_of_that_name_is_left_alone(fake: FakeGitHub) -> Non
     assert [run["conclusion"] for run in fake.checks()] == ["success", "failure"]
 
 
-def test_all_pages_are_read(fake: FakeGitHub) -> None:
-    with connected(fake) as hub:
-        check_run(hub).start(HEAD_SHA)
-        for _ in range(130):
-            fake.add_check_run(NAME, "success", suite=9, external_id="other")
-        check_run(hub).publish(of_head(with_findings(340)))
-        check_run(hub).publish(of_head(with_findings(340)))
-    ours = [run for run in fake.checks() if run["external_id"].startswith("prjury:default:7")]
-    assert [run["conclusion"] for run in ours] == ["failure"]
-    assert len(fake.annotations[ours[0]["id"]]) == 340
-
-
 def test_refused_annotations_do_not_cost_the_conclusion(fake: FakeGitHub) -> None:
     fake.faults = [Fault("PATCH", "check-runs", status=422, body='{"message": "Invalid request."}')]
     with connected(fake) as hub:

@@ -118,15 +118,6 @@ def test_a_second_run_says_nothing_and_a_later_push_what_is_new(fake: FakeGitHub
     assert posted[1:] == [[25, 26, 27, 28, 29, 30]]
 
 
-def test_refused_lines_are_said_in_a_note(fake: FakeGitHub) -> None:
-    fake.set_diff(7, {PATH: range(1, 3)})
-    with connected(fake) as hub:
-        publisher = review(hub)
-        assert publisher.publish(judged(1, 50)) is None
-    assert fake.reviews(7) == []
-    assert "refused remarks at lines" in publisher.notes[0]
-
-
 def test_a_label_that_is_to_be_created_takes_another_permission(fake: FakeGitHub) -> None:
     fake.accounts["ghs_job"] = replace(ACTIONS, grants={"pull_requests": "write"})
     made = judged(3)

@@ -354,9 +354,6 @@ def everything(said: Said) -> dict[str, str]:
     return {"stdout": said.out, "stderr": said.err, **said.files}
 
 
-# Several models.
-
-
 def test_models_of_a_tier_vote_by_median(tmp_path: Path) -> None:
     replies = [reply(), reply(risk=FAILING), reply(**dict.fromkeys(FOUR, FAILING))]
     with serving(*map(completes, replies)) as server:
@@ -376,6 +373,9 @@ def test_models_of_a_tier_vote_by_median(tmp_path: Path) -> None:
     (panel,) = said.report["tiers"]
     assert (said.code, panel["status"], said.cost["llm_calls"]) == (0, "pass", 3)
     assert "fails and was outvoted" in said.first_line
+
+
+# Several models.
 
 
 def panel_with_chair() -> Policy:
@@ -415,19 +415,6 @@ def test_what_is_known_is_not_asked_again(server: Aimock, shop: Shop, provider: 
     assert second.judgment["checks"] == first.judgment["checks"]
     assert second.cost == {**NOTHING, "cached_calls": 1, "usd": 0.0}
     assert "(1 cached)" in second.files["markdown"]
-
-
-def test_a_dry_run_tells_what_the_next_run_does(server: Aimock, shop: Shop) -> None:
-    server.script(GOOD)
-    told = shop.review(policy(advisory=False), "--model", "openai:a,openai:b", "--dry-run")
-    assert (told.code, server.requests) == (0, [])
-    said = shop.review(policy(advisory=False), "--model", "openai:a,openai:b")
-    assert told.report["calls"] == said.cost["llm_calls"] == len(server.requests) == 2
-    messages = [message for asked in server.requests for message in asked.body["messages"]]
-    facts = sum(len(message["content"]) for message in messages) - told.report["characters"]
-    assert 0 <= facts <= 2 * 2_000  # what programs find in the run itself
-    after = shop.review(policy(advisory=False), "--model", "openai:a,openai:b", "--dry-run")
-    assert after.report == told.report  # what programs will find is not known before
 
 
 LIMITS: Mapping[str, tuple[str, Mapping[str, float]]] = {

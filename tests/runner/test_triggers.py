@@ -71,15 +71,6 @@ class TestOneWorkflow:
         github.ends(review(github.happens("pull_request", pull_event(action, **more))), "success")
         assert github.merge_box(HEAD) == ("ready" if end == "success" else "blocked: failure")
 
-    def test_so_it_was_before(self, tmp_path: Any) -> None:
-        file = tmp_path / "prjury.yml"
-        file.write_text(BEFORE)
-        github = Triggers.of(file)
-        first = review(github.happens("pull_request", pull_event("opened")))
-        label: dict[str, Any] = {"label": {"name": "documentation"}}
-        github.happens("pull_request", pull_event("labeled", **label))
-        assert first.jobs["prjury"].conclusion == "cancelled"
-
     def test_a_new_head_ends_the_run_of_the_old_one(self) -> None:
         github = triggers(ALONE)
         first = review(github.happens("pull_request", pull_event("opened")))

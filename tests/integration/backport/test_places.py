@@ -99,19 +99,6 @@ def test_a_clone_that_is_too_shallow(deep: Bench, tmp_path: Path) -> None:
         deep.judge("origin/1.x", repo=clone.path, **REMOTE)
 
 
-@pytest.mark.parametrize(
-    "options", [["--filter=blob:none", "--no-checkout"], ["--filter=blob:none"]]
-)
-def test_a_clone_without_content_has_no_verdict(
-    bench: Bench, tmp_path: Path, options: list[str]
-) -> None:
-    bench.history.extend("1.x", [({"a.py": lines({30: "x"})}, "Own")])
-    clone = bench.history.clone(tmp_path / "partial", "--filter=blob:none", *options)
-    told = bench.judge("origin/1.x", repo=clone.path, **REMOTE)
-    assert told.verdict == "error"
-    assert told.reasons[0].startswith("git could not try the merge")
-
-
 def test_a_clone_without_trees_is_no_clone(bench: Bench, tmp_path: Path) -> None:
     clone = bench.history.clone(tmp_path / "partial", "--filter=tree:0", "--no-checkout")
     with pytest.raises(SourceError, match="missing or damaged"):
@@ -170,22 +157,6 @@ def test_the_pick_of_a_merge_is_known_again(tmp_path: Path) -> None:
     bench.history.extend("1.x", [({"a.py": lines({3: "three", 4: "vier"})}, "Better")])
     told = bench.judge(number=7, base=None, head=None)
     assert (told.verdict, told.applies) == ("already_present", False)
-
-
-@pytest.mark.parametrize("later", ["", "another file", "the same lines"])
-def test_a_topic_branch_that_main_has_as_one_commit(tmp_path: Path, later: str) -> None:
-    bench = Bench(tmp_path, Story(change=TWO, main=[{"z.py": "z = 1\n"}]))
-    history = bench.history
-    history.extend("main", [({"b.py": lines({7: "before"})}, "Before")])
-    unit = history.commit({"a.py": lines({3: "three", 4: "four"})}, "Fix the count (#7)")
-    if later == "another file":
-        history.extend("main", [({"z.py": "z = 2\n"}, "Later")])
-    if later == "the same lines":
-        history.extend("main", [({"a.py": lines({3: "drei", 4: "four"})}, "Later")])
-    told = bench.judged("1.x", labels=ASKED)
-    assert told.notes == (f"in main already, as one commit, {unit[:12]}",)
-    assert told.backports[0].verdict == "suitable"
-    assert told.backports[0].commands[-1] == f"git cherry-pick -x {unit}"
 
 
 def test_files_are_followed_as_git_follows_them(tmp_path: Path) -> None:

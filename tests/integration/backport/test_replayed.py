@@ -75,16 +75,3 @@ def test_a_change_without_a_change_is_not_there_already(bench: Bench) -> None:
     assert told.verdict == "not_applicable"
     assert told.reasons == ("the change is empty: there is nothing to pick",)
     assert told.commands == ()
-
-
-def test_where_many_files_conflict_nothing_is_looked_for(bench: Bench) -> None:
-    many = [f"m{number}.py" for number in range(7)]
-    bench.history.commit(dict.fromkeys(many, lines()), "start")
-    bench.history.branch("1.x")
-    bench.history.commit(dict.fromkeys(many, lines({3: "drei"})), "Count in German")
-    bench.history.switch("change", create=True)
-    bench.history.commit(dict.fromkeys(many, lines({3: "three"})), "Fix the count")
-    bench.history.switch("main")
-    found = check(bench.judge("1.x"), "prerequisites")
-    assert found is not None
-    assert found.message == "not searched: too many files conflict (7)"

@@ -67,18 +67,6 @@ def test_a_commit_and_its_revert_come_to_nothing(tmp_path: Path) -> None:
         assert bench.judge(labels=ASKED, policy=f"merge: {way}").verdict == "not_applicable"
 
 
-def test_what_comes_first_comes_before_the_commits_one_by_one(tmp_path: Path) -> None:
-    steps = [{"a.py": lines({3: "drei", 20: "x"})}, {"a.py": lines({3: "three", 20: "x"})}]
-    main: Sequence[Step] = [({"a.py": lines({3: "drei"})}, "P"), {"b.py": "b = 1\n"}]
-    bench = Bench(tmp_path, Story(change=steps, main=main))
-    told = bench.judge(labels=ASKED, policy="merge: rebase")
-    assert (told.verdict, len(told.prerequisites)) == ("suitable_with_changes", 1)
-    assert told.commands[1:] == (
-        f"git cherry-pick -x {bench.history.sha('main~1')}",
-        f"git cherry-pick -x {names(bench, 'change~1', 'change')}",
-    )
-
-
 @pytest.fixture
 def long(tmp_path: Path) -> Bench:
     """A change of forty commits, and branches on which it is clean and conflicts."""
@@ -91,13 +79,6 @@ def long(tmp_path: Path) -> Bench:
     bench.history.branch("2.x")
     bench.history.extend("2.x", [({"a.py": lines({12: "own"})}, "Own")])
     return bench
-
-
-def test_forty_commits(long: Bench) -> None:
-    assert judged(long, "squash")[0] == "suitable"
-    told = long.judge(labels=ASKED, policy="merge: rebase")
-    assert told.verdict == "suitable"
-    assert [command.count(" ") for command in told.commands] == [4, *[10] * 5]
 
 
 def with_merges(history: History) -> None:

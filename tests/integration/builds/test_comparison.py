@@ -8,8 +8,7 @@ import pytest
 
 from integration.builds.clang import MAKE
 from integration.builds.court import Court
-from integration.builds.python import PYTEST
-from integration.builds.sample import Sample, Tree, text
+from integration.builds.sample import Sample, Tree
 from integration.builds.samples import each
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
@@ -145,23 +144,3 @@ def test_everything_is_run_where_the_policy_says_so(sample: Sample, tmp_path: Pa
 
     assert judged.build.status is Status.FAIL, judged.build.reasoning
     assert judged.build.metadata["modules"] == ()
-
-
-def _many(count: int) -> Tree:
-    tests = "".join(
-        f"\n\ndef test_{number}():\n    assert {number} < 0\n" for number in range(count)
-    )
-    return {"tests/test_many.py": text(tests)}
-
-
-@pytest.mark.nightly
-def test_two_hundred_failing_tests(tmp_path: Path) -> None:
-    court = Court.at(tmp_path)
-    court.needs(PYTEST)
-    judged = court.judge(PYTEST.tree, _many(200))
-
-    assert judged.build.status is Status.FAIL
-    assert [check.name for check in judged.causes] == ["test"] * 200
-    assert len(judged.build.metadata["failures"]) == 200
-    assert "(and 199 more)" in judged.build.reasoning
-    assert not judged.build.metadata["ran_again"]

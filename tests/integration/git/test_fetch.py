@@ -21,7 +21,6 @@ from prjury.git.open_snapshot import (
     open_snapshot,
     parse_target,
 )
-from prjury.git.releases import Releases
 from prjury.snapshot.model import PullRequest
 
 FILE = Transport(protocols="file")
@@ -117,26 +116,6 @@ def test_a_head_that_has_moved_on_is_not_judged(tmp_path: Path, origin: History)
         assert isinstance(taken, NothingToReview)
         assert taken.superseded
         assert origin.sha("refs/pull/7/head")[:12] in taken.reason
-
-
-def test_a_release_branch_is_brought_for_a_trial_pick(tmp_path: Path, origin: History) -> None:
-    origin.switch("1.x", create=True, at="main~2")
-    tip = origin.commit({"c.py": "c\n"})
-    wanted = SnapshotRequest(tmp_path, 7, "main", None, origin.url, FILE, local=False)
-    with open_snapshot(wanted) as taken:
-        assert isinstance(taken, Snapshot)
-        pull = taken.pull
-        releases = Releases(taken.store)
-        branch = releases.tip("1.x")
-        assert branch.sha == tip
-        trial = releases.pick(pull.merge_base, pull.head.sha, branch.sha)
-        assert trial.clean
-        assert trial.tree != branch.tree
-        assert releases.find_fork(tip, pull.merge_base) == origin.sha("main~2")
-        assert [one.sha for one in releases.messages(origin.sha("main~2"), tip)] == [tip]
-        assert {one.name: one.sha for one in taken.store.operator.branches()}["1.x"] == tip
-        with pytest.raises(SourceError, match=r"find remote ref refs/heads/2\.x"):
-            releases.tip("2.x")
 
 
 @pytest.mark.parametrize("base", ["*", "a:refs/heads/main", "--upload-pack=touch CANARY", "a..b"])

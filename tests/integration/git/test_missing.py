@@ -9,7 +9,6 @@ import pytest
 
 from fakes.history import History, snapshot, submodule
 from prjury.errors import SourceError
-from prjury.git.command import GitError
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.snapshot.model import FileStatus
@@ -203,33 +202,3 @@ def test_a_missing_file_of_a_whole_clone_is_named(history: History) -> None:
     pull = snapshot(history)
 
     assert {file.path for file in pull.files if file.unread} == {"d.py"}
-
-
-@pytest.mark.parametrize("lost", ["object", "ref"])
-def test_a_branch_that_leads_nowhere_is_not_called_unknown(history: History, lost: str) -> None:
-    ref = history.git_dir / "refs" / "heads" / "change"
-    if lost == "object":
-        loose(history, "change").unlink()
-    else:
-        ref.write_text("garbage\n")
-    with pytest.raises(SourceError, match="and its commit cannot be read") as caught:
-        open_repository(history.path).commit("change")
-
-    assert (caught.value.reason, "git fsck" in caught.value.remedy) == ("object_missing", True)
-
-
-def test_a_git_directory_without_a_head_is_called_damaged(tmp_path: Path) -> None:
-    (tmp_path / "clone" / ".git").mkdir(parents=True)
-    with pytest.raises(SourceError, match=r"holds a \.git that git takes for no repository"):
-        open_repository(tmp_path / "clone")
-
-
-def test_what_git_says_of_damage_is_told(history: History) -> None:
-    damage(history, "change:d.py", "short")
-    with pytest.raises(GitError, match="git cat-file failed: error: header for") as caught:
-        snapshot(history)
-
-    assert (
-        caught.value.remedy
-        == "An object or the index is missing or damaged: run git fsck, or clone again"
-    )

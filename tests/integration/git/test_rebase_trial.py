@@ -12,7 +12,7 @@ from prjury.errors import SourceError
 from prjury.git.merge import MOST_COMMITS, try_rebase
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit, Way, habit
+from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -217,29 +217,3 @@ def test_missing_objects_are_told_and_not_taken_for_conflicts(
 def recent(history: History, count: int, tip: str = "main") -> list[StyleCommit]:
     with open_store(open_repository(history.path)) as store:
         return list(store.recent(history.sha(tip), count))
-
-
-def test_the_newest_commits_along_first_parents(history: History) -> None:
-    first = history.commit({"f": "1\n"}, "One\n\nBody (#7)")
-    history.switch("topic", create=True)
-    topic = history.commit({"g": "1\n"}, "On the topic")
-    history.switch("main")
-    second = history.commit({"f": "2\n"}, b"Gr\xfc\xdfe", encoding="ISO-8859-1")
-    merge = history.merge("topic", message="Merge branch 'topic'")
-
-    assert recent(history, 10) == [
-        StyleCommit(merge, (second, topic), "Merge branch 'topic'"),
-        StyleCommit(second, (first,), "Grüße"),
-        StyleCommit(first, (), "One"),
-    ]
-    assert [commit.sha for commit in recent(history, 2)] == [merge, second]
-
-
-def test_a_shallow_clone_tells_what_it_has(history: History, tmp_path: Path) -> None:
-    for number in range(20):
-        history.commit({"f": f"{number}\n"}, f"Change it (#{number})")
-    clone = history.clone(tmp_path / "clone", "--bare", "--depth=4")
-
-    assert len(recent(clone, 60)) == 4
-    assert habit(recent(clone, 60)).way is Way.MERGE
-    assert habit(recent(history, 60)).way is Way.SQUASH

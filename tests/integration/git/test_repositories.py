@@ -116,16 +116,6 @@ def test_the_remote_s_head_is_the_default_branch(history: History) -> None:
     assert (pull.repo, pull.base.ref) == ("ada/engine", "origin/develop")
 
 
-def test_no_default_branch_can_be_told(tmp_path: Path) -> None:
-    history = History(tmp_path / "repo", branch="eins")
-    history.commit({"a": "1"})
-    history.switch("zwei", create=True)
-    history.commit({"a": "2"})
-
-    assert refusal(SnapshotRequest(history.path)).reason == "no_default_branch"
-    assert taken(SnapshotRequest(history.path, base="eins")).ahead == 1
-
-
 @pytest.mark.parametrize(
     ("url", "name"),
     [
@@ -306,13 +296,6 @@ def test_f7_a_conditional_include_in_the_repository_s_own_configuration(
     assert snapshot(history).repo == "ada/engine"
 
 
-def test_a_configuration_that_is_not_utf_8(history: History) -> None:
-    with (history.git_dir / "config").open("ab") as config:
-        config.write(b'[remote "\xff"] url = https://github.com/ada/\xff.git\n')
-
-    assert taken(SnapshotRequest(history.path)).ahead == 1
-
-
 def test_a_linked_work_tree(history: History, tmp_path: Path) -> None:
     linked = tmp_path / "linked tree"
     history.switch("main")
@@ -322,17 +305,6 @@ def test_a_linked_work_tree(history: History, tmp_path: Path) -> None:
 
     assert (pull.head.ref, pull.repo) == ("change", "linked tree")
     assert pull.notes == ("1 file is not committed and not judged: new.py",)
-
-
-def test_a_submodule_as_the_repository(history: History, tmp_path: Path) -> None:
-    outer = History(tmp_path / "outer")
-    outer.git("submodule", "--quiet", "add", history.url, "inner")
-    inner = outer.path / "inner"
-    pull = snapshot(inner, "HEAD~1", "HEAD")
-
-    assert (inner / ".git").is_file()
-    assert pull.head.sha == history.head
-    assert taken(SnapshotRequest(inner, base="HEAD~1")).notes == ()
 
 
 def test_sha256_repositories(tmp_path: Path) -> None:

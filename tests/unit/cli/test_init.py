@@ -263,12 +263,6 @@ def test_a_tool_of_another_job_that_is_run_is_set_up_as_well(repository: Path) -
     assert "denoland/setup-deno@v2" in files(repository)[f"{AT}.yml"]
 
 
-def test_a_toolchain_without_a_name_is_the_stable_one(repository: Path) -> None:
-    write_ci(repository, "    steps:\n      - uses: dtolnay/rust-toolchain@master\n")
-    run(repository)
-    assert "toolchain: stable" in files(repository)[f"{AT}.yml"]
-
-
 def test_a_runner_of_tests_that_runners_lack_is_installed(repository: Path) -> None:
     (repository / "tox.ini").write_text("[tox]\nenv_list = py\n")
     run(repository)
@@ -373,12 +367,6 @@ def test_outside_of_a_repository_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="is not in a git repository"):
         run(tmp_path)
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_bare_repository_has_no_files(tmp_path: Path) -> None:
-    subprocess.run(["git", "init", "-q", "--bare", str(tmp_path / "a.git")], check=True)
-    with pytest.raises(UsageError, match="bare repository"):
-        run(tmp_path / "a.git")
 
 
 def test_every_option_is_documented() -> None:

@@ -310,11 +310,6 @@ def test_every_language_that_programs_are_written_in_has_definitions(name: str) 
     assert has_definitions(LANGUAGES[name]) is (name not in data)
 
 
-@pytest.mark.parametrize("name", sorted(LANGUAGES))
-def test_an_empty_text_has_none(name: str) -> None:
-    assert found(name, "") == []
-
-
 def test_lines_are_counted_as_git_does() -> None:
     text = "\ufeffclass A {\r\n\tint a;\r\tint b;\r\n\tvoid f() {\r\n\t}\r\n}\r\n"
     assert found("java", text) == ["class 1 1 5", "function 3 3 4"]

@@ -62,14 +62,6 @@ def test_a_named_provider_needs_its_own_key() -> None:
     assert chosen(OPENAI, provider="anthropic", name="x") == MissingModel("anthropic:x", sentence)
 
 
-def test_another_variable_may_hold_the_key() -> None:
-    choice = found({**OPENAI, "TEAM_KEY": "tk "}, provider="openai", key_env="TEAM_KEY")
-    assert choice.key == "tk"
-    sentence = "no key for openai is set (TEAM_KEY)"
-    missing = chosen(OPENAI, provider="openai", name="x", key_env="TEAM_KEY", base_url=LOCAL)
-    assert missing == MissingModel("openai:x", sentence)
-
-
 @pytest.mark.parametrize("key", ["sk-1\nX-Evil: 1", "sk–1", "sk-\x7f"])
 def test_what_is_no_key_is_not_sent(key: str) -> None:
     with pytest.raises(ConfigError, match="OPENAI_API_KEY holds characters"):
@@ -124,12 +116,6 @@ def test_a_configured_address_needs_no_key_and_means_an_openai_compatible_server
     expected = ModelChoice("openai", "llama", None, LOCAL)
     assert found(environ, shared=LOCAL, name="llama") == expected
     assert found(environ, base_url=LOCAL, name="llama") == expected
-
-
-def test_the_models_own_address_comes_first() -> None:
-    own = "https://own.example/v1"
-    choice = found(OPENAI, provider="openai", base_url=own, shared=LOCAL)
-    assert choice.base_url == own
 
 
 def test_a_shared_address_for_another_provider_is_an_error_not_a_silence() -> None:

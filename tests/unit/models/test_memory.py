@@ -153,35 +153,12 @@ def test_the_file_of_another_user_is_not_believed(place: Path) -> None:
 # Where the file is.
 
 
-@pytest.mark.parametrize("cache", [None, "", "relative/path"])
-def test_without_a_cache_directory_it_is_below_home(tmp_path: Path, cache: str | None) -> None:
-    environ = {"HOME": str(tmp_path)} | ({} if cache is None else {"XDG_CACHE_HOME": cache})
-    memory_at(environ).keep("key", "value")
-    assert memory_at(environ).recall("key") == "value"
-    place = tmp_path / ".cache" / "prjury"
-    assert [entry.name for entry in place.iterdir()] == ["answers"]
-    assert mode(place) == 0o700
-
-
-def test_the_cache_directory_is_the_operators_to_name(tmp_path: Path) -> None:
-    environ = {"HOME": "/nowhere", "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    memory_at(environ).keep("key", "value")
-    assert (tmp_path / "cache" / "prjury" / "answers").is_dir()
-
-
 def test_a_directory_that_is_open_to_others_is_closed(tmp_path: Path) -> None:
     place = tmp_path / "prjury"
     place.mkdir()
     place.chmod(0o777)
     memory_at({"XDG_CACHE_HOME": str(tmp_path)}).keep("key", "value")
     assert mode(place) == 0o700
-
-
-def test_the_directory_may_be_a_link_to_another_disk(tmp_path: Path) -> None:
-    (tmp_path / "large").mkdir()
-    (tmp_path / "prjury").symlink_to(tmp_path / "large")
-    memory_at({"XDG_CACHE_HOME": str(tmp_path)}).keep("key", "value")
-    assert (tmp_path / "large" / "answers").is_dir()
 
 
 def test_a_place_that_cannot_be_written_is_no_memory(tmp_path: Path) -> None:

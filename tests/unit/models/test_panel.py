@@ -58,11 +58,6 @@ def test_the_flag_wins_over_the_wish_and_the_wish_over_the_policy() -> None:
     assert names(seated(BOTH, "auto", **policy).panel("openai:wish")) == ["openai:wish"]
 
 
-def test_several_names_are_several_seats() -> None:
-    assert names(seated(flag="openai:a,openai:b").panel()) == ["openai:a", "openai:b"]
-    assert names(seated().panel("a,b")) == ["openai:a", "openai:b"]
-
-
 def test_judges_share_a_model() -> None:
     models = seated(default=GPT)
     requests = ("auto", "openai:gpt-x", "x")
@@ -142,14 +137,6 @@ def test_to_warm_without_a_hosted_model_loads_nothing(tmp_path: Path) -> None:
     models.panel()
     models.warm()
     assert "models" not in {thread.name for thread in threading.enumerate()}
-
-
-def test_the_room_of_a_model_is_the_configured_one(tmp_path: Path) -> None:
-    recorded = script(tmp_path / "s.json", {"text": "yes"})
-    default = ModelConfig(room=4_000)
-    assert seated(flag=recorded, default=default).panel().models[0].room == 4_000
-    assert seated(default=default).panel().models[0].room == 4_000
-    assert seated(panel=[GPT, CLAUDE], default=default).panel().models[1].room == 4_000
 
 
 FOREIGN = [

@@ -126,13 +126,6 @@ def commands(text: str) -> list[Any]:
     return [judge["build"]["command"] for judge in judges]
 
 
-def test_a_command_that_is_said_once_is_that_of_the_build_judge() -> None:
-    steps = {"setup": None, "build": None, "test": "make check", "lint": None}
-    assert commands(BUILD) == commands(BUILD + with_judge("build")) == [steps]
-    assert commands("build: {command: make}") == ["make"]
-    assert commands(BUILD + with_judge("{build: {command: own}}")) == ["own"]
-
-
 @pytest.mark.parametrize(
     ("setting", "told"),
     [

@@ -19,7 +19,6 @@ from fakes import reports as fake
 from fakes.hostile import ATTACKS, report_holding
 from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import inline_html, inline_types, skeleton
-from prjury.jury.judgment import Check, Judgment, Location
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
 from prjury.report.render import (
@@ -259,16 +258,3 @@ def test_a_marker_cannot_be_broken_out_of() -> None:
 
 def test_a_check_run_has_no_marker_and_its_decision_is_the_title() -> None:
     assert Renderer().check(fake.passed()).startswith("**Why:** merge: merges cleanly")
-
-
-def test_without_an_address_places_are_code() -> None:
-    report = fake.report(
-        fake.tier(
-            "t",
-            fake.ballot(
-                "j", Judgment.failed("x", checks=[Check("c", False, "m", Location("A.java", 3))])
-            ),
-        ),
-        pull_request=fake.pull(url=None),
-    )
-    assert "1. `A.java:3` **c**: m" in to_comment(report)

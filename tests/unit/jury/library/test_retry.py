@@ -217,16 +217,6 @@ def test_each_seat_has_its_own_strategy() -> None:
     assert told(said)["rounds"][0]["mean_confidence"] == 0.7875
 
 
-def test_agreement_asks_again_while_they_disagree() -> None:
-    seats = [
-        Seat(Rounds([sure(1, PASS), sure(0, FAIL)]), confidence="agreement"),
-        Seat(Rounds([sure(1, FAIL), sure(0, FAIL)]), confidence="agreement"),
-    ]
-    verdict = retrying(seats).vote(None)
-    assert verdict.status is FAIL
-    assert [entry["mean_confidence"] for entry in told(verdict.aggregated)["rounds"]] == [0.0, 1.0]
-
-
 @pytest.mark.parametrize(
     ("strategy", "message"),
     [
@@ -450,20 +440,6 @@ def test_a_judge_that_hangs_leaves_time_for_the_chair() -> None:
     assert [ballot.judgment.status for ballot in chair.read[0].ballots] == [PASS, ERROR]
     assert (said.metadata["iterations"], said.metadata["met_threshold"]) == (1, False)
     assert told(said)["stopped_because"] == "timeout"
-
-
-def test_the_time_covers_the_chair() -> None:
-    started = time.monotonic()
-    with hanging("slow") as stuck:
-        chair: Any = stuck
-        verdict = retrying([Says("a", sure(1.0))], chair).vote(None, timeout=0.5)
-    assert time.monotonic() - started < 10
-    said = verdict.aggregated
-    assert said.reasoning == (
-        "chair: did not answer within 0.5 s; its thread prjury-jury-chair was abandoned"
-    )
-    assert said.metadata["reason"] == "timeout"
-    assert said.metadata["met_threshold"] is True
 
 
 @pytest.mark.parametrize("chair", [None, Chair()])
