@@ -44,14 +44,3 @@ def test_a_version_in_no_known_form_asks_for_a_human(tmp_path: Path, path: str) 
     assert backport.verdict == "needs_human"
     assert backport.reasons[0] == f"not checked: no version can be read in {path}"
     assert ("dependencies", False) in [(one.name, one.passed) for one in backport.checks]
-
-
-def test_a_manifest_in_which_no_version_moves_stands_among_the_checks(tmp_path: Path) -> None:
-    start = {"pyproject.toml": '[project]\ndependencies = ["a==1"]\n\n[tool.x]\ny = 1\n'}
-    change = {"pyproject.toml": start["pyproject.toml"].replace("y = 1", "y = 2")}
-    bench = Bench(tmp_path, Story(change=[change], branch=[{"b.py": "b\n"}], start=start))
-
-    backport = bench.judge(policy="default: yes")
-
-    assert backport.verdict == "suitable"
-    assert "dependencies" in [one.name for one in backport.checks]
