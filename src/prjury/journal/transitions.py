@@ -28,6 +28,11 @@ class Transitions(Struct, frozen=True):
         steps = [name if name in common else _OTHER for name in sequence]
         return cls(tuple(dict.fromkeys(steps)), Counter(pairwise(steps)))
 
+    def share(self, before: str, after: str) -> float:
+        """Return how often the second follows where the first was, 0..1."""
+        total = sum(count for (first, _), count in self.counts.items() if first == before)
+        return self.counts[before, after] / total if total else 0.0
+
     def lines(self) -> Iterator[str]:
         """Iterate over the counts as text; a column is called by the letter of its row."""
         letters = [chr(ord("a") + index) for index in range(len(self.states))]

@@ -67,7 +67,7 @@ def test_loops_are_found_once() -> None:
 
 def test_transitions_are_counted() -> None:
     found = Transitions.of(["a<", "b", "a<", "c"])
-    assert found.counts["a<", "b"] == 1
+    assert (found.counts["a<", "b"], found.share("a<", "b")) == (1, 0.5)
     many = Transitions.of([str(number) for number in range(50)])
     assert len(many.states) == 11
     assert all(len(line) <= WIDTH for line in many.lines())
