@@ -12,22 +12,12 @@ import msgspec
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
-from prjury.judges.builds.ci_steps import (
-    CiStep,
-    StepReader,
-    fill_variables,
-    has_part,
-)
+from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_variables, has_part
 from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.systems.source_tree import SourceTree, parent_of
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
-from prjury.manifests.workflow import (
-    Workflow,
-    WorkflowJob,
-    WorkflowStep,
-    read_workflow,
-)
+from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep, read_workflow
 
 WORKFLOWS = ".github/workflows"
 _DEEPEST = 3

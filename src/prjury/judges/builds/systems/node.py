@@ -51,10 +51,7 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
         steps = _list_scripts(manifest, name, install, packages)
         if {"build", "test"} & {step.name for step in steps}:
             plans[directory] = BuildPlan(
-                name,
-                tuple(steps),
-                (f"{_MANIFEST} is there", reason),
-                directory=directory,
+                name, tuple(steps), (f"{_MANIFEST} is there", reason), directory=directory
             )
     return tuple(plans[directory] for directory in sorted(plans))
 

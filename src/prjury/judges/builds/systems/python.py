@@ -23,10 +23,7 @@ from prjury.judges.builds.systems.source_tree import (
     parent_of,
     path_in,
 )
-from prjury.judges.builds.systems.tox import (
-    plan_tox,
-    tox_settings,
-)
+from prjury.judges.builds.systems.tox import plan_tox, tox_settings
 from prjury.manifests.python import PyProject, read_pyproject
 from prjury.manifests.syntax import table
 from prjury.snapshot.model import printable
