@@ -66,7 +66,8 @@ _SYSTEMS = {
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
     steps = [*_adapt_steps([_fit_tox(step, here) for step in job.steps], root)]
-    if any(map(_wants_venv, job.calls)):
+    bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
+    if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
     notes, tox = [], _choose_tox_environment(job, root)
@@ -108,11 +109,6 @@ def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
         if word == "-e" and len(number) > 1 and here.distance("python", version) > 0:
             script = script.replace(name, f"py{dash}{rest}")
     return replace(step, script=script)
-
-
-def _wants_venv(call: Call) -> bool:
-    bare = call.program in WORDS["python"] and call.through in _BARE
-    return bare or call.words[:2] == ("uv", "pip")
 
 
 def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep]:
