@@ -31,7 +31,7 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
 
     Attributes:
         versions: what its actions set up, by tool; `version_files` are where they take it from.
-        other_rows: the lines by which rows that are not run test something else.
+        other_rows: the values of rows that are not run and test by other lines.
         lacks: the programs that run its tests and are not here.
         actions: those that it uses up to the last test, with their inputs.
     """
@@ -134,8 +134,6 @@ _ALIKE = {"gradle": "maven", "meson": "cmake", "make": "cmake"}
 
 
 class _Rank(msgspec.Struct, frozen=True, order=True):
-    """The order of jobs: the smallest is the one that a build here stands for."""
-
     not_on_pull_requests: bool
     aside: bool
     other_machine: bool
@@ -153,8 +151,6 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
 
 
 class _Called(msgspec.Struct, frozen=True):
-    """A workflow as an event, or a job of another one, starts it."""
-
     workflow: Workflow
     events: frozenset[str]
     inputs: Mapping[str, str] = {}
@@ -179,8 +175,6 @@ class _Called(msgspec.Struct, frozen=True):
 
 
 class _Reader:
-    """Reads the workflows and local actions of one tree."""
-
     def __init__(self, root: SourceTree, here: Toolchains) -> None:
         self.root, self.here = root, here
         self.external: list[str] = []
@@ -242,11 +236,13 @@ class _Reader:
         ]
         if tested:
             best_rank, best = min(tested, key=lambda one: one[0])
-            usual = (one for rank, one in tested if not rank.other_machine)
-            lines = dict.fromkeys(step.script for one in usual for step in one.tests)
             own = {step.script for step in best.tests}
-            more = tuple(line for line in lines if line not in own)
-            yield best_rank, msgspec.structs.replace(best, other_rows=more)
+            more = [
+                ", ".join(f"{name}: {value}" for name, value in one.row.items())
+                for rank, one in tested
+                if not rank.other_machine and not {step.script for step in one.tests} <= own
+            ]
+            yield best_rank, msgspec.structs.replace(best, other_rows=tuple(more))
             return
         for rank, one in ranked:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
@@ -254,8 +250,6 @@ class _Reader:
 
 
 class _Row(msgspec.Struct, frozen=True, dict=True):
-    """A job in one row of its matrix."""
-
     reader: _Reader
     called: _Called
     job: WorkflowJob

@@ -73,8 +73,7 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     notes, tox = [], _choose_tox_environment(job, root)
     if job.linters:
         notes.append(f"not run here, since it tests nothing: {join_scripts(job.linters)}")
-    if job.other_rows:
-        notes.append(f"other rows of its matrix test: {join_scripts(job.other_rows)}")
+    notes += _name_other_rows(job)
     one = "of tox's environments, `{}` is run, with the Python that is here"
     notes += map(one.format, tox.values())
     return BuildPlan(
@@ -163,6 +162,11 @@ def join_scripts(texts: Sequence[str]) -> str:
     return join_names([f"`{text.partition(chr(10))[0]}`" for text in texts], 3)
 
 
+def _name_other_rows(job: CiJob) -> list[str]:
+    rows = join_names([f"`{row}`" for row in job.other_rows], 3)
+    return [f"other rows of its matrix, not run here, test otherwise: {rows}"] if rows else []
+
+
 class Options(Struct, frozen=True):
     """The words of a tool that a recipe takes over from the CI.
 
@@ -222,9 +226,10 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     steps = tuple(_with_words(one, options, goals, table) for one in plan.steps)
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
     tests = [one for one in job.tests if one is not step and family != "cmake"]
-    lines = [one.script for one in tests if any(call.family == family for call in one.calls)]
-    others = list(dict.fromkeys([*lines, *job.other_rows]))
-    notes = (f"its CI also runs, not run here: {join_scripts(others)}",) if others else ()
+    lines = {one.script: 0 for one in tests if any(call.family == family for call in one.calls)}
+    notes = _name_other_rows(job)
+    if lines:
+        notes.append(f"its CI also runs, not run here: {join_scripts(list(lines))}")
     return replace(
         plan, steps=steps, reasons=(*plan.reasons, *because), notes=(*plan.notes, *notes)
     )
