@@ -269,7 +269,6 @@ def _walk(
                 report.open_suite(element)
             elif name == "testcase" and case is None:
                 case = element
-                report.begin_case(case)
             continue
         above.pop()
         if element is case:

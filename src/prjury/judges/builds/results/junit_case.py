@@ -84,11 +84,6 @@ class JunitReport:
         elif tag(element) == "property" and element.get("name") == "go.version":
             self.runner = "go"
 
-    def begin_case(self, case: Element) -> None:
-        """Note a test case; Node's own runner calls every class ``test``, and itself nothing."""
-        if not self.runner and case.get("classname") == "test":
-            self.runner = "node"
-
     @property
     def directory(self) -> str:
         """Where the report lies: that of a module, and of one of its test tasks."""
@@ -117,6 +112,7 @@ class JunitCase:
         skipped: it did not run, or does not count because it is still to be done.
         kind: of a failure; what is no test may have kept tests from running.
         ran: a test of this name ran.
+        is_unique: no other test has its name.
         inside: what a test that is a program prints of tests of its own.
         shows_failure: it shows a failure, also one that does not count, such as an attempt's.
     """
@@ -124,6 +120,8 @@ class JunitCase:
     def __init__(self, case: Element, report: JunitReport) -> None:
         """Read the case, but for the text of its failures."""
         self._case, self._report = case, report
+        if not report.runner and case.get("classname") == "test":
+            report.runner = "node"  # its own runner calls every class so, and itself nothing
         self._owner = strip_escapes(case.get("classname", ""))
         self._name = strip_escapes(case.get("name", ""))
         words = [case.get(name, "").lower() for name in ("status", "result")]
@@ -139,6 +137,7 @@ class JunitCase:
         self.kind: Kind = self._find_kind()
         self.test = self._identify()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
+        self.is_unique = report.runner in _UNIQUE and bool(self._name)
         self.inside = self._read_inside()
 
     def _list_children(self, *names: str) -> list[Element]:
@@ -187,11 +186,6 @@ class JunitCase:
             return report.directory, " > ".join([*suites, report.relative(name)])
         suite, itself = report.find_file(owner)
         return suite or report.directory, name if itself else full
-
-    @property
-    def is_unique(self) -> bool:
-        """No other test has its name."""
-        return self._report.runner in _UNIQUE and bool(self._name)
 
     @cached_property
     def failure(self) -> Failure | None:
