@@ -51,6 +51,11 @@ def test_edits_of_a_patch_without_context() -> None:
     )
 
 
+def test_an_insertion_beside_a_change_collides() -> None:
+    assert regions("a\nb\n", "a\nnew\nb\n", "a\nx\n") == [(range(1, 2), range(1, 3), range(1, 2))]
+    assert regions("a\nb\n", "x\nb\n", "a\nnew\nb\n") == [(range(1), range(1), range(2))]
+
+
 def test_files_that_both_add_collide_where_they_differ() -> None:
     assert places(None, "a\nb\nc\n", "a\nx\nc\nd\n") == [
         ConflictRegion(head=LineSpan(2, 1), onto=LineSpan(2, 1)),
