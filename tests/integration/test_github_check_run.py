@@ -189,12 +189,12 @@ def test_a_read_only_token_is_told_what_it_lacks(fake: FakeGitHub) -> None:
 def test_the_status_is_set_once_and_by_the_newest_run(fake: FakeGitHub) -> None:
     made = of_head(broken_build())
     with connected(fake) as hub:
-        status(hub).pending(HEAD_SHA)
+        status(hub).set(HEAD_SHA, "pending")
         status(hub).publish(made)
         status(hub).publish(made)
         status(hub, PAGE.format(50, 2)).publish(replace(made, gate=Gate.ACTION_REQUIRED))
         status(hub).publish(made)
-        status(hub, PAGE.format(49, 7)).fail("late", HEAD_SHA)
+        status(hub, PAGE.format(49, 7)).set(HEAD_SHA, "error", "late")
     assert [one["state"] for one in fake.statuses] == ["pending", "failure", "error"]
     assert fake.statuses[-1]["description"].startswith("❌ Do not merge")
     assert fake.statuses[-1]["target_url"] == PAGE.format(50, 2)

@@ -150,10 +150,7 @@ class Publication:
         """Close the gate until there is a verdict, or for good where none will come."""
         posts, head = self._posts(), self.event.pull.head.sha
         if posts and (status := posts.status()) and head:
-            if for_good:
-                status.fail(reason, head)
-            else:
-                status.pending(head, reason)
+            status.set(head, "error" if for_good else "pending", reason)
 
     def mark_superseded(self) -> None:
         """Mark this run as superseded by a newer head: nothing is posted."""
@@ -165,7 +162,7 @@ class Publication:
         status = posts.status() if posts else None
         if status and (head := self.event.pull.head.sha):
             with self._collect_errors():
-                status.open(reason, head)
+                status.set(head, "success", reason)
         return self.complaints
 
     def finish(self, report: Report) -> JobResult:
@@ -246,7 +243,7 @@ class Publication:
             return
         if status := posts.status():
             with suppress(PublishError):
-                status.fail(reason, head)
+                status.set(head, "error", reason)
         if self._check:
             with suppress(PublishError):
                 self._check.abandon(reason, head)

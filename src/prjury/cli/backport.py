@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from prjury.report.backports import Backports
 
 
-#: Characters of the line that says why the exit code is not 0.
-
-
 Onto = Annotated[
     list[str] | None,
     typer.Option(

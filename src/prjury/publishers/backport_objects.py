@@ -21,10 +21,7 @@ _TRAILER = re.compile(r"[A-Za-z0-9-]+: |\(cherry picked from commit ")
 
 
 def with_origins(message: str, origins: Sequence[str]) -> str:
-    """Return the message with a line for each origin, as `git cherry-pick -x` writes it.
-
-    The lines join existing trailers, or follow a blank line.
-    """
+    """Return the message with a line for each origin, as `git cherry-pick -x` writes it."""
     lines = "\n".join(line.rstrip() for line in message.split("\n"))
     text = re.sub(r"\n{3,}", "\n\n", lines.strip("\n"))
     for origin in origins:
@@ -168,10 +165,7 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _make_entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, Any]:
-    """Return GitHub's entry of a tree: a short text in itself, others stored before.
-
-    A path with the object null goes away.
-    """
+    """Return GitHub's entry of a tree; a path with the object null goes away."""
     entry: dict[str, Any] = {"path": file.path, "mode": file.mode or "100644", "type": "blob"}
     if file.mode is None:
         return {**entry, "sha": None}

@@ -75,11 +75,7 @@ _READS, _WRITES = "checks: read", "checks: write"
 
 @dataclass
 class CheckRunReport:
-    """Publishes a report as the check run of its head.
-
-    Runs for one pull request wait for each other (`concurrency` in the workflows), so that one at a
-    time writes; what a newer run has written stays.
-    """
+    """Publishes a report as the check run of its head; what a newer run has written stays."""
 
     room: RepoClient
     number: int | None
@@ -111,10 +107,7 @@ class CheckRunReport:
         return url
 
     def abandon(self, reason: str, head_sha: str) -> str | None:
-        """End what was begun on a head without a verdict, so that no check stays pending or green.
-
-        What this very run has published stays, and so does what a newer one has written.
-        """
+        """End what was begun on a head without a verdict; what this run has published stays."""
         if head_sha in self._ended:
             return None
         summary = plain(reason, 1_000, self.redact)

@@ -58,10 +58,7 @@ def add_markdown(path: Path, text: str, limit: int = _SUMMARY_LIMIT) -> None:
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
-    """Puts a file in place as a whole: a reader sees the old content or the new one.
-
-    Only regular files are replaced: a link, a device or a pipe of that name is left alone.
-    """
+    """Puts a file in place as a whole; a link, a device or a pipe of that name is left alone."""
     data = encode(content) if isinstance(content, str) else content
     try:
         _refuse_special(path)

@@ -23,10 +23,7 @@ _NEEDS = "pull-requests: write"
 
 @dataclass
 class Labels:
-    """Gives a pull request the labels of its verdict and takes off those of another one.
-
-    Labels that the mapping cannot produce are never touched.
-    """
+    """Gives a pull request the labels of its verdict, and takes off others of the mapping."""
 
     room: RepoClient
     number: int
@@ -37,19 +34,17 @@ class Labels:
 
     def publish(self, report: Report) -> str | None:
         """Add and remove what differs, and ask for nothing where there is no mapping."""
-        desired = _find_wanted(report, self.mapping)
-        producible = _list_producible(report, self.mapping)
+        wanted, producible = _list_names(report, self.mapping)
         if not producible:
             return None
         present = self._list()
         names = {name.casefold() for name in present}
-        missing = [name for name in desired if name.casefold() not in names]
+        missing = [name for key, name in wanted.items() if key not in names]
         usable = [name for name in missing if _is_label(name)]
         if usable:
             add_labels(self.room, self.number, usable)
-        keep = {name.casefold() for name in desired}
         for name in present:
-            if name.casefold() in producible and name.casefold() not in keep:
+            if name.casefold() in producible - wanted.keys():
                 self._remove(name)
         if left_out := len(missing) - len(usable):
             words = f"Not set: {pluralize(left_out, 'label')} that GitHub does not accept."
@@ -84,20 +79,19 @@ def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
     room.send(doing, "POST", path, {"labels": list(names)}, ignore, needs=_NEEDS)
 
 
-def _find_wanted(report: Report, mapping: Mapping[str, str]) -> list[str]:
-    status = mapping.get(report.verdict.status.value)
-    names = [status] if status else []
+def _list_names(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+    """Return the labels of this report, by their folded names, and all that there could be."""
+    named = [(mapping.get(status), status is report.verdict.status) for status in Status]
     if pattern := mapping.get(BACKPORT):
-        suits = [one.branch for one in report.backports if one.verdict in _SUITABLE]
-        names += [pattern.replace(_BRANCH, branch) for branch in suits]
-    return list({name.casefold(): name for name in reversed(names)}.values())[::-1]
-
-
-def _list_producible(report: Report, mapping: Mapping[str, str]) -> frozenset[str]:
-    names = [mapping[status] for status in Status if status in mapping]
-    if pattern := mapping.get(BACKPORT):
-        names += [pattern.replace(_BRANCH, backport.branch) for backport in report.backports]
-    return frozenset(name.casefold() for name in names)
+        named += [
+            (pattern.replace(_BRANCH, one.branch), one.verdict in _SUITABLE)
+            for one in report.backports
+        ]
+    wanted: dict[str, str] = {}
+    for name, is_wanted in named:
+        if name and is_wanted:
+            wanted.setdefault(name.casefold(), name)
+    return wanted, {name.casefold() for name, _ in named if name}
 
 
 def _is_label(name: str) -> bool:

@@ -44,22 +44,11 @@ class CommitStatus:
 
     def publish(self, report: Report) -> str | None:
         """Set the status to the gate's state."""
-        self._set(report.pull.head.sha, _STATES[report.gate], report.headline)
+        self.set(report.pull.head.sha, _STATES[report.gate], report.headline)
         return None
 
-    def pending(self, head_sha: str, words: str = "Judging") -> None:
-        """Say that the verdict is still to come, which keeps a required status closed."""
-        self._set(head_sha, "pending", words)
-
-    def open(self, reason: str, head_sha: str) -> None:
-        """Open the gate where there is nothing to judge, and say why."""
-        self._set(head_sha, "success", reason)
-
-    def fail(self, reason: str, head_sha: str) -> None:
-        """Say that there is no verdict, and why; the status is ``error``."""
-        self._set(head_sha, "error", reason)
-
-    def _set(self, sha: str, state: str, words: str) -> None:
+    def set(self, sha: str, state: str, words: str = "Judging") -> None:
+        """Say in a line what is known of a head; `pending` keeps a required status closed."""
         line = join_lines(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
         converge(lambda: self._try_status(sha, state, description), self.room.client.sleep)

@@ -98,11 +98,7 @@ def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
 
 
 def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Finding, ...]:
-    """Return every failed check, the heaviest first, those with a place before those without.
-
-    Otherwise they stand in the judges' own order. None is left out for being like another one: the
-    number of findings is the number that every face of the report shows.
-    """
+    """Return every failed check, the heaviest first, those with a place before those without."""
     by_print = {dismissal.finding: dismissal for dismissal in dismissals}
     return tuple(sorted(_find_all(verdict, by_print), key=_order))
 

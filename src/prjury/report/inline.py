@@ -74,10 +74,7 @@ class Reviewer(Struct, frozen=True):
     redact: Redact = BY_SHAPE
 
     def remarks(self, earlier: Collection[str] = (), most: int = MOST_INLINE) -> list[Remark]:
-        """Return the remarks of the heaviest findings, without ``earlier`` fingerprints.
-
-        What one suggestion puts right for several is offered once.
-        """
+        """Return the remarks of the heaviest findings, without ``earlier`` fingerprints."""
         remarks: list[Remark] = []
         offers: set[tuple[Location, str]] = set()
         for finding, span in islice(self._place_findings(), most):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any, ClassVar, Self, get_args, get_origin
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin
 
 import msgspec
 from msgspec import Struct, ValidationError, field, structs
@@ -113,7 +113,7 @@ class SnippetFacts(Facts, frozen=True):
 
     text: str
     where: str = ""
-    language: str = ""
+    language: Literal["", "yaml", "sh"] = ""
 
 
 class RemedyFacts(JudgmentFacts, frozen=True):

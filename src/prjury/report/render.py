@@ -75,10 +75,8 @@ COMMENT_SHAPES = (
     Shape(should_look=50, checks=0, blocks=False, not_checked=30, backports=3),
     Shape(should_look=100, checks=None, not_checked=30, backports=0),
     Shape(should_look=50, checks=None, not_checked=10, backports=0),
-    Shape(should_look=20, checks=None, not_checked=10, backports=0),
     Shape(should_look=10, checks=None, not_checked=None, backports=None),
     Shape(should_look=None, checks=None, not_checked=None, backports=None),
-    Shape(must_fix=3, should_look=None, checks=None, not_checked=None, backports=None),
     Shape(must_fix=0, should_look=None, checks=None, not_checked=None, backports=None),
 )
 SUMMARY_SHAPES = (

@@ -10,7 +10,7 @@ from collections.abc import Set as AbstractSet
 
 from msgspec import Struct
 
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Judgment
 from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import Ballot
 from prjury.report.headline import why
@@ -75,7 +75,6 @@ _CONFLICTS = "conflicts"
 _NOT_NEEDED = "not run: the branch conflicts with its base"
 _LONG = 60
 _CLAUSE = re.compile(r"; | \(|: ")
-_COUNTED = re.compile(r"([\d,]+ findings?): ")
 
 
 def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> Iterator[TableRow]:
@@ -94,11 +93,11 @@ def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> I
 def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -> TableRow:
     judgment, name = ballot.judgment, ballot.judge
     subject = first_line(GeneralFacts.of(judgment).subject)
-    if subject:
+    outcome, words = describe_outcome(judgment, attempt), _row_words(judgment, reasons)
+    if subject and subject not in words:
         name = subject if subject.startswith(name) else f"{name}: {subject}"
     if judgment.label == _CONFLICTS:
         return TableRow(attempt.name, name, NOT_RUN, _NOT_NEEDED)
-    outcome, words = describe_outcome(judgment, attempt), _row_words(judgment, reasons)
     if outcome in {HUMAN, SILENT, UNJUDGED}:
         words = f"{outcome.word}: {words}"
     return TableRow(
@@ -107,20 +106,15 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str])
 
 
 def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
-    words, tests = _shorten_answer(judgment), find_tests(judgment)
-    if words in reasons and (tests or len(words) > _LONG):
-        # The sentence stands above the table already.
-        short = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
-        words = "" if tests else short
-    if tests and first_words(judgment) != words:
-        words = "; ".join(filter(None, (tests_words(tests), words)))
-    return words
-
-
-def _shorten_answer(judgment: Judgment) -> str:
+    """Return what a judge says, in short where it stands above the table already."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
-    words_first = first_words(judgment)
-    match = _COUNTED.match(words_first)
-    placed = any(check.location for check in judgment.failed_checks)
-    return match[1] if match and placed and judgment.status is Status.FAIL else words_first
+    words, tests = first_words(judgment), find_tests(judgment)
+    if tests and words == tests_words(tests):
+        return words
+    if words in reasons and (tests or len(words) > _LONG):
+        words = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
+        words = "" if tests else words
+    if tests:
+        words = "; ".join(filter(None, (tests_words(tests), words)))
+    return words

@@ -129,13 +129,8 @@ def _cut_text(text: str, limit: int, unseen: int) -> str:
 
 
 def _boundary(text: str, at: int) -> int:
-    """The nearest place at or before ``at`` where no grapheme and no shown escape is broken."""
+    """The nearest place at or before ``at`` where no character and no shown escape is broken."""
     while 0 < at < len(text) and _extends(text[at]):
-        at -= 1
-    flags = 0
-    while flags < at and "\U0001f1e6" <= text[at - flags - 1] <= "\U0001f1ff":
-        flags += 1
-    if flags % 2 and at < len(text) and "\U0001f1e6" <= text[at] <= "\U0001f1ff":
         at -= 1
     broken = _ESCAPE.search(text, max(0, at - 10), at)
     return broken.start() if broken else at

@@ -71,10 +71,7 @@ Ink: TypeAlias = Callable[[str], Text]
 
 
 def ink_value(value: object, ink: Ink) -> object:
-    """Return a value as templates may have it: every string is a `Text`, but for trusted ones.
-
-    The attributes of dataclasses and namespaces can be read, and they are inked as well.
-    """
+    """Return a value as templates may have it: every string is a `Text`, but for trusted ones."""
     if isinstance(value, str):
         return value if isinstance(value, Markup) else ink(value)
     if isinstance(value, tuple):

@@ -37,7 +37,7 @@ from prjury.report.headline import is_advised_against, why
 from prjury.report.judge_facts import GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.links import Links
 from prjury.report.model import Backport, ChangedNames, NotChecked, Report, TierReport
-from prjury.report.next_steps import NextStep, gate_page, next_steps
+from prjury.report.next_steps import gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, at_most, rows
 from prjury.report.sanitise import BY_SHAPE
@@ -65,8 +65,6 @@ from prjury.report.wording import (
 )
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
-#: In which lines to paste are written.
-_LANGUAGES = frozenset({"yaml", "sh"})
 #: Public names that are told of each kind.
 _MOST_NAMES = 4
 
@@ -120,7 +118,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         version=report.version,
         head=trust(report.pull.head.sha),
         gate_page=trust(gate) if gate else None,
-        next=tuple(map(_view_step, next_steps(report))),
+        next=next_steps(report),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=describe_share(report.coverage),
@@ -141,16 +139,6 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         footer=footer(report),
         change=_view_change(report, links),
     )
-
-
-def _view_step(step: NextStep) -> View:
-    snippet = step.snippet
-    shown = snippet and View(
-        text=snippet.text,
-        where=snippet.where or None,
-        language=trust(snippet.language if snippet.language in _LANGUAGES else ""),
-    )
-    return View(words=step.words, snippet=shown)
 
 
 def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:

@@ -305,10 +305,7 @@ def _policy_words(source: str) -> str:
 
 
 def describe_since(report: Report) -> str | None:
-    """Tell what became of the last verdict's findings, and how many are dismissed.
-
-    What a judge that did not come to a vote may have found again is not called fixed.
-    """
+    """Tell what became of the last verdict's findings, and how many are dismissed."""
     since, dismissed = report.since, len(report.dismissals)
     parts = []
     if since:
