@@ -34,17 +34,17 @@ class Labels:
 
     def publish(self, report: Report) -> str | None:
         """Add and remove what differs, and ask for nothing where there is no mapping."""
-        wanted, producible = _list_names(report, self.mapping)
+        desired, producible = _list_names(report, self.mapping)
         if not producible:
             return None
         present = self._list()
         names = {name.casefold() for name in present}
-        missing = [name for key, name in wanted.items() if key not in names]
+        missing = [name for key, name in desired.items() if key not in names]
         usable = [name for name in missing if _is_label(name)]
         if usable:
             add_labels(self.room, self.number, usable)
         for name in present:
-            if name.casefold() in producible - wanted.keys():
+            if name.casefold() in producible - desired.keys():
                 self._remove(name)
         if left_out := len(missing) - len(usable):
             words = f"Not set: {pluralize(left_out, 'label')} that GitHub does not accept."
@@ -81,17 +81,17 @@ def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
 
 def _list_names(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
     """Return the labels of this report, by their folded names, and all that there could be."""
-    named = [(mapping.get(status), status is report.verdict.status) for status in Status]
+    labels = [(mapping.get(status), status is report.verdict.status) for status in Status]
     if pattern := mapping.get(BACKPORT):
-        named += [
+        labels += [
             (pattern.replace(_BRANCH, one.branch), one.verdict in _SUITABLE)
             for one in report.backports
         ]
-    wanted: dict[str, str] = {}
-    for name, is_wanted in named:
+    desired: dict[str, str] = {}
+    for name, is_wanted in labels:
         if name and is_wanted:
-            wanted.setdefault(name.casefold(), name)
-    return wanted, {name.casefold() for name, _ in named if name}
+            desired.setdefault(name.casefold(), name)
+    return desired, {name.casefold() for name, _ in labels if name}
 
 
 def _is_label(name: str) -> bool:
