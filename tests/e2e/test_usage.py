@@ -54,7 +54,10 @@ def test_the_version(prjury: Prjury, option: str) -> None:
     ("line", "told"),
     [
         ("journal show nope", "nope cannot be read: No such file or directory. Name a file that a"),
-        ("rules list empty", "empty line 1: Input should be a valid mapping of keys to values."),
+        (
+            "rules list empty",
+            "empty line 1: the file: a mapping of keys to values is expected here",
+        ),
         ("demo --keep /dev/null/x", "--keep /dev/null/x cannot be used: Not a directory. Name a"),
     ],
 )
