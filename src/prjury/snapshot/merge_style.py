@@ -61,7 +61,7 @@ def habit(recent: Sequence[StyleCommit]) -> Habit:
     commits = [each for each in recent if not (each.is_merge and _FORWARD.match(each.subject))]
     count = len(commits)
     if count < _FEWEST:
-        few = f"the base has too few commits ({count}) to show how the project merges"
+        few = f"the default, since the base has a short history ({count} commits)"
         return Habit(Way.MERGE, few)
     merges = sum(commit.is_merge for commit in commits)
     numbered = sum(

@@ -25,7 +25,7 @@ def told(count: int, merges: int, numbered: int) -> str:
 
 
 def few(count: str) -> str:
-    return f"the base has too few commits ({count}) to show how the project merges"
+    return f"the default, since the base has a short history ({count} commits)"
 
 
 @pytest.mark.parametrize(

@@ -259,7 +259,7 @@ def test_a_short_history_tells_nothing() -> None:
     repository = Landing({})
 
     assert judged(repository).checks[0].message == (
-        "merge: the base has too few commits (0) to show how the project merges"
+        "merge: the default, since the base has a short history (0 commits)"
     )
     assert repository.asked == [("recent", "b" * 40, "60")]
 
