@@ -74,11 +74,11 @@ Convert: TypeAlias = Callable[[object, Form], Any]
 
 
 class MisfitError(ValueError):
-    """Values of a section that do not fit together; carries the key of the one that is named."""
+    """Values of a section that do not fit together; carries the path to the one that is named."""
 
-    def __init__(self, key: str, text: str) -> None:
+    def __init__(self, key: str, text: str, *inner: str) -> None:
         super().__init__(text)
-        self.key = key
+        self.path = (key, *inner)
 
 
 class Duration(float):

@@ -25,7 +25,6 @@ from prjury.policy.fields import (
     MisfitError,
     NamedEntry,
     PolicySection,
-    Words,
     convert_section,
     to_plain,
 )
@@ -118,8 +117,8 @@ def read_policy(
     try:
         return Policy(complete_config(read_section(document, Config), commit), source)
     except MisfitError as error:
-        text = f"{error.key}: {error}"
-        raise make_refusal(document, [Problem((error.key,), text)]) from error
+        text = f"{join_keys(error.path)}: {error}"
+        raise make_refusal(document, [Problem(error.path, text)]) from error
 
 
 def read_section(document: Document, form: type[_Section]) -> _Section:
@@ -274,7 +273,7 @@ def find_problems(
         for key, item, part in _list_parts(value, form):
             inner += find_problems(item, part, (*path, key), written=written)
         if isinstance(error.__cause__, MisfitError):
-            path = (*path, error.__cause__.key)
+            path = (*path, *error.__cause__.path)
         yield from inner or [Problem(path, _word_problem(error, value, form, path))]
 
 
@@ -305,8 +304,8 @@ def _list_forms(form: Form) -> Iterator[Any]:
     elif origin in {Union, types.UnionType}:
         for each in get_args(form):
             yield from _list_forms(each)
-    elif isinstance(form, type) and issubclass(form, Words):
-        yield from (list[str], str)
+    elif written := getattr(form, "FORM", None):  # such as `Words`
+        yield from (*_list_forms(written), str)
     elif form is not type(None):
         yield form
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
 
@@ -16,6 +16,7 @@ from prjury.jury.judgment import Severity
 from prjury.manifests.spans import VersionSpan
 from prjury.manifests.versions import Requirement, parse_span
 from prjury.policy.fields import Convert, Form, Identifier, MisfitError, PolicySection, Words
+from prjury.snapshot.model import visible
 
 
 def make_quiet() -> re2.Options:
@@ -60,18 +61,35 @@ class LanguageName(_CheckedText):
         """Raise ValueError with the reason if it is none."""
         if self not in LANGUAGES:
             raise ValueError(
-                f"{self!s:.60} is no language; known are {', '.join(sorted(LANGUAGES))}"
+                f"{visible(self[:60])} is no language; known are {', '.join(sorted(LANGUAGES))}"
             )
 
 
+def check_languages(key: str, names: Iterable[str]) -> None:
+    """Check the keys of a mapping, which msgspec reads as plain texts."""
+    for name in names:
+        try:
+            LanguageName(name).check()
+        except ValueError as error:
+            raise MisfitError(key, str(error), name) from error
+
+
 Filled: TypeAlias = Annotated[str, Meta(min_length=1)]
+
+
+class RequirementText(_CheckedText):
+    """A requirement as a pack writes it."""
+
+    def check(self) -> None:
+        """Raise ValueError with the reason if it is none."""
+        Requirement.parse(self)
 
 
 class Requirements(tuple[Requirement, ...]):
     """Requirements, of which one alone may stand as a text."""
 
     __slots__ = ()
-    FORM: ClassVar[Form] = Annotated[list[str], Meta(min_length=1)]
+    FORM: ClassVar[Form] = Annotated[list[RequirementText], Meta(min_length=1)]
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
@@ -121,6 +139,9 @@ class Tests(PackSection, frozen=True, dict=True):
 
     code: dict[LanguageName, Cases] = {}
     versions: list[VersionCase] = []
+
+    def __post_init__(self) -> None:
+        check_languages("code", self.code)
 
 
 class CasesFile(PackSection, frozen=True, dict=True):
@@ -397,6 +418,7 @@ class Pack(Head, frozen=True, dict=True, kw_only=True):
     not_rules: list[NotRule] = []
 
     def __post_init__(self) -> None:
+        check_languages("utils", self.utils)
         ids = [rule.id for rule in self.rules] + [entry.id for entry in self.not_rules]
         twice = sorted({name for name in ids if ids.count(name) > 1})
         if twice:
