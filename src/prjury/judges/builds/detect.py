@@ -140,9 +140,9 @@ def _is_replaced(
     one_called = sum(not called.isdisjoint(other.system.tools) for other in kin) == 1
 
     def rank(other: _Build) -> tuple[int, bool, bool, bool]:
-        plan, script = other.plan, other.system.tools[-1]
+        plan, scripts = other.plan, other.system.tools[-1:]
         by_ci = one_called and called.isdisjoint(other.system.tools)
-        wrapped = path_in(plan.directory, script) in root.files
+        wrapped = any(path_in(plan.directory, script) in root.files for script in scripts)
         return len(plan.directory), not plan.tests, by_ci, not wrapped
 
     return build is not min(kin, key=rank)

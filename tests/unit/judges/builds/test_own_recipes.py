@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from fakes.roots import root_of
 from fakes.trees import TreeRepository
 from prjury.errors import ConfigError
+from prjury.judges.builds.detect import detect_builds
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.policy.load import read_policy
 from prjury.policy.tiers import BuildOptions
@@ -23,6 +25,14 @@ def test_the_base_commit_has_them() -> None:
     repository = TreeRepository({"base": {"waf.yml": WAF}})
     (system,) = read_own_recipes(options("waf.yml"), repository)
     assert (list(system.covers), system.own) == (["waf"], True)
+
+
+def test_one_of_a_family_needs_no_tools() -> None:
+    two = {name: f"{WAF.replace('waf', name)}family: waf\n" for name in ("waf", "waff")}
+    repository = TreeRepository({"base": {f"{name}.yml": text for name, text in two.items()}})
+    own = read_own_recipes(options("waf.yml", "waff.yml"), repository)
+    builds = detect_builds(root_of({"wscript": ""}), None, own=own)
+    assert [plan.system for plan in builds.plans] == ["waf"]
 
 
 @pytest.mark.parametrize(
