@@ -153,7 +153,7 @@ def _list_below(lines: Sequence[str]) -> list[str]:
 
 
 def _read_message(block: Sequence[str]) -> str:
-    lines = [line.strip() for line in block]
+    lines = [*(line.strip() for line in block), ""]
     for at, line in enumerate(lines):
         key, _, value = line.partition(": ")
         if key in {"error", "message"}:
