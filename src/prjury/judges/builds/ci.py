@@ -25,6 +25,8 @@ _MOST_ROWS = 40
 
 Place: TypeAlias = tuple[str, str]
 
+_NO_VERSION = str.maketrans("", "", "0123456789.")
+
 
 class CiJob(msgspec.Struct, frozen=True, dict=True):
     """A job that tests pull requests, in the row of its matrix that fits this machine.
@@ -236,17 +238,21 @@ class _Reader:
         ]
         if tested:
             best_rank, best = min(tested, key=lambda one: one[0])
-            own = {step.script for step in best.tests}
             more = [
                 ", ".join(f"{name}: {value}" for name, value in one.row.items())
                 for rank, one in tested
-                if not rank.other_machine and not {step.script for step in one.tests} <= own
+                if not rank.other_machine and not _list_tests(one) <= _list_tests(best)
             ]
             yield best_rank, msgspec.structs.replace(best, other_rows=tuple(more))
             return
         for rank, one in ranked:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
                 self.left_out += (step for step in one.left_out if step.tests)
+
+
+def _list_tests(job: CiJob) -> set[str]:
+    """The scripts of tests without versions, by which alone rows do not test otherwise."""
+    return {step.script.translate(_NO_VERSION) for step in job.tests}
 
 
 class _Row(msgspec.Struct, frozen=True, dict=True):

@@ -93,6 +93,11 @@ class TestJob:
         assert ci.row == {"flags": row}
         assert len(ci.other_rows) == matrix.count("'") // 2 - 1
 
+    def test_rows_that_differ_by_a_version_alone_are_not_named(self, here: Toolchains) -> None:
+        more = "    strategy: {matrix: {python: ['3.11', '3.12', '3.10']}}\n"
+        ci = read(here, ci=job("run: tox run -e py${{ matrix.python }}", more=more))
+        assert ci.other_rows == ()
+
     @pytest.mark.parametrize(
         "axis", ["check: [valgrind, none]", "san: [asan, none]", "rust: [nightly, stable]",
                  "deps: [lowest, highest]", "compiler: [clang, gcc]"]

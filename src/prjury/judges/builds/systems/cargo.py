@@ -23,7 +23,6 @@ _TESTS_FAILED = 101
 
 
 def _plan_crates(root: SourceTree) -> tuple[BuildPlan, ...]:
-    """The workspaces and packages, each of them whole."""
     manifests: dict[str, CargoToml] = {}
     for directory in outermost_first(root.directories_with(_MANIFEST)):
         above = [place for place in manifests if is_below(directory, place)]

@@ -14,7 +14,6 @@ _NO_TESTS = "there are no tests: no package has a file *_test.go"
 
 
 def _plan_modules(root: SourceTree) -> tuple[BuildPlan, ...]:
-    """The modules and workspaces, each of them whole."""
     modules = root.directories_with(_MANIFEST)
     workspaces = {place: _list_used(root, place) for place in root.directories_with(_WORK)}
     used = {module for place in workspaces for module in workspaces[place]}

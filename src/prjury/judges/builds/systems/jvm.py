@@ -77,7 +77,6 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
 
 
 def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
-    """The reactors and single projects."""
     reactors = _find_reactors(root)
     return tuple(_plan_maven(root, place, reactors[place]) for place in sorted(reactors))
 

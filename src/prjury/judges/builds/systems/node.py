@@ -36,7 +36,6 @@ _LOCKS = {
 
 
 def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
-    """The packages and workspaces with something to run."""
     plans: dict[str, BuildPlan] = {}
     members: dict[str, frozenset[str]] = {}
     for directory in outermost_first(root.directories_with(_MANIFEST)):

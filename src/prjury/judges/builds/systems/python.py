@@ -70,7 +70,6 @@ _REQUIREMENTS = {"requirements.txt", *(form.format(name) for name in _TESTS for 
 
 
 def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
-    """The builds of all projects."""
     places = root.directories_with(*_MANIFESTS)
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
@@ -101,8 +100,6 @@ def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
 
 
 class _PythonProject:
-    """A project in a directory."""
-
     def __init__(self, root: SourceTree) -> None:
         self.root = root
         self.manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
