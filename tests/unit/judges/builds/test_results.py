@@ -230,6 +230,21 @@ def test_a_class_that_cannot_be_set_up_is_told_once(tmp_path: Path) -> None:
     assert len(merge_results([read(text, tmp_path)], other, reported=False)[0]) == 2
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[ERROR] There was a timeout in the fork",
+        "[ERROR] There was a timeout or other error in the fork",
+        "[ERROR] There are test failures.\nFailed to run task: 'npm run test' failed.",
+    ],
+)
+def test_tests_that_do_not_stop_maven_and_have_no_report_are_ignored_ones(
+    line: str, tmp_path: Path
+) -> None:
+    good = read(f"{line}\n", tmp_path, failed=False)
+    assert merge_results([good], reported(ONE, runner="jvm"), reported=False)[1].ignored == 1
+
+
 def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Path) -> None:
     of_log = read(VERBOSE, tmp_path)
     failures, reports = merge_results([of_log], Results(), reported=True)
