@@ -258,6 +258,12 @@ CHANGES = [
     ("java", java("@Override public int f() { return 1; }"), java(), ""),
     (
         "java",
+        "public class A {}",
+        "public class A {\nList<A> all() {\nreturn List.of(\nnew A(),\nnew A());\n}\n}",
+        "",
+    ),
+    (
+        "java",
         java("public class B { public void f() {} }"),
         java("class B { public void f() {} }"),
         "- A.B",

@@ -95,7 +95,8 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     constructor = f"{prefix}{name.text()}.{name.text()}"
     written = bool(children_of(body, "constructor_declaration"))
     if body and not written:  # it may be there and not parse
-        written = re.search(rf"(?m)^\s*(?:\w+ )?{name.text()}\s*\(", body.text()) is not None
+        form = rf"(?m)^\s*(?:public |protected |private )?{name.text()}\s*\("
+        written = re.search(form, body.text()) is not None
     hidden = written and all(member.name != constructor for member in members)
     words = _modifiers(node) & _MATTERING if word == "class" else frozenset[str]()
     words -= {"static"} if not prefix else set[str]()
