@@ -205,6 +205,26 @@ def test_what_a_call_changes_in_its_workspace_is_the_diff_which_git_can_apply(
     assert (contexts[0].diff, seen(lambda: "done")[1].diff) == ("", None)
 
 
+def test_the_diff_of_a_long_text_is_made_in_time(tmp_path: Path) -> None:
+    def write(mark: str) -> None:
+        lines = (f"{number}{mark if number % 2 else ''}\n" for number in range(40_000))
+        (tmp_path / "data.csv").write_text("".join(lines))
+
+    write("")
+    started = time.monotonic()
+    diff = seen(lambda: write("x"), tmp_path)[1].diff
+    assert time.monotonic() - started < 20
+    assert (diff or "").startswith("--- a/data.csv\n+++ b/data.csv\n@@ -2,39999 +2,39999 @@\n-1\n")
+    write("")
+    subprocess.run(
+        ["git", "apply", "--unidiff-zero", "-"],
+        cwd=tmp_path,
+        input=(diff or "").encode(),
+        check=True,
+    )
+    assert (tmp_path / "data.csv").read_text().startswith("0\n1x\n2\n3x\n")
+
+
 def _on_output(expected: str) -> Callable[[JudgmentContext], Judgment]:
     def compare(context: JudgmentContext) -> Judgment:
         found = str(context.agent_output)
