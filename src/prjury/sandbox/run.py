@@ -205,12 +205,18 @@ class ProcessRun:
         self.interrupted = True
         self._finish(running)
 
+    def _has_program(self, program: str) -> bool:
+        """A script that names a missing interpreter is there, whatever the kernel says."""
+        if "/" in program:
+            return Path(self.request["directory"], program).is_file()
+        return shutil.which(program, path=self.request["env"].get("PATH", os.defpath)) is not None
+
     def _refuse_unstarted(self, word: str, number: int) -> None:
         if self.interrupted:
             raise CannotJudgeError("the run was interrupted", reason="interrupted")
         error = os.strerror(number) if number > 0 else ""
         program = self.request["argv"][0]
-        if word == "exec" and number == errno.ENOENT:
+        if word == "exec" and not self._has_program(program):
             raise CannotJudgeError(
                 f"`{program}` is not installed",
                 why="the build needs it and it is not on the PATH",

@@ -341,6 +341,14 @@ def test_a_missing_program_is_said_with_a_remedy(bench: Bench) -> None:
     assert caught.value.reason == "tool_missing"
 
 
+def test_a_script_for_an_interpreter_that_is_not_there_is_not_called_missing(bench: Bench) -> None:
+    script = bench.directory / "gradlew"
+    script.write_bytes(b"#!/bin/sh\r\necho\r\n")
+    script.chmod(0o755)
+    with pytest.raises(CannotJudgeError, match=r"`\./gradlew` cannot be started"):
+        bench.run(("./gradlew",))
+
+
 def test_a_file_that_is_not_a_program(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "tool").write_text("not a program")
     with pytest.raises(CannotJudgeError, match="Permission denied"):
