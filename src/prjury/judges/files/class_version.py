@@ -58,7 +58,7 @@ class ClassVersionJudge:
 
     def _judge_classes(self, workspace: Workspace) -> Judgment:
         place = workspace.locate(self.path)
-        files = find_reports(place, "*.class") if place.is_dir() else []
+        files = find_reports(place, "*.class", everywhere=True) if place.is_dir() else []
         releases = {
             file.relative_to(workspace.root).as_posix(): _read_release(file) for file in files
         }

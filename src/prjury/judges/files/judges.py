@@ -169,7 +169,8 @@ def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return
-    files = find_reports(place, "**") if place.is_dir() else []
+    entries = find_reports(place, "**", everywhere=True) if place.is_dir() else []
+    files = [entry for entry in entries if not entry.is_dir()]  # links to directories are none
     if not files:
         raise CannotJudgeError(
             f"there is nothing to compare with at {visible(str(place))}",

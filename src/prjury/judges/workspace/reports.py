@@ -24,23 +24,28 @@ LARGEST_REPORT = 256 * 1024**2
 _DEEPEST_ELEMENT = 100
 #: Bytes; a line of a report holds a path and some numbers.
 _LONGEST_LINE = 64 * 1024
+_STORES = frozenset({".git", ".hg", ".svn"})
 
 
-def find_reports(root: Path, *globs: str) -> list[Path]:
-    """Find the files below a directory that one of the globs names, or raise CannotJudgeError."""
+def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
+    """Find the files below a directory that one of the globs names, or raise CannotJudgeError.
+
+    Reports are not looked for where tools keep what they have downloaded, other files are.
+    """
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
+        DOWNLOADED,
         Found,
         files_below,
     )
 
     listing = Found()
-    paths = files_below(root, listing)
+    paths = files_below(root, listing, _STORES if everywhere else DOWNLOADED)
     files = [root / path for path in paths if any(matches(path, glob) for glob in globs)]
     if listing.problems:
         raise CannotJudgeError(
-            f"{visible(str(root))} cannot be searched for reports",
+            f"{visible(str(root))} cannot be searched",
             why=listing.problems[0],
-            remedy="Name the report itself",
+            remedy="Name the file itself, or a smaller directory",
             reason="too_large",
         )
     return sorted(files)

@@ -206,6 +206,17 @@ def test_class_versions(
     assert judgment.metadata["classes"] == {"8": 1, "17": 1}
 
 
+def test_no_directory_of_classes_or_expectations_is_passed_over(place: Path) -> None:
+    (place / "work/node_modules/a").mkdir(parents=True)
+    (place / "work/node_modules/a/A.class").write_bytes(a_class(65))
+    assert judged(ClassVersionJudge(17), place).status is Status.FAIL
+    (place / "expected/.venv").mkdir()
+    (place / "expected/.venv/a.txt").write_text("a")
+    (place / "expected/link").symlink_to(place)
+    judgment = judged(SemanticComparisonJudge(place / "expected"), place)
+    assert judgment.reasoning == "there is no file .venv/a.txt"
+
+
 def test_classes_that_are_none(place: Path) -> None:
     assert judged(ClassVersionJudge(17), place).metadata["reason"] == "no_classes"
     (place / "work/A.class").write_bytes(b"\xca\xfe")

@@ -99,6 +99,6 @@ def test_reports_are_found_in_order(tmp_path: Path) -> None:
 
 def test_the_search_is_bounded(tmp_path: Path) -> None:
     tmp_path.joinpath(*["d"] * 201).mkdir(parents=True)
-    with pytest.raises(CannotJudgeError, match="cannot be searched for reports") as refused:
+    with pytest.raises(CannotJudgeError, match="cannot be searched") as refused:
         find_reports(tmp_path, "r.xml")
     assert refused.value.reason == "too_large"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
@@ -21,7 +21,7 @@ _LARGEST_FILE = 20 * 1024**2
 _CLOCKS_DIFFER = 5.0
 _DEEPEST_DIRECTORY = 200
 _MOST_DIRECTORIES = 200_000
-_SKIPPED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
+DOWNLOADED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
 #: Directories for nothing but reports, of Gradle, sbt and others.
 _DIRECTORIES = frozenset({"test-results", "test-reports"})
 _OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
@@ -87,7 +87,7 @@ def _stamp(path: Path) -> Stamp:
     return status.st_ino, status.st_ctime_ns
 
 
-def files_below(top: Path, found: Found) -> Iterator[str]:
+def files_below(top: Path, found: Found, skipped: Collection[str] = DOWNLOADED) -> Iterator[str]:
     """The files below a directory, by their paths from there; nothing here recurses."""
     if not os.path.lexists(top) or not stat.S_ISDIR(top.lstat().st_mode):
         found.problems.append(f"the directory `{top.name}` was replaced during the build")
@@ -109,7 +109,7 @@ def files_below(top: Path, found: Found) -> Iterator[str]:
             path = f"{below}{entry.name}"
             if not entry.is_dir(follow_symlinks=False):
                 yield path
-            elif entry.name not in _SKIPPED:
+            elif entry.name not in skipped:
                 waiting.append((f"{path}/", depth + 1))
 
 
