@@ -128,8 +128,7 @@ class JunitCase:
         ending = next((word for word in words if word in _BAD or word in _NOT_RUN), "")
         failures = self._list_children(*FAILED)
         kinds = [child.get("type") for child in self._list_children("skipped")]
-        self.skipped = not failures and (bool(kinds) or ending in _NOT_RUN)
-        self.skipped = self.skipped or kinds == ["todo"]
+        self.skipped = kinds == ["todo"] or (not failures and bool(kinds or ending in _NOT_RUN))
         self._failures = failures or [Element("failure")] * (ending in _BAD)
         self.shows_failure = bool(self._failures) or any(
             tag(child).endswith(tuple(FAILED)) for child in case

@@ -83,7 +83,8 @@ def read_log(
     for runner, output in results.by_runner.items():
         results.ignored += output.broken
         doubts = output.doubts if runner == "tap" else []  # it announced more tests than it ran
-        good[runner] = RunnerOutput([], output.ran, output.counted, output.skipped, [], doubts)
+        if output.ran or output.counted or output.skipped or doubts:
+            good[runner] = RunnerOutput([], output.ran, output.counted, output.skipped, [], doubts)
     return LogResults(transcript.tail, good, ignored=results.ignored)
 
 
