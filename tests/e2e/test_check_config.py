@@ -64,6 +64,7 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "{file-content: {path: a, regex: '('}}",
             "1:49: tiers[0].judges[0].file-content: file-content: RE2 refuses '('",
         ),
+        ("file-exists", "1:48: tiers[0].judges[0].file-exists.path: this key is needed"),
         (
             "{findings: {sarif: a.sarif}}",
             "1:1: tiers: findings in the tier t reads a report, and no tier before it has",
@@ -105,11 +106,16 @@ def test_a_doubtful_policy_is_warned_of_and_valid(check: Prjury, text: str, told
 
 
 def test_it_shows_what_is_in_force_and_where_it_comes_from(check: Prjury) -> None:
-    run = check("version: 1\nextend: [{command: {run: make lint}}]\nlimits: {usd: 2.0}\n")
+    run = check(
+        "version: 1\nextend: [{command: {run: make lint}}, {file-content: {path: a, exact: b}}]\n"
+        "limits: {usd: 2.0}\n"
+    )
     assert (run.code, run.err) == (0, "")
     lines = [line.strip() for line in run.out.splitlines()]
     assert "build: merge, build (reject_on_any_fail, from the default)" in lines
-    assert "rules: command (extend) (reject_on_any_fail, from extend)" in lines
+    assert (
+        "rules: command (extend), file-content (extend) (reject_on_any_fail, from extend)" in lines
+    )
     assert 'limits: {"usd": 2.0} (from this file)' in lines
 
 

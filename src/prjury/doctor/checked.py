@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -13,7 +12,7 @@ from prjury.app.composition import builds, model_ports
 from prjury.app.registry import ASKING, JUDGES, judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import recipe_at
-from prjury.judges.merged_tree.tree import file_content
+from prjury.judges.merged_tree.tree import read_content_options
 from prjury.policy.load import Policy, Problem, join_keys, make_refusal, read_policy
 from prjury.policy.patterns import PatternsOptions
 from prjury.policy.schema import Config
@@ -43,7 +42,6 @@ def _problem(path: KeyPath, error: ConfigError | str) -> Problem:
 
 
 def _bad_seats(config: Config, root: Path) -> Iterator[Problem]:
-    nobody: Any = None
     for i, tier in enumerate(config.tiers):
         for j, entry in enumerate(tier.judges):
             path: KeyPath = ("tiers", i, "judges", j)
@@ -58,7 +56,7 @@ def _bad_seats(config: Config, root: Path) -> Iterator[Problem]:
                 yield from _bad_rule(entry.options, path, root)
             elif isinstance(entry.options, FileContentOptions):
                 try:
-                    file_content(entry.options, nobody)
+                    read_content_options(entry.options)
                 except ConfigError as error:
                     yield _problem(path, error)
 

@@ -288,12 +288,21 @@ def _list_parts(value: object, form: Form) -> Iterator[tuple[str | int, object, 
             for key, item in value.items():
                 yield key, key, arguments[0]
                 yield key, item, arguments[1]
-        elif _has_keys(each) and isinstance(value, dict):
-            spelled = each.spell_out(value) if issubclass(each, NamedEntry) else value
-            forms = each.forms()
-            for key, item in spelled.items():
-                if key in forms:
-                    yield key, item, forms[key]
+        elif _has_keys(each) and isinstance(value, dict | str):
+            yield from _list_options(value, each)
+
+
+def _list_options(
+    value: dict[str, Any] | str, section: type[PolicySection | NamedEntry]
+) -> Iterator[tuple[str, object, Any]]:
+    forms = section.forms()
+    if isinstance(value, str):  # a name alone
+        value = {value: {}} if _has_keys(forms.get(value)) else {}
+    elif issubclass(section, NamedEntry):
+        value = section.spell_out(value)
+    for key, item in value.items():
+        if key in forms:
+            yield key, item, forms[key]
 
 
 def _list_forms(form: Form) -> Iterator[Any]:

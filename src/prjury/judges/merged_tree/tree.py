@@ -136,14 +136,18 @@ def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
 
 
 def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
-    """Demand a text in a file of the merged tree; ConfigError for an expression RE2 refuses."""
+    """Demand a text in a file of the merged tree."""
+    return _seat(read_content_options(options), ports)
+
+
+def read_content_options(options: FileContentOptions) -> FileContentJudge:
+    """Make the judge of a directory; ConfigError for an expression RE2 refuses."""
     try:
-        judge = FileContentJudge(
+        return FileContentJudge(
             options.path, exact=options.exact, contains=options.contains, regex=options.regex
         )
     except ValueError as error:
         raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
-    return _seat(judge, ports)
 
 
 def _seat(files: FileExistsJudge | FileContentJudge, ports: Ports) -> MergedTreeJudge:
