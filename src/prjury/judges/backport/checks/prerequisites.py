@@ -122,8 +122,8 @@ class Search(Struct, frozen=True):
             return result
         if not self.deadline.remaining:
             return Prerequisites(unchecked="the time for the search ran out")
-        names = f" ({_list_short(tried)})" if tried else ""
-        return Prerequisites(note=f"no earlier change makes it clean{names}")
+        names = _list_short(tried) or f"there is none of at most {_BROADEST} files"
+        return Prerequisites(note=f"no earlier change makes it clean ({names})")
 
     def _add_names(self, result: Prerequisites, missing: Sequence[MissingSymbols]) -> Prerequisites:
         fork, base = self.fork_point, self.pull.merge_base
