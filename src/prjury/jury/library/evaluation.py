@@ -298,7 +298,7 @@ def _context(
         None if error is None else printable(error),
         {**metadata, **(known or {})},
         trajectory=metadata.get("tool_calls") or metadata.get("tools") if message else None,
-        diff=None if before is None or after is None else compare_texts(before, after),
+        diff=None if before is None or after is None else printable(compare_texts(before, after)),
     )
 
 

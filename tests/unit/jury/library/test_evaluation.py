@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import os
 import subprocess
 import sys
 import threading
@@ -203,6 +204,12 @@ def test_what_a_call_changes_in_its_workspace_is_the_diff_which_git_can_apply(
 
     asyncio.run(evaluate_async("g", lambda: None, keep, tmp_path))
     assert (contexts[0].diff, seen(lambda: "done")[1].diff) == ("", None)
+
+
+def test_a_name_that_is_no_text_is_written_as_escapes_in_the_diff(tmp_path: Path) -> None:
+    name = os.fsencode(tmp_path) + b"/\xff.txt"
+    diff = seen(lambda: Path(os.fsdecode(name)).write_text("x\n"), tmp_path)[1].diff
+    assert (diff or "").encode().startswith(b"--- /dev/null\n+++ b/\\udcff.txt\n")
 
 
 def test_the_diff_of_a_long_text_is_made_in_time(tmp_path: Path) -> None:
