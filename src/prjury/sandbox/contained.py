@@ -250,6 +250,7 @@ class ContainedShell:
 
     def _new_log(self, argv: Sequence[str]) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
+        self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)  # a program may have removed it
         place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._logs))
         return place / f"{next(self._numbers):02d}-{name}.log"
 

@@ -83,6 +83,7 @@ class Usage:
     limits: Limits
     _processes_due: float = field(default_factory=lambda: time.monotonic() + _MEASURED_EVERY)
     _disk_due: float = 0.0
+    _least_free: int = 0
 
     def find_excess(self) -> str | None:
         """Return the limit that is exceeded, if it is time to look and one is."""
@@ -95,7 +96,8 @@ class Usage:
             return "process_limit"
         if sum(map(_resident, pids)) > self.limits.memory:
             return "memory_limit"
-        return self._measure_disk(now) if now >= self._disk_due else None
+        is_due = now >= self._disk_due or self._count_free() < self._least_free
+        return self._measure_disk(now) if is_due else None
 
     def _measure_disk(self, started: float) -> str | None:
         size = files = 0
@@ -106,9 +108,15 @@ class Usage:
                 files += 1
         ended = time.monotonic()
         self._disk_due = ended + min(20.0, max(1.0, 50 * (ended - started)))
+        self._least_free = self._count_free() + size - self.limits.disk
         if size > self.limits.disk:
             return "disk_limit"
         return "file_limit" if files > self.limits.files else None
+
+    def _count_free(self) -> int:
+        """Count the free bytes of the disk; one that fills quickly is measured sooner."""
+        status = os.statvfs(self.places[0]) if self.places else None
+        return status.f_bfree * status.f_frsize if status else 0
 
 
 def _resident(pid: int) -> int:

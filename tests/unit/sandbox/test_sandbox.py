@@ -30,7 +30,7 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
 from prjury.sandbox.environment import is_refused, machine_memory, make_environment, smaller_machine
 from prjury.sandbox.reach import Powers
-from prjury.sandbox.run import Limits
+from prjury.sandbox.run import Limits, Usage
 from prjury.scratch import have_removed, remove
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/dev/null/operator"}
@@ -247,6 +247,22 @@ def test_too_much_memory(tmp_path: Path) -> None:
 )
 def test_too_much_on_the_disk(tmp_path: Path, limits: Limits, script: str, stopped: str) -> None:
     assert Bench(tmp_path, limits=limits).sh(script, timeout=80).stopped == stopped
+
+
+def test_a_disk_that_fills_quickly_is_measured_at_once(tmp_path: Path) -> None:
+    usage = Usage(os.getpid(), [tmp_path], Limits(disk=8 << 20), 0.0)
+    assert usage.find_excess() is None
+    with (tmp_path / "a").open("wb") as file:
+        file.write(b"x" * (40 << 20))
+        os.fsync(file.fileno())
+    time.sleep(0.6)  # by the clock alone, the disk is measured after a second
+    assert usage.find_excess() == "disk_limit"
+
+
+def test_logs_go_on_after_a_program_has_removed_their_directory(bench: Bench) -> None:
+    logs = bench.sh("echo one").log.parent.parent
+    shutil.rmtree(logs)
+    assert bench.sh("echo two").log.read_text() == "two\n"
 
 
 def test_a_program_that_kills_the_launcher(tmp_path: Path, marker: str) -> None:
