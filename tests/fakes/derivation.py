@@ -14,7 +14,7 @@ from typing import Any
 from prjury.app.registry import voting_strategy
 from prjury.errors import ExitCode, UsageError
 from prjury.jury.cascade import Tier, stop_reason
-from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count
+from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count_ballots
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Judgment
@@ -117,7 +117,7 @@ class _Recount:
         voting: VotingStrategy = voting_strategy(self.tiers[name].voting)
         if lowering := frozenset(map(str, counts.get(LOWERING, ()))):
             voting = NeverLifting(voting, lowering)
-        return count(NeverOverruling(voting), ballots)
+        return count_ballots(NeverOverruling(voting), ballots)
 
 
 def _roster(report: ReportJson, tiers: Sequence[TierConfig], verdict: Verdict) -> Iterator[str]:

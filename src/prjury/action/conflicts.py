@@ -52,9 +52,9 @@ def conflicts(job: Job) -> JobResult:
     with job.dependencies.connect(event, job.inputs) as client:
         watch = _Watch(job, event, client)
         if event.kind is EventKind.PUSH:
-            watch.look_through()
+            watch.look_at_pulls_onto_moved_base()
         else:
-            watch.look_at_one()
+            watch.look_at_changed_pull()
     return watch.finish()
 
 
@@ -68,7 +68,7 @@ class _Watch:
     observations: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def look_at_one(self) -> None:
+    def look_at_changed_pull(self) -> None:
         """Look at the event's own pull request; where the gate is a status, close it first."""
         number = self.event.number or 0
         if self.event.action == "edited" and not self.event.moved:
@@ -103,7 +103,7 @@ class _Watch:
         except SourceError:
             return ""
 
-    def look_through(self) -> None:
+    def look_at_pulls_onto_moved_base(self) -> None:
         """Look at the pull requests onto the branch that has moved."""
         base = self.event.pull.base
         if not (base.ref and base.sha):

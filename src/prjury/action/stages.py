@@ -36,7 +36,7 @@ from prjury.app.stages.codec import (
     verdict_to_text,
 )
 from prjury.app.stages.collect import collect as collect_stage
-from prjury.app.stages.decide import decide as decide_stage
+from prjury.app.stages.decide import ask_needed_models
 from prjury.app.stages.evidence import NoEvidence
 from prjury.app.stages.junit import junit_evidence, read_junit
 from prjury.app.stages.publish import opinions_without_models, publish_stage
@@ -143,7 +143,7 @@ def decide(job: Job) -> JobResult:
     if isinstance(evidence, NoEvidence):
         return job.end_idle(evidence.reason, is_open=True)
     digest = sha256(content)
-    opinions = decide_stage(evidence, digest, _make_request(job, None), _make_environment(job))
+    opinions = ask_needed_models(evidence, digest, _make_request(job, None), _make_environment(job))
     report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)

@@ -100,7 +100,7 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         workspace = context.workspace
         if workspace is None or judgment.status is Status.ERROR:
             return judgment
-        return _verify_places(judgment, workspace)
+        return _demote_unplaced(judgment, workspace)
 
     def asking_confidence(self) -> Self:
         """Return the audit itself: its form asks for a confidence."""
@@ -122,7 +122,7 @@ def lower_assessment(reply: str, names: Iterable[str]) -> Judgment:
     return judgment
 
 
-def _verify_places(judgment: Judgment, root: Path) -> Judgment:
+def _demote_unplaced(judgment: Judgment, root: Path) -> Judgment:
     """Have what is not in the workspace count as a hint."""
     workspace = Workspace(root.resolve())
     checks: list[Check] = []

@@ -54,7 +54,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         casting = seat_leniently(casting, config, request.dismissals)
     seating = seat(config, ports, change.unwanted, casting)
     if request.models:
-        wired.models.warm()
+        wired.models.start_loading_clients()
     context = change.look_around(change.start_clock())
     interface = steps.find_interface(change, context.deadline)
     branches = change.branch_judges(ports, interface, build=request.build)

@@ -22,7 +22,7 @@ from prjury.errors import PrJuryError, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
 from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import find_requested, find_requests
-from prjury.judges.backport.requests.branches import Chosen, bare, release_branches
+from prjury.judges.backport.requests.branches import ChosenBranches, bare, choose_target_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import Verdict
@@ -139,24 +139,24 @@ class OpenedChange(Struct, frozen=True):
             self.snapshot, ports, self.config, build, thorough=requested, interface=interface
         )
 
-    def choose_branches(self, *, alone: bool = False, texts: bool = True) -> Chosen:
+    def choose_branches(self, *, alone: bool = False, texts: bool = True) -> ChosenBranches:
         """The release branches of the operator, of requests and of the policy."""
         own_names = self.request.backport_to
         if (own_names and alone) or self.request.target.uncommitted:
-            return Chosen(tuple(dict.fromkeys(own_names)))
+            return ChosenBranches(tuple(dict.fromkeys(own_names)))
         operator = self.snapshot.store.operator
         try:
             branches, default = operator.branches(), operator.default_branch().ref
         except SourceError as error:
-            return Chosen(own_names, (f"the release branches cannot be listed: {error}",))
-        taken = release_branches(branches, default, self.config.backport, self.pull.base.ref)
+            return ChosenBranches(own_names, (f"the release branches cannot be listed: {error}",))
+        taken = choose_target_branches(branches, default, self.config.backport, self.pull.base.ref)
         own = self.config.publish.labels.get("backport")
         sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in branches if bare(branch.name) not in aside]
         requested, notes = find_requested(sources, others)
         names = dict.fromkeys((*own_names, *taken.names, *requested))
-        return Chosen(tuple(names), (*taken.notes, *notes), taken.skipped)
+        return ChosenBranches(tuple(names), (*taken.notes, *notes), taken.skipped)
 
 
 @contextmanager

@@ -48,9 +48,9 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
 
     root = SgRoot(job["text"], job["language"]).root()
     if job.get("publics"):
-        from prjury.code.publics.declared import find_declared  # noqa: PLC0415 - as above
+        from prjury.code.publics.declared import read_publics_json  # noqa: PLC0415 - as above
 
-        return find_declared(root, job["language"])
+        return read_publics_json(root, job["language"])
     if job.get("definitions"):
         from prjury.code.outline import find_definitions  # noqa: PLC0415 - as above
 

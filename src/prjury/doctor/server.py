@@ -70,8 +70,8 @@ def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
         setup,
         rights.repo,
         facts,
-        _or_why(lambda: rights.rules(branch)),
-        _or_why(lambda: rights.protection(branch)),
+        _or_why(lambda: rights.read_ruleset_checks(branch)),
+        _or_why(lambda: rights.read_protection_checks(branch)),
         rights.actions_app,
     )
     yield from examine(standing, CHECKS)

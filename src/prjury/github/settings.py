@@ -76,7 +76,7 @@ class RepoSettings:
             lambda: _read_facts(*self._hub.api.requester.requestJsonAndCheck("GET", path)),
         )
 
-    def rules(self, branch: str) -> BranchRules:
+    def read_ruleset_checks(self, branch: str) -> BranchRules:
         """Return what the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
         doing = f"read the rules of {branch}"
@@ -86,7 +86,7 @@ class RepoSettings:
             any(at(entry, "type") == "merge_queue" for entry in entries),
         )
 
-    def protection(self, branch: str) -> tuple[RequiredCheck, ...]:
+    def read_protection_checks(self, branch: str) -> tuple[RequiredCheck, ...]:
         """The checks that the classic protection of a branch asks for; none without one.
 
         Without the right to read it, checks may still be in the description of the branch;

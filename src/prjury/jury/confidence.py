@@ -57,12 +57,12 @@ def title_of(strategy: ConfidenceStrategy | None) -> str:
     return str(getattr(strategy, "__name__", type(strategy).__name__))
 
 
-def confidence(
+def confidence_of(
     strategy: ConfidenceStrategy | None, ballot: Ballot, ballots: Sequence[Ballot]
 ) -> float | None:
     """Return how sure this ballot of the round is, 0..1; None where nothing can be said.
 
-    An error is no answer, so it has no confidence. A function's number outside 0..1 is refused.
+    Without a strategy it is the judge's own; an error has none. A number outside 0..1 is refused.
     """
     judgment = ballot.judgment
     if judgment.status is Status.ERROR:

@@ -10,17 +10,19 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOBODY_VOTED, Ballot, VotingStrategy
 
 
-def count(voting: VotingStrategy, ballots: Sequence[Ballot], *, lift: bool = False) -> Judgment:
+def count_ballots(
+    voting: VotingStrategy, ballots: Sequence[Ballot], *, models_lift: bool = False
+) -> Judgment:
     """The judgment of the whole jury.
 
     Judges that are backed by a model may lower what the deterministic ones say among themselves;
     they lift it only if that is allowed. A jury in which nobody voted does not pass, whatever the
     strategy says: a threshold of 0 is reached by errors that count as fails.
     """
-    judgment = _aggregate(voting, ballots)
-    if judgment.status is Status.PASS and not has_vote(ballots):
-        return _describe_unearned(judgment, ballots)
-    return judgment if lift else hold_down(judgment, JudgeType.DETERMINISTIC, voting, ballots)
+    outcome = _aggregate(voting, ballots)
+    if outcome.status is Status.PASS and not has_vote(ballots):
+        return _describe_unearned(outcome, ballots)
+    return outcome if models_lift else hold_down(outcome, JudgeType.DETERMINISTIC, voting, ballots)
 
 
 def has_vote(ballots: Sequence[Ballot]) -> bool:
@@ -103,7 +105,7 @@ class NeverLifting:
         if not others or len(others) == len(ballots):
             return judgment
         judgment = self._naming(judgment)
-        alone = self._naming(count(self.inner, others))
+        alone = self._naming(count_ballots(self.inner, others))
         if _rank(judgment) >= _rank(alone):
             return judgment
         names = ", ".join(sorted(self.lowering))

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, read_strategy
-from prjury.jury.count import count
+from prjury.jury.count import count_ballots
 from prjury.jury.guard import Listener, catch_crash, hear, itself, patience, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Judgment
@@ -173,7 +173,9 @@ class Jury(Bench[ContextT]):
             listener=listener,
             parallel=self.parallel,
         )
-        counted = catch_crash(lambda: count(self.voting, ballots, lift=self.models_lift), itself)
+        counted = catch_crash(
+            lambda: count_ballots(self.voting, ballots, models_lift=self.models_lift), itself
+        )
         return JuryVerdict(counted, ballots)
 
 

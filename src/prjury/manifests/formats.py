@@ -249,14 +249,14 @@ def reader_of(path: str, language: str) -> Reader:
     return kind.reader
 
 
-def directory_of(path: str) -> str:
+def project_directory_of(build_file: str) -> str:
     """The directory to which a build file belongs: ``requirements/`` and ``gradle/`` are parts."""
     for tail in _BY_TAIL:
-        if f"/{path}".endswith(f"/{tail}"):
-            return path[: -len(tail)].rstrip("/")
-    directory = posixpath.dirname(path)
-    if format_of(path) is _SHARED_SCRIPT:
+        if f"/{build_file}".endswith(f"/{tail}"):
+            return build_file[: -len(tail)].rstrip("/")
+    directory = posixpath.dirname(build_file)
+    if format_of(build_file) is _SHARED_SCRIPT:
         return posixpath.dirname(directory)
-    if path.endswith(LISTS):
+    if build_file.endswith(LISTS):
         return f"/{directory}/".partition(f"/{_FOLDER}/")[0].strip("/")
     return directory

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from prjury.manifests.formats import directory_of, format_of
+from prjury.manifests.formats import format_of, project_directory_of
 from prjury.manifests.lineage import Chain
 from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.tree import (
@@ -53,14 +53,14 @@ class Project(Struct, frozen=True):
         by_key = {sides.key: sides for sides in self.of_file.values()}
         return tuple(by_key[key] for key in sorted(by_key))
 
-    def files_of(self, module: str) -> Iterator[tuple[str, str]]:
-        """Path and object name of each file that the module has at the base."""
+    def list_base_files(self, module: str) -> Iterator[TreeEntry]:
+        """Each regular file that the module has at the base."""
         places = BuildFilesByDirectory.of(build_files(self.base))
         for entry in self.base:
             if entry.mode in REGULAR_MODES:
                 build_file = places.nearest(entry.path, family_of(entry.path)) or ""
                 if printable(build_file) == module:
-                    yield entry.path, entry.blob
+                    yield entry
 
     @classmethod
     def read(cls, pull: PullRequest, repository: Repository, paths: Iterable[str]) -> Project:
@@ -133,7 +133,7 @@ class _Borders(Struct, frozen=True):
     def _is_fresh(self, build_file: str) -> bool:
         """Return true if a build file that is new begins a module rather than cuts into one."""
         kind = format_of(build_file)
-        directory = directory_of(build_file)
+        directory = project_directory_of(build_file)
         loose = kind is not None and kind.loose
         return not loose and "src" not in directory.split("/") and directory not in self.existing
 
@@ -221,5 +221,5 @@ def _family(build_file: str) -> str:
 
 
 def _list_own_names(place: str, chain: Chain) -> tuple[str, ...]:
-    directory = posixpath.basename(directory_of(place))
+    directory = posixpath.basename(project_directory_of(place))
     return tuple(name for name in (directory, chain.name) if name)

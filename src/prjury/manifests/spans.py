@@ -257,7 +257,7 @@ def maven(text: str) -> VersionSpan | None:
     """Exact versions, Maven's ranges and Gradle's ``4.+``."""
     ranges = _RANGE.findall(text)
     if ranges:
-        return _hull(ranges)
+        return _span_of_ordered_ranges(ranges)
     if dynamic := _DYNAMIC.fullmatch(text):
         return starting(_split_numbers(dynamic[1]))
     return exact(text)
@@ -276,7 +276,7 @@ def _split_numbers(dotted: str) -> Numbers:
     return tuple(int(part) for part in dotted.rstrip(".").split("."))
 
 
-def _hull(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
+def _span_of_ordered_ranges(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
     """The smallest span around Maven's ranges; ``[4.0]`` is exactly that version."""
     _, low_text, _, _, _ = ranges[0]
     opening, last_low, comma, high_text, closing = ranges[-1]

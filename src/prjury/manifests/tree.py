@@ -17,8 +17,8 @@ from prjury.manifests.formats import (
     POM,
     SCRIPTS,
     ManifestFormat,
-    directory_of,
     format_of,
+    project_directory_of,
 )
 from prjury.manifests.gradle import managing, read_catalog, read_script, read_script_bytes
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
@@ -63,7 +63,7 @@ class BuildFilesByDirectory(Struct, frozen=True):
         by_place: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
         for path in paths:
             if kind := format_of(path):
-                by_place[kind.family, directory_of(path)].append((kind.rank, path))
+                by_place[kind.family, project_directory_of(path)].append((kind.rank, path))
         return cls(
             {place: [path for _, path in sorted(files)] for place, files in by_place.items()}
         )
@@ -82,7 +82,7 @@ class BuildFilesByDirectory(Struct, frozen=True):
     def list_around(self, build_file: str) -> list[list[str]]:
         """A module's build files in its directory and in each one above, without Maven's."""
         family = _kind(build_file).family
-        inside = f"{directory_of(build_file)}/x".lstrip("/")
+        inside = f"{project_directory_of(build_file)}/x".lstrip("/")
         places = (self.by_place.get((family, directory), ()) for directory in _upwards(inside))
         return [[path for path in files if not _is_pom(path)] for files in places]
 
@@ -107,7 +107,7 @@ class BuildTree:
         kind = format_of(build_file)
         if kind is None or kind.family == "jvm":
             return build_file in self.blobs
-        return self.places.anchor(directory_of(build_file), kind.family) is not None
+        return self.places.anchor(project_directory_of(build_file), kind.family) is not None
 
     def chain(self, build_file: str) -> Chain:
         """The module's build files and what it inherits; `load` must have been given it."""

@@ -187,7 +187,7 @@ class ModelPanel:
             refusal=self._budget.refusal,
         )
 
-    def warm(self) -> None:
+    def start_loading_clients(self) -> None:
         """Begin to load the clients of the seated models, which takes seconds; return at once."""
         with self._lock:
             providers = sorted({choice.provider for choice in self._models} & set(HOSTED))

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from prjury.errors import ConfigError, SourceError
 from prjury.policy.fields import is_inside
+from prjury.policy.yaml_reader import read_yaml
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks.files import decode_pack
@@ -76,9 +77,8 @@ def _packs_at(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
 
 
 def _load(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> LoadedPack:
-    cases, beside = None, _cases_of(name)
-    if beside in tree:
-        cases = (_read(beside, tree, repository), beside)
+    beside = _cases_of(name)
+    cases = read_yaml(_read(beside, tree, repository), beside, LARGEST) if beside in tree else None
     return check_pack(read_pack(_read(name, tree, repository), name, cases))
 
 

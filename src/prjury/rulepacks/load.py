@@ -147,7 +147,7 @@ def require_distinct(packs: Sequence[LoadedPack]) -> list[LoadedPack]:
 def load(path: Path, find_problems: FindProblems = find_broken) -> LoadedPack:
     """Load one pack with its tests, checked."""
     beside = cases_of(path)
-    cases = (text_of(beside, LARGEST), str(beside)) if beside.is_file() else None
+    cases = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST) if beside.is_file() else None
     return check_pack(read_pack(text_of(path, LARGEST), str(path), cases), find_problems)
 
 
@@ -167,14 +167,14 @@ def cases_of(path: Path) -> Path:
     return path.with_name(path.stem + CASES)
 
 
-def read_pack(text: str, source: str, cases: tuple[str, str] | None = None) -> LoadedPack:
-    """Read a pack, and the text and source of its cases; only structure and regexes are checked."""
+def read_pack(text: str, source: str, cases: Document | None = None) -> LoadedPack:
+    """Read a pack, with its cases if there are any; only structure and regexes are checked."""
     document = read_yaml(text, source, LARGEST)
     if isinstance(document.value, dict) and "rule" in document.value:
         problem = "rule: a rule of ast-grep's own; in a pack it is the `ast-grep` of a `match`"
         raise pack_error(position(document, ("rule",)), problem)
     loaded = LoadedPack(read_part(Pack, document), partial(position, document))
-    return _with_cases(loaded, read_yaml(*cases, LARGEST)) if cases else loaded
+    return _with_cases(loaded, cases) if cases else loaded
 
 
 def _refuse(pack: Pack, match: Match, language: Language) -> str | None:

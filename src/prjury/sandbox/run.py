@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -34,6 +34,7 @@ _TICK_SECONDS, _MEASURED_EVERY = 0.2, 0.5
 #: How long the launcher may need to kill everything before it is killed itself.
 _KILL_SECONDS = 8.0
 _KILLED = -int(signal.SIGKILL)
+LimitCode: TypeAlias = Literal["process_limit", "memory_limit", "disk_limit", "file_limit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,10 @@ class LastLine:
             return
         self.size = size
         end = os.pread(self.log.fileno(), 4096, max(0, size - 4096)).decode("utf-8", "replace")
-        lines = [line for part in _LINE_BREAKS.split(end) if (line := _strip_controls(part))]
+        parts = (_CONTROL.sub("", part).strip() for part in _LINE_BREAKS.split(end))
+        lines = [part[:_LONGEST_LINE] for part in parts if part]
         if lines:
             self.progress.say(lines[-1])
-
-
-def _strip_controls(line: str) -> str:
-    return _CONTROL.sub("", line).strip()[:_LONGEST_LINE]
 
 
 @dataclass
@@ -85,7 +83,7 @@ class Usage:
     _disk_due: float = 0.0
     _least_free: int = 0
 
-    def find_excess(self) -> str | None:
+    def find_excess_when_due(self) -> LimitCode | None:
         """Return the limit that is exceeded, if it is time to look and one is."""
         now = time.monotonic()
         if now < self._processes_due:
@@ -99,7 +97,7 @@ class Usage:
         is_due = now >= self._disk_due or self._count_free() < self._least_free
         return self._measure_disk(now) if is_due else None
 
-    def _measure_disk(self, started: float) -> str | None:
+    def _measure_disk(self, started: float) -> LimitCode | None:
         size = files = 0
         for place in self.places:
             for entry in walk(place):
@@ -189,7 +187,7 @@ class ProcessRun:
     ) -> None:
         if self.outcome:
             return
-        self.stopped = usage.find_excess()
+        self.stopped = usage.find_excess_when_due()
         if self.stopped:
             self.kill_at = now
         elif not deadline.remaining:

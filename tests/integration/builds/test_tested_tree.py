@@ -12,7 +12,7 @@ import pytest
 from integration.builds.court import Court, write
 from integration.builds.sample import Tree
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.origins import ImportedCode, find_packages
+from prjury.judges.builds.origins import ImportedCode, find_import_names
 from prjury.jury.judgment import Status
 
 PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'
@@ -190,7 +190,7 @@ def test_another_checkout_is_found_wherever_the_package_begins(
 )
 def test_the_topmost_packages_or_modules_are_the_project_s(path: str) -> None:
     below = path.replace("__init__.py", "api/__init__.py")
-    assert find_packages({path, below, "tests/app/test_it.py", "backend/run.py"}) == {"app"}
+    assert find_import_names({path, below, "tests/app/test_it.py", "backend/run.py"}) == {"app"}
 
 
 @pytest.mark.parametrize(

@@ -52,8 +52,11 @@ def test_a_repository_that_cannot_be_seen_is_told() -> None:
 def test_rules_are_read_from_all_pages() -> None:
     many = [rule_payload("octo/shop", f"check-{n}", None, n) for n in range(1, 150)]
     with running() as fake, rights(fake) as port:
-        fake.rules["main"] = [*many, rule_payload("octo/shop", "prjury", ACTIONS_APP, 200)]
-        found = port.rules("main")
+        fake.rules["main"] = [
+            *many,
+            rule_payload("octo/shop", "prjury", ACTIONS_APP, 200),
+        ]
+        found = port.read_ruleset_checks("main")
     assert len(found.checks) == 150
     assert found.checks[0] == RequiredCheck("check-1", None, "ruleset 1")
     assert found.checks[-1] == RequiredCheck("prjury", ACTIONS_APP, "ruleset 200")
@@ -62,9 +65,9 @@ def test_rules_are_read_from_all_pages() -> None:
 
 def test_the_protection_names_its_checks() -> None:
     with running() as fake, rights(fake) as port:
-        assert port.protection("main") == ()
+        assert port.read_protection_checks("main") == ()
         fake.protections["main"] = {"prjury": ACTIONS_APP, "lint": None}
-        assert port.protection("main") == (
+        assert port.read_protection_checks("main") == (
             RequiredCheck("prjury", ACTIONS_APP, "the branch protection"),
             RequiredCheck("lint", None, "the branch protection"),
         )
@@ -73,14 +76,14 @@ def test_the_protection_names_its_checks() -> None:
 def test_who_may_not_read_the_protection_sees_the_checks_of_the_branch() -> None:
     with running() as fake, rights(fake, JOB) as port:
         fake.protections["main"] = {"prjury": ACTIONS_APP}
-        assert port.protection("main") == (
+        assert port.read_protection_checks("main") == (
             RequiredCheck("prjury", ACTIONS_APP, "the branch protection"),
         )
 
 
 def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> None:
     with running() as fake, rights(fake, JOB) as port, pytest.raises(SourceError) as caught:
-        port.protection("main")
+        port.read_protection_checks("main")
     assert caught.value.reason == "permission"
     assert "administration: read" in caught.value.remedy
 

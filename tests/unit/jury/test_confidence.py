@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.confidence import Confidence, confidence, read_strategy, title_of
+from prjury.jury.confidence import Confidence, confidence_of, read_strategy, title_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import Ballot
 
@@ -24,7 +24,7 @@ def cast_by(*statuses: Status) -> list[Ballot]:
 
 def taken(strategy: Any, judgment: Judgment) -> float | None:
     ballot = Ballot("a", judgment)
-    return confidence(strategy, ballot, [ballot])
+    return confidence_of(strategy, ballot, [ballot])
 
 
 # Strategies by name, or functions.
@@ -85,7 +85,7 @@ def test_self_report_is_the_judgments_own(judgment: Judgment) -> None:
 def test_an_error_has_no_confidence(strategy: Any, reported: float | None) -> None:
     judgment = Judgment(ERROR, "x", confidence=reported, metadata={"flipped": False})
     ballots = [Ballot("a", judgment), Ballot("b", judgment)]
-    assert confidence(strategy, ballots[0], ballots) is None
+    assert confidence_of(strategy, ballots[0], ballots) is None
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,13 @@ def test_agreement_is_the_share_of_the_other_votes(
     statuses: list[Status], expected: list[float | None]
 ) -> None:
     ballots = cast_by(*statuses)
-    assert [confidence("agreement", ballot, ballots) for ballot in ballots] == expected
+    assert [confidence_of("agreement", ballot, ballots) for ballot in ballots] == expected
 
 
 @given(strategies.benches())
 def test_agreement_is_a_share(ballots: list[Ballot]) -> None:
     for ballot in ballots:
-        share = confidence(Confidence.AGREEMENT, ballot, ballots)
+        share = confidence_of(Confidence.AGREEMENT, ballot, ballots)
         assert share is None or 0.0 <= share <= 1.0
 
 

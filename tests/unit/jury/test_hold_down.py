@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.count import count, hold_down
+from prjury.jury.count import count_ballots, hold_down
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
@@ -54,7 +54,7 @@ def test_nobody_lifts_what_the_certain_ones_come_to(
 def test_a_model_breaks_no_tie_of_the_certain_ones() -> None:
     tied = [Ballot("a", Judgment.passed("fine")), Ballot("b", Judgment.failed("red"))]
     model = Ballot("m", Judgment.passed("lovely"), type=MODEL)
-    said = count(MajorityVoting(TiePolicy.ABSTAIN), [*tied, model])
+    said = count_ballots(MajorityVoting(TiePolicy.ABSTAIN), [*tied, model])
     assert (said.status, said.metadata["reason"]) == (ABSTAIN, "tie")
     assert said.metadata["held_down_from"] == "pass"
 
@@ -62,7 +62,7 @@ def test_a_model_breaks_no_tie_of_the_certain_ones() -> None:
 def test_a_certain_one_whose_seat_is_dropped_holds_nobody_down() -> None:
     dropped = Ballot("a", Judgment.passed("fine"), 0.0)
     model = Ballot("m", Judgment.passed("lovely"), type=MODEL)
-    assert count(WeightedAverageVoting(), [dropped, model]).status is PASS
+    assert count_ballots(WeightedAverageVoting(), [dropped, model]).status is PASS
 
 
 @given(strategies.voting_strategies(), strategies.benches(), st.lists(strategies.ballots()))
@@ -75,7 +75,7 @@ def test_more_models_never_make_a_bench_pass(
     ]
     sure = certain(ballots)
     if sure and voting.aggregate(sure).status in DOWN:
-        assert count(voting, [*sure, *models]).status in DOWN
+        assert count_ballots(voting, [*sure, *models]).status in DOWN
 
 
 @given(strategies.voting_strategies(), strategies.benches())
@@ -84,12 +84,12 @@ def test_certain_judges_among_themselves_are_counted_as_they_are(
 ) -> None:
     sure = certain(ballots)
     if any(ballot.judgment.status in {PASS, FAIL} for ballot in sure):
-        assert count(voting, sure) == voting.aggregate(sure)
+        assert count_ballots(voting, sure) == voting.aggregate(sure)
 
 
 @given(strategies.voting_strategies(), strategies.benches([ABSTAIN, ERROR]))
 def test_where_nobody_votes_nothing_passes(voting: VotingStrategy, ballots: list[Ballot]) -> None:
-    assert count(voting, ballots).status is not PASS
+    assert count_ballots(voting, ballots).status is not PASS
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_where_nobody_votes_nothing_passes(voting: VotingStrategy, ballots: list
 )
 def test_errors_do_not_reach_a_threshold_of_zero(other: Judgment, expected: Status) -> None:
     ballots = [Ballot("a", Judgment.errored("crashed")), Ballot("b", other)]
-    said = count(AverageVoting(0.0), ballots)
+    said = count_ballots(AverageVoting(0.0), ballots)
     assert (said.status, said.score) == (expected, None)
     assert said.reasoning.startswith("nobody voted, so nothing passed: mean 0.00 of ")
     assert said.metadata["reason"] == "nobody_voted"
@@ -112,11 +112,11 @@ def test_a_strategy_of_ones_own_passes_no_abstentions() -> None:
         def aggregate(self, ballots: object, /) -> Judgment:
             return Judgment.passed("why not")
 
-    said = count(Generous(), [Ballot("a", Judgment.abstained("not mine"))])
+    said = count_ballots(Generous(), [Ballot("a", Judgment.abstained("not mine"))])
     assert said == Judgment.abstained(
         "nobody voted, so nothing passed: why not", metadata={"reason": "nobody_voted"}
     )
-    assert count(Generous(), [Ballot("a", Judgment.failed("no"))]).status is PASS
+    assert count_ballots(Generous(), [Ballot("a", Judgment.failed("no"))]).status is PASS
 
 
 @pytest.mark.parametrize("kind", [MODEL, JudgeType.AGENT, JudgeType.HYBRID])

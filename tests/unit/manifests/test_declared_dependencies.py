@@ -7,7 +7,7 @@ from msgspec import ValidationError
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source
-from prjury.judges.patterns.match import Active, FileScan
+from prjury.judges.patterns.match import ActiveRule, FileScan
 from prjury.policy.fields import convert_section
 from prjury.rulepacks.rule import ManifestMatch, Pack
 
@@ -42,7 +42,7 @@ def found(language: str, path: str, text: str, **manifest: object) -> list[int]:
         Pack,
     )
     source = Source.of(text, LANGUAGES[language])
-    scan = FileScan(path, source, text.encode(), [Active(pack, pack.rules[0])])
+    scan = FileScan(path, source, text.encode(), [ActiveRule(pack, pack.rules[0])])
     return [hit.lines[0] for hit in scan.hits(None)]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.manifests.formats import directory_of, format_of, reader_of
+from prjury.manifests.formats import format_of, project_directory_of, reader_of
 from prjury.manifests.manifest import ECOSYSTEMS, FAMILIES, Manifest, ManifestError
 from prjury.manifests.spans import SPANS
 
@@ -115,7 +115,7 @@ def test_what_is_a_build_file(path: str, family: str | None) -> None:
     ],
 )
 def test_the_directory_of_a_build_file(path: str, directory: str) -> None:
-    assert directory_of(path) == directory
+    assert project_directory_of(path) == directory
 
 
 def test_an_ecosystem_is_complete() -> None:

@@ -135,7 +135,7 @@ def test_the_limits_hold_for_all_models_together(tmp_path: Path) -> None:
 def test_to_warm_without_a_hosted_model_loads_nothing(tmp_path: Path) -> None:
     models = seated(flag=script(tmp_path / "s.json", {"text": "yes"}))
     models.panel()
-    models.warm()
+    models.start_loading_clients()
     assert "models" not in {thread.name for thread in threading.enumerate()}
 
 

@@ -251,12 +251,12 @@ def test_too_much_on_the_disk(tmp_path: Path, limits: Limits, script: str, stopp
 
 def test_a_disk_that_fills_quickly_is_measured_at_once(tmp_path: Path) -> None:
     usage = Usage(os.getpid(), [tmp_path], Limits(disk=8 << 20), 0.0)
-    assert usage.find_excess() is None
+    assert usage.find_excess_when_due() is None
     with (tmp_path / "a").open("wb") as file:
         file.write(b"x" * (40 << 20))
         os.fsync(file.fileno())
     time.sleep(0.6)  # by the clock alone, the disk is measured after a second
-    assert usage.find_excess() == "disk_limit"
+    assert usage.find_excess_when_due() == "disk_limit"
 
 
 def test_logs_go_on_after_a_program_has_removed_their_directory(bench: Bench) -> None:

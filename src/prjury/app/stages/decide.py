@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from msgspec import structs
 
@@ -18,18 +18,19 @@ from prjury.models.memory import memory_at
 from prjury.ports import NoModels, Ports
 
 
-def decide(
-    evidence: StageEvidence, digest: str, request: ReviewRequest, environment: RunEnvironment
+def ask_needed_models(
+    evidence: StageEvidence,
+    evidence_digest: str,
+    request: ReviewRequest,
+    environment: RunEnvironment,
 ) -> Opinions:
-    """Ask the models that the evidence waits for; programs are replayed from it."""
+    """Ask the models that the evidence waits for, and no others; programs are replayed from it."""
     started = time.monotonic()
-    trusted = request.trusts_policy or evidence.trusted
-    trusting = structs.replace(request, trusts_policy=trusted)
+    trusting = structs.replace(request, trusts_policy=request.trusts_policy or evidence.trusted)
     panel = model_panel(trusting, environment, evidence.policy.config)
-    absent: Any = None  # no program runs here
     ports = Ports(
         TakenAlong(evidence.files),
-        absent,
+        cast("Any", None),  # no program runs here
         environment.progress,
         models=NoModels(*evidence.spares) if evidence.spares else panel,
         memory=memory_at(environment.environ, panel.secret),
@@ -37,7 +38,7 @@ def decide(
     )
     casting = replay_records(evidence.records, ask=True)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
-    panel.warm()
+    panel.start_loading_clients()
     seconds = evidence.seconds if request.timeout is None else request.timeout
     context = replace(
         steps.context_of(evidence.pull, seconds), find_call_sites=lambda: evidence.call_sites
@@ -45,11 +46,10 @@ def decide(
     verdict = steps.vote(seating, context, ports.progress)
     asks = evidence.unwanted.model_backed is None
     opinion = steps.ask_opinion(evidence.backports, verdict, ports, context) if asks else None
-    reached = records_of(seating, verdict)
     waited = {place for place, record in evidence.records.items() if record.waits}
     return Opinions(
-        digest,
-        {place: record for place, record in reached.items() if place in waited},
+        evidence_digest,
+        {at: record for at, record in records_of(seating, verdict).items() if at in waited},
         steps.cost_of(verdict, panel.spent, opinion),
         opinion,
         round((time.monotonic() - started) * 1000),

@@ -23,7 +23,7 @@ _MAJOR = re.compile(r"(?:^|[/.])v\d+$")
 _AFFIXES = re.compile(r"^go-|[-.]go$")
 
 
-def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's imports give to packages."""
     for spec in root.find_all(kind="import_spec"):
         path = spec.field("path").text()[1:-1]

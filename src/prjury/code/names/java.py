@@ -37,7 +37,7 @@ def _inside_of(*kinds: str, **more: object) -> Rule:
 _OUT_OF_IMPORTS = {"not": _inside_of("import_declaration", "package_declaration", stopBy="end")}
 
 
-def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's imports bind; its own types hide those of a wildcard."""
     declared = frozenset(
         node.field("name").text() for kind in _DECLARED for node in root.find_all(kind=kind)

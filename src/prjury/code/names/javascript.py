@@ -30,7 +30,7 @@ STRINGS: list[Rule] = [
 ]
 
 
-def find_imported(root: Node) -> Iterator[Binding]:
+def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
     """The names that ``import`` statements bind."""
     for statement in root.find_all(kind="import_statement"):
         source = statement.field("source")
@@ -239,7 +239,7 @@ class ScriptNaming(Struct, frozen=True):
 
     def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
         """The names of imports and ``require``; ``const {a} = b`` binds as well."""
-        bindings_there = [*find_imported(root), *find_required(root)]
+        bindings_there = [*find_import_statement_bindings(root), *find_required(root)]
         modules: dict[str, set[str]] = defaultdict(set)
         for each in bindings_there:
             modules[each.local].add(each.target.removesuffix(".default"))

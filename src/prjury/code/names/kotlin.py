@@ -25,7 +25,7 @@ _IMPORT = re.compile(r"import\s+([\w`]+(?:\.[\w`]+)*)(\.\*)?(?:\s+as\s+(\w+))?")
 _HEADERS = any_kind("import_header", "package_header")
 
 
-def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's imports bind."""
     for node in root.find_all(kind="import_header"):
         match = _IMPORT.match(node.text().strip())

@@ -29,7 +29,7 @@ _BINDS = {
 }
 
 
-def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:  # noqa: ARG001 - Naming
+def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's ``use`` declarations bind."""
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")

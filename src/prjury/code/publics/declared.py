@@ -33,7 +33,7 @@ def load() -> None:
         _reader(name)
 
 
-def find_declared(root: Node, language: str) -> dict[str, Any]:
+def read_publics_json(root: Node, language: str) -> dict[str, Any]:
     """The `Publics` of a text, as JSON has them."""
     publics: Publics = _reader(READERS[language]).read(root)
     errors = root.find_all(kind="ERROR")

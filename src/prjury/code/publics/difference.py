@@ -37,7 +37,7 @@ class Fit(StrEnum):
     INCOMPATIBLE = "incompatible"
 
 
-def _strict(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _fit_exact_signature(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     same = len(old.parameters or ()) == len(new.parameters or ()) and all(
         (one.name, one.optional, one.passing) == (other.name, other.optional, other.passing)
         and _is_same_type(one.type, other.type)
@@ -332,7 +332,7 @@ class _Comparison:
     def _fit(self, old: _Place, new: _Place) -> Fit:
         """Compare the new signature with what users of the old one need."""
         language = new[0].language
-        compare = _FITS.get(language, _strict)
+        compare = _FITS.get(language, _fit_exact_signature)
         return compare(old[1], new[1], lambda name: self._above(language, name))
 
 

@@ -211,7 +211,7 @@ def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
     of_errors = {one.message for one in unique.values() if one.kind == "error" and one.path}
     unloaded = {(one.place, one.message) for one in unique.values() if one.name}
 
-    def is_repeated(failure: Failure) -> bool:
+    def repeats_another(failure: Failure) -> bool:
         if failure.kind == "compile":
             return not failure.name and (failure.place, failure.message) in unloaded
         if failure.kind != "error":
@@ -220,7 +220,7 @@ def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
             return failure.message in of_errors
         return any(text in failure.message for text in tests.get(failure.place, ()))
 
-    return sort_failures(failure for failure in unique.values() if not is_repeated(failure))
+    return sort_failures(failure for failure in unique.values() if not repeats_another(failure))
 
 
 def sort_failures(failures: Iterable[Failure]) -> list[Failure]:

@@ -57,7 +57,7 @@ class ImportedCode:
         """The variables of a run besides its own; none if there is no package."""
         prefix = f"{self.directory}/" if self.directory else ""
         below = [path.removeprefix(prefix) for path in self.paths if path.startswith(prefix)]
-        names = sorted(find_packages(below))
+        names = sorted(find_import_names(below))
         if not names or system in _SELF_CONTAINED:
             return {}
         self.place.mkdir(exist_ok=True)
@@ -68,7 +68,7 @@ class ImportedCode:
         source = [path.removeprefix("src/") for path in below if path.startswith("src/")]
         compiled = any(path.endswith(_COMPILED) for path in source)
         paths = [str(self.place), env.get("PYTHONPATH", "")]
-        if find_packages(source) and not compiled:
+        if find_import_names(source) and not compiled:
             paths.insert(1, str(self.tree / self.directory / "src"))
         return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
@@ -100,7 +100,7 @@ class ImportedCode:
         return any(source and any(map(source.is_relative_to, own)) for source in sources)
 
 
-def find_packages(paths: Collection[str]) -> set[str]:
+def find_import_names(paths: Collection[str]) -> set[str]:
     """The topmost packages of a project, at any depth, or its modules where it has none."""
     packages, modules = set[str](), set[str]()
     homes = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}

@@ -11,7 +11,7 @@ from typing import Any
 import re2
 
 from prjury.code.parser import Range
-from prjury.judges.patterns.match import Active, FileScan, Hit
+from prjury.judges.patterns.match import ActiveRule, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.report.judge_facts import RuleFacts
@@ -34,7 +34,7 @@ class PatternFinding:
     ``fixed`` is the whole line and how sure that is; a renamed file has two fingerprints.
     """
 
-    active: Active
+    active: ActiveRule
     severity: Severity
     path: str
     line: int

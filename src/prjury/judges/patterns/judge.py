@@ -17,7 +17,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
-from prjury.judges.patterns.match import Active, Prefilter
+from prjury.judges.patterns.match import ActiveRule, Prefilter
 from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.jury.judge import JudgeType
@@ -250,7 +250,7 @@ def soften_established(
 
 def _uses_in_code(module: str, regex: str, project: Project, repository: Repository) -> bool:
     pattern = re2.compile(regex.encode())
-    files = ((language_of(printable(path)), blob) for path, blob in project.files_of(module))
+    files = ((language_of(printable(e.path)), e.blob) for e in project.list_base_files(module))
     blobs = sorted({blob for language, blob in files if language and language.parser})[:_MAX_FILES]
     for start in range(0, len(blobs), _BATCH):
         for content in repository.read(blobs[start : start + _BATCH]).values():
@@ -316,12 +316,12 @@ class PatternsJudge:
             if is_code(file, ScanOutcome()) and (language := language_of(printable(file.path)))
         ]
         packs = self.selection.list_packs({language.name for _, language in files})
-        rules = [Active(pack, rule) for pack in packs for rule in pack.rules if rule.clues]
+        rules = [ActiveRule(pack, rule) for pack in packs for rule in pack.rules if rule.clues]
         prefilter = Prefilter(rules)
         paths: set[str] = set()
         for file, language in files:
             candidates = prefilter.candidates("\n".join(line.text for line in file.added_lines))
-            if any(active.matches(language, file.path) for active in candidates):
+            if any(active.list_matches(language, file.path) for active in candidates):
                 paths.add(file.path)
         return frozenset(paths)
 
@@ -382,7 +382,7 @@ class PatternsJudge:
 def _count_rules(
     packs: Iterable[Pack], files: Sequence[FileChange], standing: Mapping[str, ApplicableRules]
 ) -> Iterator[ScannedFiles]:
-    by_file: list[list[Active]] = []
+    by_file: list[list[ActiveRule]] = []
     for file in files:
         language = language_of(printable(file.path))
         rules = standing[file.path].looking(language, file.path) if language else ()

@@ -33,7 +33,7 @@ MARKER = "prjury-ignore"
 
 
 @dataclass(frozen=True)
-class Active:
+class ActiveRule:
     """A rule that holds for a file, with its pack; ``repairs`` if its replacement is there."""
 
     pack: Pack
@@ -51,7 +51,7 @@ class Active:
         reasons = (self.rule.kept_by, self.pack.kept_by)
         return next((reason.code for reason in reasons if reason and reason.code), "")
 
-    def matches(self, language: Language, path: str) -> list[Match]:
+    def list_matches(self, language: Language, path: str) -> list[Match]:
         """The rule's ways of looking at such a file."""
         if language.name not in self.rule.languages:
             return []
@@ -67,9 +67,9 @@ class Active:
 class Prefilter:
     """An RE2 set of the clues of many rules; a text is gone through once for all of them."""
 
-    def __init__(self, rules: Sequence[Active]) -> None:
+    def __init__(self, rules: Sequence[ActiveRule]) -> None:
         self.rules = rules
-        by_clue: dict[str, list[Active]] = defaultdict(list)
+        by_clue: dict[str, list[ActiveRule]] = defaultdict(list)
         for active in rules:
             # GitHub does not tell small letters from capitals.
             ignore_case = "workflow" in active.rule.languages
@@ -82,7 +82,7 @@ class Prefilter:
             self._set.Add(clue)
         self._set.Compile()
 
-    def candidates(self, text: str) -> list[Active]:
+    def candidates(self, text: str) -> list[ActiveRule]:
         """The rules that may find something in the text, in their own order."""
         content = text.encode("utf-8", "surrogateescape")
         hit = self._set.Match(content) or [] if self._owners else []
@@ -97,7 +97,7 @@ class Hit:
     Its spans are characters of the text; ``rewritten`` is a setting as it is called now.
     """
 
-    active: Active
+    active: ActiveRule
     lines: tuple[int, ...]
     spans: tuple[Range, ...] = ()
     rewritten: str | None = None
@@ -121,7 +121,7 @@ class FileScan:
     path: str
     source: Source
     content: bytes
-    rules: Sequence[Active]
+    rules: Sequence[ActiveRule]
 
     @cached_property
     def job(self) -> Job | None:
@@ -132,7 +132,7 @@ class FileScan:
         return job(self.source.text, language, [config for _, config in self._configs])
 
     @cached_property
-    def _configs(self) -> list[tuple[Active, dict[str, object]]]:
+    def _configs(self) -> list[tuple[ActiveRule, dict[str, object]]]:
         language = self.source.language
         return [
             (active, dict(active.pack.config(match, language)))
@@ -147,11 +147,11 @@ class FileScan:
         return str(_AROUND_DOTS.sub(".", text)) if _LOOSE.search(text) else text
 
     @cached_property
-    def _pairs(self) -> list[tuple[Active, Match]]:
+    def _pairs(self) -> list[tuple[ActiveRule, Match]]:
         return [
             (active, match)
             for active in self.rules
-            for match in active.matches(self.source.language, self.path)
+            for match in active.list_matches(self.source.language, self.path)
             if match.may_find(self.source.text, self._tight, self.source.language)
         ]
 
@@ -194,7 +194,7 @@ class FileScan:
                     hit = replace(self._at(active, span), name=name, replacement=new)
                     yield replace(hit, rewritten=new) if plain and new else hit
 
-    def _at(self, active: Active, span: Range) -> Hit:
+    def _at(self, active: ActiveRule, span: Range) -> Hit:
         """A hit on all lines of a short match, or on the first one of a long one."""
         first, last = self.source.line_at(span[0]), self.source.line_at(max(span[0], span[1] - 1))
         lines = tuple(range(first, last + 1)) if last - first < _LONGEST else (first,)

@@ -14,7 +14,7 @@ from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.code.source import Source, UnreadableError, unescape
 from prjury.deadline import Deadline
 from prjury.judges.patterns.findings import repair_of
-from prjury.judges.patterns.match import Active, FileScan, Hit, Prefilter
+from prjury.judges.patterns.match import ActiveRule, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import SEVERITIES, find_outcomes, outcome_of
@@ -44,7 +44,7 @@ class CaseFailure(Struct, frozen=True):
 class PackCase(Struct, frozen=True):
     """Code in a rule's tests, and what the rule should make of it, if its words stand there."""
 
-    active: Active
+    active: ActiveRule
     language: str
     path: KeyPath
     code: str
@@ -90,7 +90,7 @@ class PackCase(Struct, frozen=True):
             return False
         fixes = [other for other in self.active.rule.fix if other is not fix]
         rule = msgspec.structs.replace(self.active.rule, fix=fixes)
-        active = Active(self.active.pack, rule)
+        active = ActiveRule(self.active.pack, rule)
         return self._apply_fix([replace(hit, active=active) for hit in self.hits]) != self.fixed
 
     def _apply_fix(self, hits: Sequence[Hit]) -> str:
@@ -127,7 +127,7 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
 
 
 def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
-    active = Active(pack, pack.rules[number])
+    active = ActiveRule(pack, pack.rules[number])
     prefilter = Prefilter([active])
     for name, cases in sorted(active.rule.tests.code.items()):
         language, path = LANGUAGES[name], ("rules", number, "tests", "code", name)

@@ -12,7 +12,7 @@ from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, unesca
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
 from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repairs, repair_of
-from prjury.judges.patterns.match import MARKER, Active, FileScan, Prefilter
+from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, read_suppressions
 from prjury.jury.judgment import Location
@@ -106,9 +106,9 @@ class _Target:
         """What the pull request adds to it."""
         return "\n".join(unescape(line.text, self.language) for line in self.file.added_lines)
 
-    def rules(self, candidates: Iterable[Active]) -> tuple[Active, ...]:
+    def rules(self, candidates: Iterable[ActiveRule]) -> tuple[ActiveRule, ...]:
         """Those of the candidates that look at the file and hold for it."""
-        looking = (active for active in candidates if active.matches(self.language, self.file.path))
+        looking = (rule for rule in candidates if rule.list_matches(self.language, self.file.path))
         return tuple(held[0] for active in looking if (held := self.standing.of(active)))
 
 
@@ -151,7 +151,7 @@ class PatternScan:
     def _prefilter(self) -> Prefilter:
         standing = {id(each): each for each in self.standing.values()}.values()
         packs = {name: head.pack for each in standing for name, (head, _) in each.outlooks.items()}
-        rules = [Active(pack, rule) for pack in packs.values() for rule in pack.rules]
+        rules = [ActiveRule(pack, rule) for pack in packs.values() for rule in pack.rules]
         return Prefilter(sorted(rules, key=lambda active: active.name))
 
     def _target(self, file: FileChange) -> _Target | None:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from prjury.code.languages import Language
 from prjury.errors import ConfigError
-from prjury.judges.patterns.match import Active
+from prjury.judges.patterns.match import ActiveRule
 from prjury.jury.judgment import Severity
 from prjury.manifests.module import Sides
 from prjury.rulepacks.applicability import (
@@ -31,28 +31,28 @@ class ApplicableRules:
 
     sides: Sides
     outlooks: Mapping[str, BothSides]
-    _held: dict[str, tuple[Active, Severity] | None] = field(default_factory=dict, repr=False)
+    _held: dict[str, tuple[ActiveRule, Severity] | None] = field(default_factory=dict, repr=False)
 
     def any(self) -> bool:
         """Return true if any rule holds at all."""
         return any(self._of(*entry) for entry in self._rules())
 
-    def of(self, active: Active) -> tuple[Active, Severity] | None:
+    def of(self, active: ActiveRule) -> tuple[ActiveRule, Severity] | None:
         """The rule as it holds here, and how severe a finding of it is; None where it does not."""
         outlooks = self.outlooks.get(active.pack.id)
         return self._of(outlooks, active.rule) if outlooks else None
 
-    def basis(self, active: Active) -> Basis:
+    def basis(self, active: ActiveRule) -> Basis:
         """Return the basis of a finding of the rule: the side that decides how severe it is."""
         held, (head, base) = self.of(active), self.outlooks[active.pack.id]
         decides = held is None or head.severity(active.rule) == held[1]
         return (head if decides else base).basis(active.rule)
 
-    def looking(self, language: Language, path: str) -> Iterator[Active]:
+    def looking(self, language: Language, path: str) -> Iterator[ActiveRule]:
         """The rules of these packs that would look at such a file, if they held."""
         for (head, _), rule in self._rules():
-            active = Active(head.pack, rule)
-            if active.matches(language, path):
+            active = ActiveRule(head.pack, rule)
+            if active.list_matches(language, path):
                 yield active
 
     def _rules(self) -> Iterator[tuple[BothSides, PatternRule]]:
@@ -62,12 +62,12 @@ class ApplicableRules:
                 if not family or family in rule.families:
                     yield outlooks, rule
 
-    def _of(self, outlooks: BothSides, rule: PatternRule) -> tuple[Active, Severity] | None:
+    def _of(self, outlooks: BothSides, rule: PatternRule) -> tuple[ActiveRule, Severity] | None:
         pack = outlooks[0].pack
         name = f"{pack.id}/{rule.id}"
         if name not in self._held:
             severity = severity_between(rule, self.sides, *outlooks)
-            active = Active(pack, rule, repairs(pack, rule, self.sides.head))
+            active = ActiveRule(pack, rule, repairs(pack, rule, self.sides.head))
             self._held[name] = (active, severity) if severity else None
         return self._held[name]
 

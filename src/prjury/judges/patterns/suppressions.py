@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from prjury.code.parser import Job, Parsed, Range
 from prjury.code.source import Source
-from prjury.judges.patterns.match import MARKER, Active, FileScan, Hit
+from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Hit
 from prjury.jury.judgment import Severity
 
 #: Names of findings as a whole: every one, and those of APIs that are deprecated, or gone.
@@ -42,7 +42,7 @@ class Directive:
         return f"{self.text} on line {self.line}"
 
 
-def names_of(active: Active, severity: Severity) -> frozenset[str]:
+def names_of(active: ActiveRule, severity: Severity) -> frozenset[str]:
     """Return every name by which a comment can mean a finding of this severity."""
     rule = active.rule
     lesser = severity != "error" and rule.deprecated is not None
@@ -315,7 +315,7 @@ class Suppressions:
         return min(covering, key=lambda directive: directive.label != MARKER, default=None)
 
     def list_unused(
-        self, added: Collection[int], active: Collection[Active]
+        self, added: Collection[int], active: Collection[ActiveRule]
     ) -> list[tuple[str, int]]:
         """Return names and lines of added comments of ours that do nothing in packs that looked."""
         packs = {each.pack.id for each in active}

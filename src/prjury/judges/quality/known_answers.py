@@ -49,13 +49,13 @@ def keep(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
     """Keep answers whose quotes are verified by what was shown."""
     rows = list(shown.rows)
     stored = {
-        name: replace(answer, claims=tuple(_number_rows(claim, rows) for claim in answer.claims))
+        name: replace(answer, claims=tuple(_lines_to_rows(claim, rows) for claim in answer.claims))
         for name, answer in answers.items()
     }
     memory.keep(key, json.dumps(msgspec.to_builtins(stored)))  # which may have half a pair
 
 
-def _number_rows(claim: Claim, rows: Sequence[tuple[Section, ChunkRow]]) -> Claim:
+def _lines_to_rows(claim: Claim, rows: Sequence[tuple[Section, ChunkRow]]) -> Claim:
     """Return a claim whose numbers are those of the chunk's rows, from 1."""
     finding = claim.finding
     at = [

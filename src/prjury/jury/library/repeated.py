@@ -77,7 +77,7 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     """
     heard = tuple(results)
     _refuse_nonsense(heard, total_judges)
-    scores = [_number(result.score, place) for place, result in enumerate(heard)]
+    scores = [_number_of(result.score, place) for place, result in enumerate(heard)]
     valid = {place: score for place, score in enumerate(scores) if score is not None}
     errors, unscored = _errors_of(heard), _find_unscored(heard)
     if not valid:
@@ -115,11 +115,11 @@ def _refuse_nonsense(heard: Sequence[object], total_judges: object) -> None:
         raise ValueError("there are no results to aggregate")
 
 
-def _number(score: Score | None, place: int) -> float | None:
+def _number_of(score: Score | None, result_index: int) -> float | None:
     if isinstance(score, CategoricalScore):
         # The contract's word for a score of the wrong kind is ValueError.
         raise ValueError(  # noqa: TRY004
-            f"result {place} has the score {score.value!r}, which is a word and not a number"
+            f"result {result_index} has the score {score.value!r}, which is a word and not a number"
         )
     if isinstance(score, BooleanScore):
         return score.normalized
@@ -319,10 +319,10 @@ def _describe_uncounted(results: Sequence[Judgment], strategy: str, refusal: str
         label = _common_label(results)
         reasons = {result.metadata.get("reason") for result in results}
         common = reasons.pop() if len(reasons) == 1 else None
-        evidence = _describe_runs(results, strategy, common or label or "nobody_voted")
+        evidence = _refusal_facts(results, strategy, common or label or "nobody_voted")
         return Judgment.abstained(_silence(results, results, "abstained"), label, metadata=evidence)
     if statuses <= {Status.ABSTAIN, Status.ERROR}:
-        evidence = _describe_runs(
+        evidence = _refusal_facts(
             results, strategy, erred[0].metadata.get("reason") or "judge_erred"
         )
         return Judgment.errored(_silence(erred, results, "erred"), metadata=evidence)
@@ -330,7 +330,7 @@ def _describe_uncounted(results: Sequence[Judgment], strategy: str, refusal: str
         f"there is no {strategy} of these runs: {refusal}. Give every judgment a numeric score, or "
         "seat the judge several times in a jury, whose voting counts PASS and FAIL"
     )
-    return Judgment.errored(message, metadata=_describe_runs(results, strategy, "no_numeric_score"))
+    return Judgment.errored(message, metadata=_refusal_facts(results, strategy, "no_numeric_score"))
 
 
 def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str) -> str:
@@ -338,7 +338,7 @@ def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str)
     return f"{len(silent)} of {len(results)} runs {verb}; the first: {first}"
 
 
-def _describe_runs(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
+def _refusal_facts(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
     repeated = {
         "strategy": strategy,
         "aggregate": None,

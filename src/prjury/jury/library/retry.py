@@ -16,8 +16,8 @@ from typing import Any, Generic, cast
 
 from prjury.deadline import Deadline
 from prjury.jury.compose import asking_confidence, kind_of
-from prjury.jury.confidence import Confidence, confidence, title_of
-from prjury.jury.count import count, has_vote, hold_down
+from prjury.jury.confidence import Confidence, confidence_of, title_of
+from prjury.jury.count import count_ballots, has_vote, hold_down
 from prjury.jury.guard import Listener, catch_crash, hear, itself, patience
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
@@ -92,11 +92,7 @@ def _take_outcome(
     seat: Seat[ContextT], ballot: Ballot, ballots: Sequence[Ballot]
 ) -> float | Judgment | None:
     """The ballot's confidence; the error where it cannot be taken, which lifts nothing."""
-
-    def take() -> float | Judgment | None:
-        return confidence(seat.confidence, ballot, ballots)
-
-    return catch_crash(take, itself)
+    return catch_crash(lambda: confidence_of(seat.confidence, ballot, ballots), itself)
 
 
 def _mean(numbers: Sequence[float]) -> float | None:
@@ -249,7 +245,7 @@ class JuryWithRetry(Bench[ContextT]):
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
         if self.chair is None or not has_vote(last.ballots):
-            return catch_crash(lambda: count(self.voting, last.ballots), itself)
+            return catch_crash(lambda: count_ballots(self.voting, last.ballots), itself)
         (ballot,) = hear(
             [Seat(judge_of(self.chair), name="chair")],
             last,

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.judges.backport.requests.branches import (
-    Chosen,
+    ChosenBranches,
     RequestLine,
+    choose_target_branches,
     line_of,
     match_branches,
-    release_branches,
 )
 from prjury.policy.load import read_options
 from prjury.policy.schema import BackportConfig
@@ -26,8 +26,8 @@ def tips(*names: str, age: int = 0) -> list[BranchTip]:
     return [BranchTip(name, "a" * 40, NOW - age * DAY) for name in names]
 
 
-def chosen(found: list[BranchTip], default: str = "main", **policy: object) -> Chosen:
-    return release_branches(found, default, read_options(policy, BackportConfig))
+def chosen(found: list[BranchTip], default: str = "main", **policy: object) -> ChosenBranches:
+    return choose_target_branches(found, default, read_options(policy, BackportConfig))
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ ANSIBLE = (
 def test_auto_takes_the_newest_lines(
     names: tuple[str, ...], default: str, taken: tuple[str, ...]
 ) -> None:
-    assert chosen(tips(*names, default), default) == Chosen(taken)
+    assert chosen(tips(*names, default), default) == ChosenBranches(taken)
 
 
 def test_a_lock_and_age_leave_branches_out() -> None:
@@ -147,7 +147,7 @@ def test_globs_become_the_branches_that_they_match_and_names_stay() -> None:
     assert chosen(found, branches=named).names == (
         *("gone", "release/1.10", "release/1.9", "release/old", "main"),
     )
-    assert chosen(found, branches=["v*"]) == Chosen(
+    assert chosen(found, branches=["v*"]) == ChosenBranches(
         (), ("backport.branches: v* matches no branch",)
     )
 

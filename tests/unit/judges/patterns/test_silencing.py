@@ -13,7 +13,7 @@ from prjury.code.parser import read_reply
 from prjury.code.source import Source
 from prjury.code.stripped import comment_ranges
 from prjury.code.worker import scan_safely
-from prjury.judges.patterns.match import Active, FileScan
+from prjury.judges.patterns.match import ActiveRule, FileScan
 from prjury.judges.patterns.suppressions import (
     READERS,
     CommentPage,
@@ -62,7 +62,7 @@ def silenced(
     pack = convert_section({"id": "p", "title": "p", "gate": ["pypi:x"], "rules": [TOLD]}, Pack)
     language = language_of(path)
     assert language
-    active = Active(pack, judged)
+    active = ActiveRule(pack, judged)
     scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
     job = job_with_probe(scan)
     assert job

@@ -106,7 +106,7 @@ class Search(Struct, frozen=True):
         if len(others) > _MOST_IN_CONFLICT:
             return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
         commits, likeliest = self._candidates(others)
-        tried = self._narrow(likeliest)
+        tried = self._choose_for_trial(likeliest)
         for commit in tried:
             if result := self._pick_after((commit,)):
                 return result
@@ -154,7 +154,7 @@ class Search(Struct, frozen=True):
         places = {message.sha: -place for place, message in enumerate(messages)}
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
-    def _narrow(self, candidates: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
+    def _choose_for_trial(self, candidates: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
         """Return the first candidates that are worth a trial."""
         tried: list[StyleCommit] = []
         for commit in candidates:

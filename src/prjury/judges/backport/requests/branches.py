@@ -23,7 +23,7 @@ _GLOB = frozenset("*?[")
 _FEW = 5
 
 
-class Chosen(Struct, frozen=True):
+class ChosenBranches(Struct, frozen=True):
     """The branches to judge for, problems of the policy's list, and why others are skipped."""
 
     names: tuple[str, ...]
@@ -31,9 +31,9 @@ class Chosen(Struct, frozen=True):
     skipped: tuple[str, ...] = ()
 
 
-def release_branches(
+def choose_target_branches(
     found: Sequence[BranchTip], default: str, config: BackportConfig, base: str | None = None
-) -> Chosen:
+) -> ChosenBranches:
     """Return the branches to judge for: newest version first, or in the order of the policy."""
     others = [one for one in found if bare(one.name) not in {bare(default), bare(base or default)}]
     if isinstance(config.branches, str):
@@ -45,8 +45,8 @@ def release_branches(
             if own is None or ((line := line_of(one.name)) and line.version < own.version)
         ]
         moving = [one for one in found if bare(one.name) == bare(default)] or found
-        return _choose_newest(older, moving, config)
-    return _choose_listed(others, config.branches)
+        return _choose_newest_lines(older, moving, config)
+    return _expand_entries(others, config.branches)
 
 
 def is_locked(name: str, locked: Sequence[str]) -> str | None:
@@ -54,7 +54,7 @@ def is_locked(name: str, locked: Sequence[str]) -> str | None:
     return next((entry for entry in locked if fnmatchcase(bare(name), entry)), None)
 
 
-def _choose_listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen:
+def _expand_entries(found: Sequence[BranchTip], entries: Sequence[str]) -> ChosenBranches:
     names: list[str] = []
     notes: list[str] = []
     for entry in entries:
@@ -65,12 +65,12 @@ def _choose_listed(found: Sequence[BranchTip], entries: Sequence[str]) -> Chosen
             names += [one.name for one in sorted(matching, key=_newest_first)]
         else:
             notes.append(f"backport.branches: {visible(entry)} matches no branch")
-    return Chosen(tuple(dict.fromkeys(names)), tuple(notes))
+    return ChosenBranches(tuple(dict.fromkeys(names)), tuple(notes))
 
 
-def _choose_newest(
+def _choose_newest_lines(
     others: Sequence[BranchTip], moving: Sequence[BranchTip], config: BackportConfig
-) -> Chosen:
+) -> ChosenBranches:
     lines = [(tip, line) for tip in others if (line := line_of(tip.name))]
     families = Counter(line.family for _, line in lines)
     # A word that no other branch shares may be a topic's.
@@ -89,7 +89,7 @@ def _choose_newest(
             skipped.append(f"{visible(tip.name)} not tried: last commit {year}; {how}")
         else:
             names.append(tip.name)
-    return Chosen(tuple(names[:MOST]), skipped=() if names else tuple(skipped[:_FEW]))
+    return ChosenBranches(tuple(names[:MOST]), skipped=() if names else tuple(skipped[:_FEW]))
 
 
 def _newest_first(branch: BranchTip) -> tuple[bool, tuple[int, ...], int, str]:

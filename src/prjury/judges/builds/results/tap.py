@@ -36,7 +36,7 @@ class _Point(Struct, frozen=True):
     opens: bool
 
 
-class _Stream(Struct):
+class _StreamState(Struct):
     points: list[_Point] = []
     names: dict[int, str] = {}
     plan: int | None = None
@@ -57,7 +57,7 @@ class _Stream(Struct):
 
 def read_tap(section: LogSection) -> RunnerOutput:
     """Return the results of each stream; tests are known by their names and the directory."""
-    output, stream = RunnerOutput(), _Stream()
+    output, stream = RunnerOutput(), _StreamState()
     for index, line in enumerate(section.lines):
         text = line.lstrip(" ")
         depth = min((len(line) - len(text)) // _INDENT, _DEEPEST)
@@ -65,9 +65,9 @@ def read_tap(section: LogSection) -> RunnerOutput:
         if not depth and _begins_stream(line, match, stream):
             _end_stream(section, output, stream)
             is_tap = line.startswith("TAP version ") or stream.announced or bool(stream.points)
-            stream = _Stream(announced=is_tap)
+            stream = _StreamState(announced=is_tap)
         if match:
-            stream.points.append(_read_point(index, depth, match, stream))
+            stream.points.append(_make_point(index, depth, match, stream))
         elif text.startswith("# Subtest: "):
             stream.names[depth] = _unescape(text.removeprefix("# Subtest: "))
         elif not depth and (plan := _PLAN.match(line)):
@@ -79,7 +79,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
     return output
 
 
-def _begins_stream(line: str, match: re.Match[str] | None, stream: _Stream) -> bool:
+def _begins_stream(line: str, match: re.Match[str] | None, stream: _StreamState) -> bool:
     if match:
         return match["number"] == "1" and stream.closed
     return line.startswith("TAP version 1") or bool(stream.plan is not None and _PLAN.match(line))
@@ -89,7 +89,7 @@ def _unescape(name: str) -> str:
     return name.replace("\\#", "#").replace("\\\\", "\\").strip()
 
 
-def _read_point(index: int, depth: int, match: re.Match[str], stream: _Stream) -> _Point:
+def _make_point(index: int, depth: int, match: re.Match[str], stream: _StreamState) -> _Point:
     around = tuple(stream.names.get(level, "") for level in range(depth))
     title = stream.names.pop(depth, "")
     name = _unescape(match["name"] or "") or title
@@ -100,7 +100,7 @@ def _read_point(index: int, depth: int, match: re.Match[str], stream: _Stream) -
     return _Point(index, (*around, name), not match["bad"], skipped, opens)
 
 
-def _end_stream(section: LogSection, output: RunnerOutput, stream: _Stream) -> None:
+def _end_stream(section: LogSection, output: RunnerOutput, stream: _StreamState) -> None:
     if not stream.announced and (stream.plan is None or not stream.points):
         return  # lines that happen to begin like this
     roots = sum(len(point.names) == 1 for point in stream.points)

@@ -47,7 +47,7 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
         name, install, reason = find_tool(part, manifest)
         packages = _find_members(part, manifest, name)
         members[directory] = frozenset(path_in(directory, place) for place in packages)
-        steps = _list_scripts(manifest, name, install, packages)
+        steps = _list_build_and_test_steps(manifest, name, install, packages)
         if {"build", "test"} & {step.name for step in steps}:
             plans[directory] = BuildPlan(
                 name, tuple(steps), (f"{_MANIFEST} is there", reason), directory=directory
@@ -67,7 +67,7 @@ def _find_members(root: SourceTree, package: PackageJson, tool: str) -> Mapping[
     return members
 
 
-def _list_scripts(
+def _list_build_and_test_steps(
     package: PackageJson, tool: str, install: tuple[str, ...], members: Mapping[str, PackageJson]
 ) -> list[BuildStep]:
     steps = [BuildStep("setup", install)] if install else []
