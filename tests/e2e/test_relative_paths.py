@@ -32,7 +32,6 @@ COMMANDS = {
     "build": ([*SIDES, "--config", "own.yml", "--output", "up/built.json"], ["up/built.json"]),
     "judge": (["file-exists", "--workspace", "up/shop", "--option", "path=a.py"], []),
     "judge file-exists": (["--option", "path=own.yml"], []),
-    "judge ": (["up/mine.py:fine", "--workspace", "up"], []),
     "rules list": (["rules"], []),
     "rules show": (["house", "rules/own.yml"], []),
     "rules test": (["rules"], []),
@@ -57,9 +56,6 @@ def here(tmp_path: Path) -> Path:
     (place / "evidence.yml").write_text(judged)
     (place / "body.md").write_text("It adds y.")
     (place / "answers.json").write_text("[]")
-    (place / "up" / "mine.py").write_text(
-        "from prjury import Judgment\n\ndef fine(context):\n    return Judgment.passed('fine')\n"
-    )
     return place
 
 

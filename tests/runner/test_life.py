@@ -80,7 +80,7 @@ MEASURED = {
 MEASURED_FORKS = {
     "prjury-build.yml": Bill(runs=6, jobs=6, builds=6, requests=0),
     "prjury-judge.yml": Bill(runs=7, jobs=14, builds=0, requests=104),
-    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=48),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=53),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=7),
 }
 READY, BLOCKED, CONFLICT = "ready", "blocked: failure", "blocked: this branch has conflicts"
