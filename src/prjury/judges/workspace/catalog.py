@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Annotated, Any, TypeAlias
 
 import msgspec
@@ -21,6 +21,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 from prjury.jury.judgment import Severity
 from prjury.policy.fields import is_inside, parse_duration
+from prjury.policy.load import find_problems
 from prjury.ports import Ports
 from prjury.snapshot.model import visible
 
@@ -42,7 +43,19 @@ class JudgeKind(Struct, frozen=True):
 
 
 def _read_as(form: Any) -> Callable[[str], Any]:  # noqa: ANN401 - a type
-    return partial(msgspec.convert, type=form, strict=False)
+    """Make a reader that says in words what else is expected."""
+
+    def read(text: str) -> Any:  # noqa: ANN401 - of the type
+        try:
+            return msgspec.convert(text, form, strict=False)
+        except msgspec.ValidationError as error:
+            number = re.fullmatch(r"-?(0|[1-9]\d{0,18})(\.\d{1,18})?", text)
+            value = msgspec.json.decode(text) if number else text
+            problem = next(find_problems(value, form), None)
+            words = problem.text.partition(": ")[2] if problem else "it cannot be read"
+            raise ValueError(words) from error
+
+    return read
 
 
 def _read_seconds(text: str) -> float:
@@ -110,7 +123,11 @@ _PATTERNS: Options = {
     "baseline": _read_inner_path,
     "write_baseline": _read_inner_path,
 }
-_COMMAND: Options = {"command": str, "exit_code": _read_as(int), "timeout": _read_seconds}
+_COMMAND: Options = {
+    "command": str,
+    "exit_code": _read_as(Annotated[int, Meta(ge=-64, le=255)]),
+    "timeout": _read_seconds,
+}
 _BUILD: Options = {"command": str, "timeout": _read_seconds, "system": str}
 _CLASSES: Options = {"release": _read_as(int), "path": str, "exactly": _read_as(bool)}
 
