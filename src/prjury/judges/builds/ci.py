@@ -26,6 +26,7 @@ _MOST_ROWS = 40
 Place: TypeAlias = tuple[str, str]
 
 _NO_VERSION = str.maketrans("", "", "0123456789.")
+_SHARES = "shard group split chunk partition index".split()
 
 
 class CiJob(msgspec.Struct, frozen=True, dict=True):
@@ -252,7 +253,8 @@ class _Reader:
 
 def _list_tests(job: CiJob) -> set[str]:
     """The scripts of tests without versions, by which alone rows do not test otherwise."""
-    return {step.script.translate(_NO_VERSION) for step in job.tests}
+    table = {} if has_part(" ".join(job.row), _SHARES) else _NO_VERSION
+    return {step.script.translate(table) for step in job.tests}
 
 
 class _Row(msgspec.Struct, frozen=True, dict=True):

@@ -98,6 +98,13 @@ class TestJob:
         ci = read(here, ci=job("run: tox run -e py${{ matrix.python }}", more=more))
         assert ci.other_rows == ()
 
+    @pytest.mark.parametrize("axis", ["group", "shardIndex", "Split"])
+    def test_rows_that_share_the_tests_are_named(self, here: Toolchains, axis: str) -> None:
+        more = f"    strategy: {{matrix: {{{axis}: [1, 2, 3]}}}}\n"
+        line = f"run: pytest --splits 3 --group ${{{{ matrix.{axis} }}}}"
+        ci = read(here, ci=job(line, more=more))
+        assert ci.other_rows == (f"{axis}: 2", f"{axis}: 3")
+
     @pytest.mark.parametrize(
         "axis", ["check: [valgrind, none]", "san: [asan, none]", "rust: [nightly, stable]",
                  "deps: [lowest, highest]", "compiler: [clang, gcc]"]
