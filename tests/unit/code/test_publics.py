@@ -363,6 +363,12 @@ CHANGES = [
         "export function f(a: A | null) {}",
         "~ f(a: A | null)",
     ),
+    (
+        "typescript",
+        "export function f(a: (e: E | null) => void) {}",
+        "export function f(a: (e: E | undefined | null) => void) {}",
+        "! f(a: (e: E | undefined | null) => void)",
+    ),
     ("typescript", "export function f(): A | null {}", "export function f(): A {}", "~ f()"),
     ("typescript", "export function f(): A {}", "export function f(): A | null {}", "! f()"),
     ("typescript", "export class A { f() {} }", "export class A { private f() {} }", "- A.f()"),

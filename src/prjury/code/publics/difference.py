@@ -169,7 +169,15 @@ def _is_within(type_: str, other: str, bases_of: Above) -> bool:
 
 
 def _members(type_: str) -> frozenset[str]:
-    return frozenset(member.strip() for member in type_.split("|")) - {""}
+    """Split a union, but for what stands in brackets."""
+    members = [""]
+    for part in type_.split("|"):
+        plain = members[-1].replace("=>", "")
+        if sum(map(plain.count, "([{<")) > sum(map(plain.count, ")]}>")):
+            members[-1] += f"|{part}"
+        else:
+            members.append(part)
+    return frozenset(member.strip() for member in members) - {""}
 
 
 def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
