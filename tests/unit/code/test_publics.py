@@ -367,7 +367,7 @@ CHANGES = [
         "typescript",
         "export function f(a: (e: E | null) => void) {}",
         "export function f(a: (e: E | undefined | null) => void) {}",
-        "! f(a: (e: E | undefined | null) => void)",
+        "! f(a: (e: E | undefined | null)=>void)",
     ),
     ("typescript", "export function f(): A | null {}", "export function f(): A {}", "~ f()"),
     ("typescript", "export function f(): A {}", "export function f(): A | null {}", "! f()"),
