@@ -63,7 +63,7 @@ class TreePaths(Struct, frozen=True):
                 whole.setdefault(f"{folder}/*.go", path)
         return cls(whole, by_name)
 
-    def standing_for(self, wanted: ImportTarget) -> str | None:
+    def find_file(self, wanted: ImportTarget) -> str | None:
         """A file that the import may stand for."""
         for end in wanted.paths:
             if not wanted.anywhere and end in self.paths:
@@ -96,7 +96,7 @@ def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[ImportT
             yield ImportTarget(match[1], at, (f"{inner}/*.go",))
 
 
-def _python(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_python_line(line: str, at: Location) -> Iterator[ImportTarget]:
     if match := _PYTHON_FROM.match(line):
         dots, module = match[1], match[2]
         if not dots:
@@ -119,7 +119,7 @@ def _python_module(name: str, at: Location) -> Iterator[ImportTarget]:
         yield ImportTarget(parts[0], at, tuple(root + file for root in _ROOTS for file in files))
 
 
-def _jvm(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_jvm_line(line: str, at: Location) -> Iterator[ImportTarget]:
     match = _JVM.match(line)
     parts = match[1].split(".") if match else []
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
@@ -137,7 +137,7 @@ def _read_script(line: str, at: Location) -> Iterator[ImportTarget]:
         yield ImportTarget(name, at, tuple(each + end for each in stems for end in _SCRIPT_ENDS))
 
 
-def _rust(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_rust_line(line: str, at: Location) -> Iterator[ImportTarget]:
     match = _RUST.match(line)
     root, src, _ = f"/{at.path}".rpartition("/src/")
     if not match or not src:
@@ -153,8 +153,8 @@ def _rust(line: str, at: Location) -> Iterator[ImportTarget]:
 
 
 _READERS: Mapping[str, Callable[[str, Location], Iterator[ImportTarget]]] = {
-    PYTHON: _python,
-    JVM: _jvm,
+    PYTHON: _read_python_line,
+    JVM: _read_jvm_line,
     SCRIPT: _read_script,
-    RUST: _rust,
+    RUST: _read_rust_line,
 }

@@ -89,7 +89,7 @@ _KEYWORDS = frozenset(
 )
 
 
-def references(pull: PullRequest) -> ByKin:
+def find_references(pull: PullRequest) -> ByKin:
     """The words that added lines refer to and the change does not bind itself, by kin."""
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
@@ -139,7 +139,7 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
         yield from _METHOD.findall(text)
 
 
-def uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
+def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
     """Every added line that refers to one of the words, by word."""
     listed_words = list(words)
     places_by_word: dict[str, list[Location]] = {word: [] for word in listed_words}

@@ -53,7 +53,7 @@ class Standby(Struct, frozen=True):
                 files = [jobs.fileno(), output.fileno(), far.fileno()]
                 with suppress(OSError), self.lock:  # it was killed: there is no answer
                     socket.send_fds(self.channel, [worker.request(seconds)], files)
-            ending = _ending(near, timeout)
+            ending = _read_end(near, timeout)
             output.seek(0)
             return output.read(), ending
 
@@ -99,7 +99,7 @@ def _launch(command: Sequence[str]) -> Standby:
     return standby
 
 
-def _ending(channel: socket.socket, timeout: float) -> int | None:
+def _read_end(channel: socket.socket, timeout: float) -> int | None:
     """Waits for a worker's exit code; one that takes too long is killed."""
     channel.settimeout(max(timeout, 0.001))
     reply, pid = b"", 0

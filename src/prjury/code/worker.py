@@ -96,12 +96,12 @@ def _name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> l
     plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
     if not names:
         return plain
-    from prjury.code.names import find_bindings, utilities  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code.names import find_bindings, word_rules  # noqa: PLC0415 - found once `main` has looked
 
     bindings = find_bindings(root, language, names)
     for config, words in zip(plain, tables, strict=True):
         if words:
-            config["utils"] = {**config.get("utils", {}), **utilities(language, bindings, words)}
+            config["utils"] = {**config.get("utils", {}), **word_rules(language, bindings, words)}
     pairs = zip(plain, tables, strict=True)
     return [prune(config) if words else config for config, words in pairs]
 

@@ -1,6 +1,6 @@
 """Names as a file spells them: what a qualified name is called there, through imports and aliases.
 
-A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `utilities` turns the
+A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `word_rules` turns the
 one into ast-grep utility rules for the other, in the parser's own process.
 """
 
@@ -71,7 +71,7 @@ def find_bindings(root: Node, language: str, names: Sequence[str]) -> list[Bindi
     return list(_naming(language).bindings(root, names))
 
 
-def utilities(
+def word_rules(
     language: str, bindings: Sequence[Binding], wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, Rule]:
     """Utility rules for names in a file with these bindings.

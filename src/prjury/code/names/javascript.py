@@ -176,7 +176,7 @@ def _find_brought(known: Sequence[str]) -> Rule:
     return {"kind": "variable_declarator", "has": {"field": "value", "regex": value}}
 
 
-def _subscripts(chains: Sequence[Chain]) -> str:
+def _match_subscripts(chains: Sequence[Chain]) -> str:
     """The regex of ``a["b"]``."""
     members = (
         match_chain(chain[:-1], r"\??\.")
@@ -273,7 +273,7 @@ class ScriptNaming(Struct, frozen=True):
         if longer:
             members = any_kind(*self._node_kinds(_MEMBERS, _TYPED_MEMBERS))
             rules.append({"regex": match_chains(longer, r"\??\."), **members})
-            rules.append({"kind": "subscript_expression", "regex": _subscripts(longer)})
+            rules.append({"kind": "subscript_expression", "regex": _match_subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
         return {"all": [{"any": rules}, {"not": check_for(chains)}, *shadows]}
@@ -305,7 +305,7 @@ class ScriptNaming(Struct, frozen=True):
         statement = {"inside": any_kind(*sources)}
         rules = [{"all": [below, {"any": [statement, loads]}]}]
         for name in names:
-            rules += [_member(module, member) for module, member in split_everywhere(name)]
+            rules += [_match_member(module, member) for module, member in split_everywhere(name)]
         return {"any": rules, "not": _TRIED}
 
 
@@ -313,7 +313,7 @@ JAVASCRIPT = ScriptNaming(typed=False)
 TYPESCRIPT = ScriptNaming(typed=True)
 
 
-def _member(module: str, member: str) -> Rule:
+def _match_member(module: str, member: str) -> Rule:
     source = rf"^.(?:node:)?{re.escape(module)}.$"
     statements = any_kind("import_statement", "export_statement")
     statement = {**statements, "has": {"field": "source", "regex": source}}

@@ -150,7 +150,7 @@ def check_for(members: Iterable[str]) -> Rule:
     return {"inside": {"stopBy": "end", **_match_under(_hasattr(quoted))}}
 
 
-def instead(chains: Sequence[Chain]) -> list[Rule]:
+def match_fallbacks(chains: Sequence[Chain]) -> list[Rule]:
     """Code for an owner of these members that lacks another one, checked by ``hasattr``."""
     owners = [chain[:-1] for chain in chains if len(chain) > 1]
     if not owners:
@@ -173,7 +173,7 @@ def _hasattr(argument: Rule) -> Rule:
     }
 
 
-def alternatives(node: Node) -> list[Node]:
+def list_other_parts(node: Node) -> list[Node]:
     """The other parts of each ``try`` around an import that catches its failure."""
     others: list[Node] = []
     for outer in node.ancestors():
@@ -259,7 +259,7 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
         for binding, node in _find_imported(root)
         if not (_is_wanted(binding, names) and _may_be_missing(root, binding, node))
     ]
-    sure = _sure(bindings_there)
+    sure = _drop_contested(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
     if any(name.startswith(_BUILTINS) for name in names):
@@ -282,7 +282,7 @@ def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
     """Tell an import with whose failure the file reckons, and whose name it uses accordingly."""
     if node.matches(**_ON_PRESENCE) or "importorskip" in node.text():
         return True
-    if not binding.local or not (handlers := alternatives(node)):
+    if not binding.local or not (handlers := list_other_parts(node)):
         return False
     if any(handler.find(kind="raise_statement") for handler in handlers):
         return False
@@ -315,13 +315,13 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
             yield Binding(node.field("left").text(), match[1]), node.parent()
 
 
-def _sure(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
+def _drop_contested(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
     """The bindings that no other one contests, or that alone stand under no condition."""
     alone = [
         (binding, node)
         for binding, node in found
         if not node.matches(**ON_VERSIONS)
-        and not any(_binds(part, binding.local) for part in alternatives(node))
+        and not any(_binds(part, binding.local) for part in list_other_parts(node))
     ]
     targets: dict[str, set[str]] = defaultdict(set)
     constant: dict[str, set[str]] = defaultdict(set)
@@ -386,7 +386,7 @@ def references(chains: Sequence[Chain]) -> Rule:
         rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
     parts = {part for chain in chains for part in chain}
     shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
-    unwanted = [GUARDED, check_for(parts), *instead(chains), *shadows]
+    unwanted = [GUARDED, check_for(parts), *match_fallbacks(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 
@@ -417,14 +417,14 @@ def imports(names: Sequence[str]) -> Rule:
         }
     ]
     for name in names:
-        rules += [_member(module, member) for module, member in split_everywhere(name)]
+        rules += [_match_member(module, member) for module, member in split_everywhere(name)]
     parts = {part for name in names for part in name.split(".")}
     return {
         "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": check_for(parts)}]
     }
 
 
-def _member(module: str, member: str) -> Rule:
+def _match_member(module: str, member: str) -> Rule:
     statement = {
         "kind": "import_from_statement",
         "has": {"field": "module_name", "regex": rf"^{_escape(module)}$"},

@@ -71,7 +71,7 @@ def _fit_modifiers_and_bases(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     return Fit.SAME if same else Fit.COMPATIBLE
 
 
-def _python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
+def _fit_python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not known by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
@@ -96,7 +96,7 @@ def _fit_parameters(old: Symbol, new: Symbol) -> Fit:
     remaining = [each for each in before if each.name not in new.replaced or each.name in by_name]
     if len(remaining) < len(before):
         return Fit.COMPATIBLE  # a decorator takes the old names; where they went it knows
-    if not _positions(remaining, after, rest=Passing.REST in takes):
+    if not _keep_places(remaining, after, rest=Passing.REST in takes):
         return Fit.INCOMPATIBLE
     for each in before:
         other = by_name.get(each.name)
@@ -115,7 +115,7 @@ def _fit_parameters(old: Symbol, new: Symbol) -> Fit:
     return Fit.COMPATIBLE if all(each.name in names for each in needed) else Fit.INCOMPATIBLE
 
 
-def _positions(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
+def _keep_places(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
     """Return true if arguments that are given by their place reach what they did before."""
     old = [each for each in before if each.passing in _POSITIONAL]
     new = [each for each in after if each.passing in _POSITIONAL]
@@ -140,7 +140,7 @@ def _fit_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     elif old.result != new.result:
         parts.append(_fit_results(old.result, new.result, bases_of))
     if old.kind is SymbolKind.CALLABLE:
-        parts.append(_arguments(old.parameters or (), new.parameters or (), bases_of))
+        parts.append(_fit_arguments(old.parameters or (), new.parameters or (), bases_of))
     return max(parts, key=list(Fit).index)
 
 
@@ -180,7 +180,7 @@ def _members(type_: str) -> frozenset[str]:
     return frozenset(member.strip() for member in members) - {""}
 
 
-def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
+def _fit_arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
     """Callers name no parameters; one that may be left out can come at the end, or go wider."""
     fits = Fit.SAME
     for one, other in zip(old, new, strict=False):
@@ -203,7 +203,7 @@ def _arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Abo
 
 
 _FITS: Mapping[str, Callable[[Symbol, Symbol, Above], Fit]] = {
-    "python": _python,
+    "python": _fit_python,
     "javascript": _fit_script,
     "typescript": _fit_script,
     "tsx": _fit_script,
@@ -284,7 +284,7 @@ class _Comparison:
                 continue
             if not was and name in self._had.get(home, ()):
                 continue
-            yield from self._of_name(was, is_)
+            yield from self._compare_name(was, is_)
 
     def _above(self, language: str, name: str) -> frozenset[str]:
         """The types that a type extends, directly or not, by their simple names."""
@@ -302,7 +302,7 @@ class _Comparison:
         members = (self._members.get((language, base)) for base in bases)
         return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in members)
 
-    def _of_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
+    def _compare_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
         """The changes of one name's definitions; equal ones cancel each other out."""
         old = _drop_replaced([place for place in was if place[1].offered])
         new = _drop_replaced([place for place in is_ if place[1].offered])
@@ -312,14 +312,14 @@ class _Comparison:
             if not any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
                 yield from map(_remove_name, old)
         else:
-            gone, come = self._unequal(old, new)
+            gone, come = self._drop_equal(old, new)
             if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
                 yield from self._compare_pair(gone[-1], come[-1])
             elif _overloads(old[0]):
                 yield from map(_remove_name, gone)
                 yield from map(_add_name, come)
 
-    def _unequal(
+    def _drop_equal(
         self, old: Sequence[_Place], new: Sequence[_Place]
     ) -> tuple[list[_Place], list[_Place]]:
         """The definitions that have no equal on the other side."""

@@ -41,7 +41,7 @@ def read(root: Node) -> Publics:
     """The public names of a module."""
     symbols = tuple(_find_python_members(root, "", 0, offered=True))
     strings = frozenset(match[2] for match in _STRING.finditer(root.text()))
-    listed, computed = _read_all(root, strings)
+    listed, computed = _read_dunder_all(root, strings)
     dynamic = computed or any(symbol.name == "__getattr__" for symbol in symbols)
     return Publics(symbols, None, listed, strings if dynamic else frozenset())
 
@@ -177,7 +177,7 @@ def _find_imports(node: Node) -> Iterator[str]:
             yield name.text().partition(".")[0]
 
 
-def _read_all(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
+def _read_dunder_all(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str] | None, bool]:
     """The names in ``__all__``, None without one or if all is computed; whether some are."""
     names: frozenset[str] | None = None
     computed = False

@@ -17,9 +17,9 @@ from prjury.code.references import (
     ByKin,
     DefinitionFinder,
     code_files,
+    find_references,
     find_referred,
     of_standard_library,
-    references,
     words_of,
 )
 from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode
@@ -137,9 +137,9 @@ def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
     own = _go_modules(pull, repository) if GO in map(kin_of, files) else {}
-    targets = [(target, tree.standing_for(target)) for target in import_targets(pull, own)]
+    targets = [(target, tree.find_file(target)) for target in import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
-    return ChangeReferences(pull, repository, references(pull), modules, files)
+    return ChangeReferences(pull, repository, find_references(pull), modules, files)
 
 
 def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:

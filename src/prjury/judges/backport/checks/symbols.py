@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.code.import_targets import TreePaths
 from prjury.code.languages import kin_of
-from prjury.code.references import ByKin, uses
+from prjury.code.references import ByKin, find_uses
 from prjury.errors import SourceError
 from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location
@@ -68,7 +68,7 @@ def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSy
     tree = TreePaths.of(tuple(files))
     targets: dict[tuple[str, str], list[Location]] = defaultdict(list)
     for target, path in needs.modules:
-        if path not in files and not tree.standing_for(target):
+        if path not in files and not tree.find_file(target):
             targets[target.name, path].append(target.at)
     places = [at for some in targets.values() for at in some]
     heads = needs.heads
@@ -140,7 +140,7 @@ def _filter_code(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
 ) -> tuple[list[MissingSymbols], str]:
     heads = needs.heads
-    places = {word: some[:_PLACES] for word, some in uses(needs.pull, suspects).items()}
+    places = {word: some[:_PLACES] for word, some in find_uses(needs.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]
     defined_at = [at for some in suspects.values() for at in some]
     needs.strip(heads, used_at)
