@@ -437,7 +437,7 @@ class TestDismissal:
     def told(self, thread: Thread) -> list[tuple[str, str]]:
         found = PullHistory(thread.hub, "octo/shop", 7).read_earlier()
         pull = structs.replace(pattern_report().pull, head=Side("cart", NEWER))
-        report = found.continue_in(replace(pattern_report(), pull=pull))
+        report = found.add_history(replace(pattern_report(), pull=pull))
         assert report.since is not None
         assert report.since.head == HEAD_SHA
         return sorted({(one.by, one.reason) for one in report.dismissals})

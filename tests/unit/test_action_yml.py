@@ -13,7 +13,7 @@ import yaml
 from fakes.bare_report import report
 from prjury.app.inputs import ALLOWED, INPUTS, OUTPUTS, Inputs, read_inputs
 from prjury.doctor.finding import Level
-from prjury.doctor.local import workflows
+from prjury.doctor.local import read_workflows
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
 from prjury.publishers.files import outputs_of
@@ -234,7 +234,7 @@ def test_the_log_of_a_build_is_kept_whatever_became_of_the_job(name: str) -> Non
 
 
 def test_our_own_workflows_are_in_order_by_our_own_doctor() -> None:
-    read_ones, unread = workflows(ROOT)
+    read_ones, unread = read_workflows(ROOT)
     assert unread == []
     found = examine_setup(Setup(tuple(read_ones), is_home=True))
     assert [one.sentence for one in found if one.level is not Level.FINE] == []

@@ -19,7 +19,7 @@ from fakes.pages import Program, programs, renewed, tables
 from prjury import CRITERIA, CRITERIA_GROUPS
 from prjury.cli import app
 from prjury.doctor.finding import Level
-from prjury.doctor.local import workflows
+from prjury.doctor.local import read_workflows
 from prjury.doctor.run_checks import examine_setup
 from prjury.doctor.setup import Setup
 from prjury.errors import ExitCode
@@ -150,7 +150,7 @@ def test_the_workflow_to_paste_is_short_and_in_order(tmp_path: Path) -> None:
     path = tmp_path / ".github" / "workflows" / "prjury.yml"
     path.parent.mkdir(parents=True)
     path.write_text(workflow)
-    read, unread = workflows(tmp_path)
+    read, unread = read_workflows(tmp_path)
     assert unread == []
     found = examine_setup(Setup(tuple(read)))
     assert [one.sentence for one in found if one.level is not Level.FINE] == []

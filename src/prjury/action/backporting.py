@@ -56,9 +56,9 @@ def open_backports(
     if judged.reason or judged.opening is None:
         return judged.reason or "The policy opens no backports: `backport.open`."
     round_ = BackportRound(job, event, judged.opening, client)
-    if moved := round_.go_through(judged):
+    if moved := round_.propose_picks(judged):
         second = picking(event, job.inputs, tuple(moved))
-        still = round_.go_through(second)
+        still = round_.propose_picks(second)
         missing = moved.keys() - {pick.branch for pick in second.picks}
         for branch in sorted({*still, *missing}):
             round_.complain(branch, str(still.get(branch, moved[branch])))
@@ -98,7 +98,7 @@ class BackportRound:
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
-    def go_through(self, judged: Picks) -> dict[str, PublishError]:
+    def propose_picks(self, judged: Picks) -> dict[str, PublishError]:
         """Opens one pull request after the other; the result are the branches that have moved.
 
         A branch without a verdict, and one for which nothing can be opened, fails the job and

@@ -57,7 +57,7 @@ class Replies:
     comment: CommentFacts
     history: PullHistory
 
-    def to(self, command: CommentCommand) -> CommandReply:
+    def carry_out(self, command: CommentCommand) -> CommandReply:
         """Carry a command out."""
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
             "help": lambda _command: self.list_commands("Commands"),

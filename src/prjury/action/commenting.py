@@ -18,7 +18,7 @@ from prjury.errors import ExitCode, PrJuryError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import CommentFacts
-from prjury.github.posts import ReactionName, answer, has_reaction, react
+from prjury.github.posts import ReactionName, has_reaction, post_answer, react
 from prjury.report.sanitise import inline_code, plain
 
 #: Characters of a command that its answer repeats.
@@ -71,7 +71,7 @@ class _Conversation:
             repeated = inline_code(first, _REPEATED, self.job.log.redact)
             values = " ".join(filter(None, [f"id=answer.{now.id}", reply.values]))
             body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"
-            answer(room, history.number, body, history.find_answer(now.id))
+            post_answer(room, history.number, body, history.find_answer(now.id))
         react(room, now.id, reaction)
         self.job.log.say(f"Answered: {reaction}")
         return JobResult(
@@ -94,7 +94,7 @@ class _Conversation:
         if isinstance(command, str):
             return CommandReply(command), "confused"
         try:
-            reply = replies.to(command)
+            reply = replies.carry_out(command)
         except DeclinedError as declined:
             return CommandReply(declined.words), "-1"
         except PrJuryError as error:

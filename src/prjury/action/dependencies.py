@@ -79,7 +79,7 @@ def wire(
     environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Dependencies(
         judge=partial(_judge_event, environment, git),
-        picks=partial(_picks, environment, git),
+        picks=partial(_make_picks, environment, git),
         connect=connect,
         renderer=Renderer(redact),
         environment=environment,
@@ -141,7 +141,7 @@ def _judge_event(
     return report
 
 
-def _picks(
+def _make_picks(
     environment: RunEnvironment,
     git: GitAccess,
     event: Event,
@@ -179,7 +179,7 @@ def request_of(
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build and not only_merges,
         models=not only_merges,
-        model=_model(event, inputs, around),
+        model=_find_model(event, inputs, around),
         trusts_policy=event is not None and is_owners(event),
         actor=event.sender if event else None,
         workflow=_find_own_workflow(around) if event and event.of_pull_request else None,
@@ -194,7 +194,7 @@ def _find_own_workflow(environ: Mapping[str, str]) -> str | None:
     return match[0] if match else None
 
 
-def _model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:
+def _find_model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:
     """The model that the workflow names; none where GitHub withholds its key.
 
     Runs for a fork's pull request, and those of Dependabot, are given no secrets.

@@ -10,7 +10,7 @@ from prjury.action.job import Job
 from prjury.errors import SourceError, UsageError
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import PullFacts, Tip
-from prjury.github.pulls import open_pulls, refuse_twins, twins_of
+from prjury.github.pulls import list_open_pulls, refuse_twins, twins_of
 from prjury.publishers.factory import Target
 
 #: In these a job holds the base repository's token and secrets, no matter who wrote the change.
@@ -37,7 +37,7 @@ def event_of(job: Job) -> Event:
     if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:
         pull = _complete(event, job)
     if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
-        pull = _refresh_words(event, job)
+        pull = _refresh_pull(event, job)
     if job.inputs.base:
         pull = structs.replace(pull, base=Tip(job.inputs.base))
     if job.inputs.head:
@@ -61,7 +61,7 @@ def _complete(event: Event, job: Job) -> PullFacts:
     return structs.replace(pull, base=base, head=stated.head)
 
 
-def _refresh_words(event: Event, job: Job) -> PullFacts:
+def _refresh_pull(event: Event, job: Job) -> PullFacts:
     """With title, text and base of today: a run that is started again has its event's."""
     if not job.inputs.github_token:
         return event.pull
@@ -91,7 +91,7 @@ def refuse_twin(event: Event, job: Job) -> None:
     try:
         with job.dependencies.connect(event, job.inputs) as client:
             pull = event.pull
-            every = open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
+            every = list_open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
             twins = twins_of(every, head)
         if any(twin.is_fork for twin in twins):
             refuse_twins(twins, head)

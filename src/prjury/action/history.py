@@ -70,7 +70,7 @@ class EarlierComments(Struct, frozen=True):
     dismissals: tuple[Dismissal, ...] = ()
     problem: str = ""
 
-    def continue_in(self, report: Report) -> Report:
+    def add_history(self, report: Report) -> Report:
         """The report with what became of the earlier findings, and the dismissals of its own."""
         if self.problem:
             return report

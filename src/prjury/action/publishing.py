@@ -171,7 +171,7 @@ class Publication:
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             report = replace(report, headline=report.headline + _NOT_GATING)
         self.job.log.say(report.headline)
-        self._publish(self.earlier.continue_in(report))
+        self._publish(self.earlier.add_history(report))
         for note in self.notes:
             self.job.log.say(note)
         return job_result(report, self.complaints)

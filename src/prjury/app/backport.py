@@ -166,7 +166,7 @@ class _PickMaker(Struct, frozen=True):
             number = f" (#{pull.number})" if pull.number else ""
             message = f"{' '.join(pull.title.split())}{number}\n"
             author = self._author() or author
-        files = self.releases.differing(tree, after)
+        files = self.releases.diff_trees(tree, after)
         return PickedCommit(after, files, message, author, (pull.head.sha,))
 
     def _author(self) -> Author | None:
@@ -177,4 +177,4 @@ class _PickMaker(Struct, frozen=True):
     def _commit(self, sha: str, tree: str) -> PickedCommit:
         after = self.releases.pick(self.releases.parent(sha), sha, tree).tree or tree
         message, author = self.releases.read_commit(sha)
-        return PickedCommit(after, self.releases.differing(tree, after), message, author, (sha,))
+        return PickedCommit(after, self.releases.diff_trees(tree, after), message, author, (sha,))

@@ -25,7 +25,7 @@ def explain(name: str) -> str:
     if page := _page_of(topic, pages):
         return page
     packs = list_known([])
-    if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_passages(topic, pages)):
+    if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_find_passages(topic, pages)):
         return text
     checks = {name for page in pages.values() for name in _CHECK_NAME.findall(page)}
     topics = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
@@ -60,7 +60,7 @@ def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
                 yield show_rule(described).strip()
 
 
-def _passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
+def _find_passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
     for page, text in pages.items():
         title = heading = ""
         for block in re.split(r"\n{2,}", text):

@@ -28,10 +28,10 @@ def policy_in_force(
         ConfigError: when the file is wrong or not a regular file.
         SourceError: when a partial clone lacks it.
     """
-    return _policy(pull, repository, own, path).adapt_to(bare(pull.base.ref))
+    return _find_policy(pull, repository, own, path).adapt_to(bare(pull.base.ref))
 
 
-def _policy(pull: PullRequest, repository: Repository, own: Path | None, path: str) -> Policy:
+def _find_policy(pull: PullRequest, repository: Repository, own: Path | None, path: str) -> Policy:
     if own:
         return read_policy(text_of(own), f"file:{own}", shown=str(own))
     base, shown = pull.base.sha, f"{path} of {printable(pull.base.ref)}"

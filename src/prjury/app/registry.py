@@ -177,7 +177,7 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
                 skipped[tier.name].append(SkippedJudge(entry.name, reason))
             else:
                 seats.append(Seat(judges[place], entry.weight))
-        tiers.append(_tier(tier, seats))
+        tiers.append(_make_tier(tier, seats))
     return Seating(CascadedJury(tiers), skipped, judges)
 
 
@@ -194,7 +194,7 @@ def try_models(config: Config, ports: Ports) -> None:
             _refuse_to_accept(tier, seats)
 
 
-def _tier(
+def _make_tier(
     config: TierConfig, seats: Sequence[Seat[PullRequestContext]]
 ) -> Tier[PullRequestContext]:
     jury: Jury[PullRequestContext] | None = None

@@ -63,7 +63,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     with closing(ports.progress), ThreadPoolExecutor(1) as pool:
         chosen = change.choose_branches()
         begun = branches.begin(chosen.names, context.deadline, pool)
-        verdict, earned = steps.earn(change, steps.ask(seating, context, ports.progress))
+        verdict, earned = steps.earn(change, steps.hold_vote(seating, context, ports.progress))
         tried = branches.judge_beside(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
         recovery = steps.repair(change, seating, verdict, ports, context)

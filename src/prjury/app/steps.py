@@ -234,10 +234,10 @@ def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
 def vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
     """The cascade's verdict; the progress display ends with it."""
     with closing(progress):
-        return ask(seating, context, progress)
+        return hold_vote(seating, context, progress)
 
 
-def ask(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
+def hold_vote(seating: Seating, context: PullRequestContext, progress: Progress) -> Verdict:
     """The cascade's verdict; what must not depend on a build is asked before anything runs."""
     for tier in seating.cascade.tiers:
         for each in tier.jury.seats if tier.jury else ():

@@ -95,11 +95,11 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
             print(printable_line(line, sys.stdout, terminal.redact))
     complete = bool(planned.plans) and not any(plan.missing for plan in planned.plans)
     if not complete:
-        print(f"prjury: {_refusal(planned)}", file=sys.stderr)
+        print(f"prjury: {_word_refusal(planned)}", file=sys.stderr)
     return ExitCode.OPEN if complete else ExitCode.NOT_JUDGED
 
 
-def _refusal(found: DetectedBuilds) -> str:
+def _word_refusal(found: DetectedBuilds) -> str:
     lacks = next((plan.missing for plan in found.plans if plan.missing), "")
     if lacks:
         return f"the build could not run here: {lacks}. Install it, or build where it is."

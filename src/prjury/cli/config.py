@@ -24,7 +24,7 @@ def check_config(
 ) -> None:
     """Check a configuration file; every problem is a line `file:line:column: message`."""
     from prjury.app.policy_in_force import text_of
-    from prjury.doctor.checked import check_policy, doubts
+    from prjury.doctor.checked import check_policy, find_doubts
     from prjury.policy.load import list_places
     from prjury.policy.yaml_reader import read_yaml
 
@@ -35,7 +35,7 @@ def check_config(
         if not error.problems:
             raise
         raise _print_problems(file, error.problems) from error
-    for doubt in list_places(read_yaml(text, str(file)), doubts(policy.config)):
+    for doubt in list_places(read_yaml(text, str(file)), find_doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
     print("\n".join(_lines(policy.config, read_yaml(text, str(file)).value or {})))

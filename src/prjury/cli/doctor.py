@@ -35,11 +35,11 @@ def doctor(
 ) -> int:
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
     from prjury.doctor.finding import Level
-    from prjury.doctor.run_checks import examination
+    from prjury.doctor.run_checks import run_examination
     from prjury.report.wording import pluralize
 
     terminal: Terminal = context.obj
-    findings = list(examination(repo, terminal.environ, offline=offline))
+    findings = list(run_examination(repo, terminal.environ, offline=offline))
     if format is PlainFormat.JSON:
         print(json.dumps(_as_json(findings, terminal), indent=2))
     else:

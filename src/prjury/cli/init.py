@@ -103,7 +103,7 @@ def init(
     ci = _find_ci(root, terminal)
     reason = _reason_for_checks(situation, ci)
     built = "" if reason else _plan_build(root, terminal)
-    workflows = read_checks(workflows) if reason else _equip(workflows, root, built, ci)
+    workflows = read_checks(workflows) if reason else _fill_workflows(workflows, root, built, ci)
     files = _watch_default(workflows, repository)
     files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _is_there(root / path, text)}
@@ -317,7 +317,7 @@ def _plan_build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
         return str(error)
 
 
-def _equip(
+def _fill_workflows(
     workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
 ) -> Mapping[str, str]:
     from prjury.app.ci_needs import list_setup

@@ -28,11 +28,11 @@ def show_journal(
     from prjury.journal.timeline import show
 
     terminal: Terminal = context.obj
-    entries = read_journal(file or _newest(terminal))
+    entries = read_journal(file or _find_newest(terminal))
     print_out("journal", terminal.redact("\n".join(show(entries))))
 
 
-def _newest(terminal: Terminal) -> Path:
+def _find_newest(terminal: Terminal) -> Path:
     from prjury.journal.write import journal_directory, journal_files
 
     place = journal_directory(terminal.environ)

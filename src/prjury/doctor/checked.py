@@ -51,7 +51,7 @@ def _bad_seats(config: Config, root: Path) -> Iterator[Problem]:
                 yield _problem(path, error)
             path = (*path, entry.name)
             if isinstance(entry.options, PatternsOptions):
-                yield from _packs_of(entry.options, path, root)
+                yield from _check_packs(entry.options, path, root)
             elif isinstance(entry.options, FunctionOptions):
                 yield from _bad_rule(entry.options, path, root)
             elif isinstance(entry.options, FileContentOptions):
@@ -61,7 +61,7 @@ def _bad_seats(config: Config, root: Path) -> Iterator[Problem]:
                     yield _problem(path, error)
 
 
-def _packs_of(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
+def _check_packs(options: PatternsOptions, path: KeyPath, root: Path) -> Iterator[Problem]:
     own: list[Pack] = []
     for number, place in enumerate(options.paths):
         try:
@@ -134,7 +134,7 @@ def _bad_models(config: Config) -> Iterator[Problem]:
             yield _problem(("tiers", i), error)
 
 
-def doubts(config: Config) -> Iterator[Problem]:
+def find_doubts(config: Config) -> Iterator[Problem]:
     """Find what is allowed, and hardly meant: a gate that never opens, or that little closes."""
     if all(_advises(tier) for tier in config.tiers):
         text = "every tier is advisory, so nobody votes and the gate never opens"

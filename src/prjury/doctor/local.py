@@ -12,7 +12,7 @@ from prjury.app.ci_needs import GitHubRunner, find_main_job, list_needs
 from prjury.app.composition import builds
 from prjury.app.request import RunEnvironment
 from prjury.app.stages.plan import find_ci, plan_directory
-from prjury.doctor.checked import check_policy, doubts
+from prjury.doctor.checked import check_policy, find_doubts
 from prjury.doctor.finding import Diagnosis, fine, join_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup
 from prjury.errors import ConfigError, PrJuryError, SourceError
@@ -31,12 +31,12 @@ _OUR_NAME = "PR Jury"
 def machine() -> Iterator[Diagnosis]:
     """The programs that PR Jury is made of and needs."""
     output, _, _ = ask(Path("/"), "--version")
-    yield git_version(output.decode("utf-8", "replace").strip())
+    yield check_git_version(output.decode("utf-8", "replace").strip())
     python = ".".join(map(str, sys.version_info[:3]))
     yield fine("", f"prjury {version('prjury')} on Python {python}")
 
 
-def git_version(found: str) -> Diagnosis:
+def check_git_version(found: str) -> Diagnosis:
     """Tell whether git is new enough to merge without a work tree."""
     numbers = re.search(r"(\d+)\.(\d+)", found)
     oldest = ".".join(map(str, OLDEST_GIT))
@@ -47,7 +47,7 @@ def git_version(found: str) -> Diagnosis:
     return fine("", f"git {numbers[0]}")
 
 
-def policy(root: Path) -> Iterator[Diagnosis]:
+def check_own_policy(root: Path) -> Iterator[Diagnosis]:
     """Tell whether the policy in the work tree is valid, and whether all of it is obeyed."""
     file = root / POLICY_PATH
     if file.is_symlink():
@@ -61,12 +61,12 @@ def policy(root: Path) -> Iterator[Diagnosis]:
     except ConfigError as error:
         yield problem("", join_sentence(error))
         return
-    for doubt in doubts(checked.config):
+    for doubt in find_doubts(checked.config):
         yield warning(POLICY_PATH, doubt.text)
     yield fine("", f"{POLICY_PATH} is valid")
 
 
-def build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
+def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Tell whether the build is known and can run here, and what the CI needs besides."""
     if _takes_checks(root):
         yield fine("", "the build is taken from the checks of the head")
@@ -102,7 +102,7 @@ def _takes_checks(root: Path) -> bool:
     return sources == {"checks"}
 
 
-def workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
+def read_workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
     """The workflows in the work tree, and what could not be read."""
     read: list[Workflow] = []
     unread: list[Diagnosis] = []

@@ -42,7 +42,7 @@ def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]
     yield from examine(setup, CHECKS if setup.uses else unused)
 
 
-def examination(
+def run_examination(
     path: Path, environ: Mapping[str, str], *, offline: bool = False
 ) -> Iterator[Diagnosis]:
     """Find what is wrong with the set-up of the repository that holds ``path``."""
@@ -54,9 +54,9 @@ def examination(
         yield unknown("", "the repository is bare; run it in a checkout to look at workflows")
         setup = Setup(())
     else:
-        yield from local.policy(root)
-        read, unread = local.workflows(root)
-        yield from local.build(root, environ)
+        yield from local.check_own_policy(root)
+        read, unread = local.read_workflows(root)
+        yield from local.check_build(root, environ)
         yield from unread
         setup = local.setup(repository, root, read)
         complete = all(one.level is not Level.PROBLEM for one in unread)

@@ -84,7 +84,7 @@ def _or_why(call: Callable[[], Answer]) -> Answer | str:
         return join_sentence(error)
 
 
-def forks(standing: ServerState) -> Iterator[Diagnosis]:
+def check_forks(standing: ServerState) -> Iterator[Diagnosis]:
     """Forks before a jury that has no secrets for them."""
     facts, setup = standing.facts, standing.setup
     alone = [one for one in setup.gates if one.on_pull_requests]
@@ -103,9 +103,9 @@ def check_required(standing: ServerState) -> Iterator[Diagnosis]:
     own_checks = [check for check in standing.required if check.context in standing.gate_names]
     for check in own_checks:
         yield _of_source(standing, about, check)
-    yield from _misspelt(standing, about)
+    yield from _find_misspelt(standing, about)
     if not own_checks:
-        yield from _not_required(standing, about)
+        yield from _find_not_required(standing, about)
 
 
 def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagnosis:
@@ -127,7 +127,7 @@ def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagn
     return fine(about, sentence)
 
 
-def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
+def _find_misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     """The page of a pull request shows the workflow's name before the job's; a rule must not."""
     shown = {f"{one.workflow.name} / {one.job.name}" for one in standing.setup.uses}
     for check in standing.required:
@@ -139,7 +139,7 @@ def _misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
             )
 
 
-def _not_required(standing: ServerState, about: str) -> Iterator[Diagnosis]:
+def _find_not_required(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     name = standing.gate_names[0]
     unread = [one for one in (standing.rules, standing.protection) if isinstance(one, str)]
     if not unread:
@@ -152,7 +152,7 @@ def _not_required(standing: ServerState, about: str) -> Iterator[Diagnosis]:
         yield unknown(about, f"whether `{name}` is required cannot be read with this token: {why}")
 
 
-def queue(standing: ServerState) -> Iterator[Diagnosis]:
+def check_queue(standing: ServerState) -> Iterator[Diagnosis]:
     """A merge queue in which the gate never reports."""
     uses = standing.setup.uses
     if isinstance(standing.rules, str) or not (standing.rules.has_queue and uses):
@@ -167,7 +167,7 @@ def queue(standing: ServerState) -> Iterator[Diagnosis]:
 
 
 CHECKS: tuple[DoctorCheck[ServerState], ...] = (
-    DoctorCheck("pull requests from forks are judged with models and comments", forks),
+    DoctorCheck("pull requests from forks are judged with models and comments", check_forks),
     DoctorCheck("the gate is required", check_required),
-    DoctorCheck("the merge queue asks PR Jury", queue),
+    DoctorCheck("the merge queue asks PR Jury", check_queue),
 )

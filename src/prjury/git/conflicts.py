@@ -124,7 +124,7 @@ def compare_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, T
     for clash in clashes:
         size = [sizes.get(blob) for blob in _list_versions(clash)]
         more = total + sum(filter(None, size))
-        if reason := _refuse_sizes(size, len(readable), more):
+        if reason := _find_size_limit(size, len(readable), more):
             files[clash.path] = reason
         else:
             readable.append(clash)
@@ -136,7 +136,7 @@ def _list_versions(clash: ConflictReader) -> list[str]:
     return [clash.stages[stage].blob for stage in (BASE, OURS, THEIRS) if stage in clash.stages]
 
 
-def _refuse_sizes(sizes: Sequence[int | None], files: int, total: int) -> str | None:
+def _find_size_limit(sizes: Sequence[int | None], files: int, total: int) -> str | None:
     if None in sizes:
         return f"not looked into: its content is {MISSING}"
     if max(filter(None, sizes), default=0) > _FILE_BYTES:

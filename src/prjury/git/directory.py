@@ -174,11 +174,11 @@ class Directory(Struct, frozen=True):
             kind=kind_of(printable(entry.path), entry.mode),
             new_blob=entry.blob,
             new_mode=entry.mode,
-            unread=self._refuse_file(entry),
+            unread=self._find_obstacle(entry),
             directory=self,
         )
 
-    def _refuse_file(self, entry: TreeEntry) -> str | None:
+    def _find_obstacle(self, entry: TreeEntry) -> str | None:
         place = self.root / entry.path
         if entry.mode == SYMLINK_MODE:
             return None

@@ -244,7 +244,7 @@ class Releases:
         name, email, date, message = output.split("\0", 3)
         return message.rstrip("\n") + "\n", Author(name, email, date)
 
-    def differing(self, before: str, after: str) -> tuple[PickedFile, ...]:
+    def diff_trees(self, before: str, after: str) -> tuple[PickedFile, ...]:
         """List the paths at which two trees differ, with the content of the later one."""
         changes = self.store.raw_changes(before, after, renames=False)
         blobs = [c.new_blob for c in changes if c.new_mode not in {_NOTHING, SUBMODULE_MODE}]

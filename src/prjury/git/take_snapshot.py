@@ -110,7 +110,7 @@ def take_snapshot(
         base=base,
         head=head,
         merge_base=start,
-        merge=_refuse_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
+        merge=_make_refused_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
         files=tuple(sorted(_read_within(caps, shots), key=lambda file: file.path)),
         behind=behind,
         ahead=ahead,
@@ -132,7 +132,7 @@ def _merge(store: Store, base: str, head: str, merge_base: str) -> MergeTrial:
     return try_merge(store.git, base, head)
 
 
-def _refuse_merge(paths: Sequence[str]) -> MergeTrial:
+def _make_refused_merge(paths: Sequence[str]) -> MergeTrial:
     more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
     why = (
         f"the change holds the path `{visible(paths[0])}`{more}, which could be written outside of "
@@ -283,7 +283,7 @@ class _Allowance:
     lines: int = 0
     size: int = 0
 
-    def refuse(self, patch: FilePatch) -> str | None:
+    def find_cap(self, patch: FilePatch) -> str | None:
         """Say which cap the file's patch is beyond, or take it off what is left."""
         caps = self.caps
         if patch.added_bytes > caps.file_bytes:
@@ -312,5 +312,5 @@ def _read_within(caps: Caps, shots: Iterable[_Shot]) -> Iterator[FileChange]:
         file, patch = shot.file, shot.patch
         kind_reason = _REASONS.get(file.kind, "binary content")
         reason = file.unread or (None if file.readable else file.exempt or kind_reason)
-        reason = reason or allowance.refuse(patch)
+        reason = reason or allowance.find_cap(patch)
         yield replace(file, unread=reason) if reason else replace(file, hunks=patch.hunks())

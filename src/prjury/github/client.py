@@ -269,7 +269,7 @@ class RetryBudget:
     sleep: Callable[[float], None] = time.sleep
     jitter: Callable[[], float] = random.random
 
-    def waits(self, attempt: int, trouble: Trouble, *, repeatable: bool) -> bool:
+    def wait_to_retry(self, attempt: int, trouble: Trouble, *, repeatable: bool) -> bool:
         """Sleeps until the next try; False at once where there must be none."""
         if not trouble.transient or attempt >= self.attempts:
             return False
@@ -362,7 +362,7 @@ class GitHub:
                 return call()
             except foreign_errors() as foreign:
                 trouble = diagnose(foreign, doing, needs, time.time())
-                if not self._patience.waits(attempt, trouble, repeatable=repeatable):
+                if not self._patience.wait_to_retry(attempt, trouble, repeatable=repeatable):
                     raise trouble.phrase_error(error) from foreign
             attempt += 1
 

@@ -24,7 +24,7 @@ from prjury.github.payload import (
     repo_name,
     text,
 )
-from prjury.github.pulls import not_bound, open_pulls, refuse_twins
+from prjury.github.pulls import list_open_pulls, not_bound, refuse_twins
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 #: How a run ends that has run its jobs. One that waits for an approval is told of as completed,
@@ -52,7 +52,7 @@ def find_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Supers
             "Nothing can be pushed there any more: close this pull request, and open one from a "
             "repository that is there",
         )
-    every = open_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
+    every = list_open_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
     refuse_twins(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
     if pulls := [pull for pull in own if pull.head.sha == run.head_sha]:
@@ -233,7 +233,7 @@ def _of_pull_request(payload: object, repo: str) -> PullFacts:
     return pull
 
 
-def _of_dispatch(payload: object, repo: str) -> PullFacts:
+def _read_dispatch(payload: object, repo: str) -> PullFacts:
     number = text(at(payload, "inputs", "number")).strip()
     if number and not number.isdecimal():
         raise ValueError("inputs.number is not a number")
@@ -251,7 +251,7 @@ def _named_tip(name: str) -> Tip:
     return Tip(sha=name) if _SHA.fullmatch(name) else Tip(ref=name or None)
 
 
-def _of_merge_group(payload: object, repo: str) -> PullFacts:
+def _read_merge_group(payload: object, repo: str) -> PullFacts:
     group = at(payload, "merge_group")
     name = repo_name(repo, "GITHUB_REPOSITORY")
     title, _, body = text(at(group, "head_commit", "message")).partition("\n")
@@ -280,7 +280,7 @@ def _of_workflow_run(payload: object, repo: str) -> PullFacts:
     return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
 
 
-def _of_push(payload: object, repo: str) -> PullFacts:
+def _read_push(payload: object, repo: str) -> PullFacts:
     """The branch that has moved as the base; what is based on it, GitHub has to be asked for."""
     branch = text(at(payload, "ref")).removeprefix("refs/heads/")
     moved = at(payload, "deleted") is not True and not branch.startswith("refs/")
@@ -292,7 +292,7 @@ def _of_push(payload: object, repo: str) -> PullFacts:
     )
 
 
-def _of_issue_comment(payload: object, repo: str) -> PullFacts:
+def _read_issue_comment(payload: object, repo: str) -> PullFacts:
     """The number alone: the event says neither which head the pull request has nor which base."""
     return PullFacts(
         repo=repo_name(repo, "GITHUB_REPOSITORY"),
@@ -317,11 +317,11 @@ def _find_trigger(kind: EventKind, payload: object) -> WorkflowRun | None:
 _READERS = {
     EventKind.PULL_REQUEST: _of_pull_request,
     EventKind.PULL_REQUEST_TARGET: _of_pull_request,
-    EventKind.WORKFLOW_DISPATCH: _of_dispatch,
-    EventKind.MERGE_GROUP: _of_merge_group,
+    EventKind.WORKFLOW_DISPATCH: _read_dispatch,
+    EventKind.MERGE_GROUP: _read_merge_group,
     EventKind.WORKFLOW_RUN: _of_workflow_run,
-    EventKind.PUSH: _of_push,
-    EventKind.ISSUE_COMMENT: _of_issue_comment,
+    EventKind.PUSH: _read_push,
+    EventKind.ISSUE_COMMENT: _read_issue_comment,
 }
 
 

@@ -37,7 +37,7 @@ def read_comments(room: RepoClient, number: int) -> list[CommentFacts]:
     return room.every(doing, path, read_comment, needs=_READS)
 
 
-def answer(room: RepoClient, number: int, body: str, earlier: CommentFacts | None) -> None:
+def post_answer(room: RepoClient, number: int, body: str, earlier: CommentFacts | None) -> None:
     """Post a comment, or write it in place of an earlier one."""
     method, path = (
         ("PATCH", f"/issues/comments/{earlier.id}")

@@ -16,7 +16,7 @@ _FEW = 300
 _MOST_FOUND = 50
 
 
-def open_pulls(
+def list_open_pulls(
     client: GitHub, repo: str, head_sha: str, head_repo: str | None, branch: str | None
 ) -> list[PullFacts]:
     """The open pull requests that may have a commit as their head.

@@ -30,7 +30,7 @@ def told(findings: list[Diagnosis]) -> list[str]:
     ],
 )
 def test_git_has_to_be_new_enough(said: str, level: Level, sentence: str) -> None:
-    found = local.git_version(said)
+    found = local.check_git_version(said)
     assert (found.level, found.sentence) == (level, sentence)
 
 
@@ -42,11 +42,11 @@ def policy(root: Path, text: str) -> list[str]:
     file = root / ".github" / "prjury.yml"
     file.parent.mkdir()
     file.write_text(text)
-    return told(list(local.policy(root)))
+    return told(list(local.check_own_policy(root)))
 
 
 def test_no_policy_is_fine(tmp_path: Path) -> None:
-    assert told(list(local.policy(tmp_path))) == []
+    assert told(list(local.check_own_policy(tmp_path))) == []
 
 
 def test_a_valid_policy_is_fine(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_a_policy_that_nothing_closes_is_a_warning(tmp_path: Path) -> None:
 def test_a_policy_behind_a_link_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / ".github").mkdir()
     (tmp_path / ".github" / "prjury.yml").symlink_to("elsewhere.yml")
-    assert told(list(local.policy(tmp_path))) == [
+    assert told(list(local.check_own_policy(tmp_path))) == [
         (
             "problem: .github/prjury.yml: it is a link, which is not followed; put the file itself "
             "there"
@@ -92,7 +92,7 @@ def test_workflows_of_both_endings_are_read(tmp_path: Path) -> None:
     (place / "b.yaml").write_text("on: push\n")
     (place / "a.yml").write_text("on: push\n")
     (place / "c.json").write_text("{}")
-    read, unread = local.workflows(tmp_path)
+    read, unread = local.read_workflows(tmp_path)
     assert [one.path for one in read] == [".github/workflows/a.yml", ".github/workflows/b.yaml"]
     assert unread == []
 
@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
     (place / "large.yml").write_text("a: " + "b" * 600_000)
     (place / "list.yml").write_text("- a\n")
     (place / "tab.yml").write_text("a: &x b\nc: *x\nd: @\n")
-    read, unread = local.workflows(tmp_path)
+    read, unread = local.read_workflows(tmp_path)
     assert read == []
     assert told(unread) == [
         "not checked: .github/workflows/dir.yml is not a regular file; put the file itself there",

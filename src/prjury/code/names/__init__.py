@@ -1,7 +1,7 @@
 """Names as a file spells them: what a qualified name is called there, through imports and aliases.
 
-A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `word_rules` turns the
-one into ast-grep utility rules for the other, in the parser's own process.
+A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `word_rules` turns
+the one into ast-grep utility rules for the other, in the parser's own process.
 """
 
 from __future__ import annotations
