@@ -195,4 +195,5 @@ def _list_options(kind: JudgeKind) -> str:
     names = list(kind.options)
     needed, others = ", ".join(names[: kind.required]), ", ".join(names[kind.required :])
     more = f"{needed and ', and optionally '}{others}" if others else ""
-    return f"Options are {needed}{more}: --option NAME=VALUE"
+    each = "" if needed else ", each optional"
+    return f"Options are {needed}{more}{each}: --option NAME=VALUE"

@@ -88,6 +88,8 @@ class CommandJudge:
             raise ValueError(f"a command holds no NUL character: {words!r}")
         if not isinstance(self.command, str):
             object.__setattr__(self, "command", words)
+        if type(self.exit_code) is not int or not -64 <= self.exit_code <= 255:  # noqa: PLR2004 - as it says
+            raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code!r}")
         _check_timeout(self.timeout)
 
     def judge(self, context: JudgmentContext, /) -> Judgment:

@@ -113,3 +113,9 @@ def test_empty_commands(command: str | list[str]) -> None:
 def test_commands_that_make_no_sense() -> None:
     with pytest.raises(ValueError, match="a command holds no NUL character"):
         shell_judge(["x", "a\0b"])
+
+
+@pytest.mark.parametrize("code", ["0", True, 300, -65])
+def test_an_exit_code_that_no_program_ends_with(code: Any) -> None:
+    with pytest.raises(ValueError, match=r"an exit code is 0\.\.255, or minus a signal, not "):
+        CommandJudge("x", exit_code=code)
