@@ -148,6 +148,11 @@ def test_a_recipe_below_another_build_waits_for_a_change_there() -> None:
     assert [plan.system for plan in found.plans] == ["make", "dotnet"]
 
 
+def test_a_script_that_manages_something_else_is_no_project() -> None:
+    assert detected({"a.pl": "", "tools/manage.py": "print(1)\n"}) == []
+    assert detected({"a.pl": "", "tools/manage.py": "import django\n"}) == ["python"]
+
+
 def test_benchmarks_below_another_build_wait_for_a_change_there() -> None:
     files = {"go.mod": GO, "a.go": "", "a_test.go": "", "bench/go.mod": GO, "bench/b.go": ""}
     assert len(detect_builds(root_of(files), touching("go.mod")).plans) == 1

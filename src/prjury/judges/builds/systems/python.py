@@ -73,7 +73,7 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     places = root.directories_with(*_MANIFESTS)
     if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
         places |= {""}
-    alone = root.directories_with(_MANAGE)
+    alone = {parent_of(one) for one in root.named(_MANAGE) if "django" in root.text(one).lower()}
     places |= {place for place in alone if nearest(f"{place}/x", places) is None}
     projects: dict[str, _PythonProject] = {}
     for place in outermost_first(places):
