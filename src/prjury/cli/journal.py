@@ -25,11 +25,11 @@ def show_journal(
 ) -> None:
     """Show a run as a timeline: hotspots, which step follows which, and loops."""
     from prjury.journal.read import read_journal
-    from prjury.journal.timeline import show
+    from prjury.journal.timeline import list_journal
 
     terminal: Terminal = context.obj
     entries = read_journal(file or _find_newest(terminal))
-    print_out("journal", terminal.redact("\n".join(show(entries))))
+    print_out("journal", terminal.redact("\n".join(list_journal(entries))))
 
 
 def _find_newest(terminal: Terminal) -> Path:

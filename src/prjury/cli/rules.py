@@ -78,9 +78,9 @@ def show(
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
     from prjury.rulepacks import display
     from prjury.rulepacks.description import Described, DescribedRule
-    from prjury.rulepacks.find import list_known, named
+    from prjury.rulepacks.find import find_named, list_known
 
-    pack, rule = named(name, list_known(paths or []))
+    pack, rule = find_named(name, list_known(paths or []))
     if format is PlainFormat.JSON and rule:
         _print_json(display.rule_json(DescribedRule(pack, rule)))
     elif format is PlainFormat.JSON:

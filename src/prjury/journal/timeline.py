@@ -14,7 +14,7 @@ _MOST_ROWS = 200
 _MOST_HOTSPOTS, _MOST_LOOPS = 5, 5
 
 
-def show(journal: JournalFile) -> Iterator[str]:
+def list_journal(journal: JournalFile) -> Iterator[str]:
     """Iterate over all lines: head, timeline, hotspots, transitions and loops."""
     yield from _head(journal)
     yield ""

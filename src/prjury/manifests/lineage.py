@@ -180,12 +180,12 @@ def maven_chain(path: str, shelf: Shelf) -> Chain:
             broken = True
             break
         links.append(Link(following, manifest, len(links), own=not links))
-        following, note = _next(following, manifest, shelf)
+        following, note = _find_parent(following, manifest, shelf)
         notes += [note] if note else []
     return Chain(tuple(links), tuple(paths), tuple(notes), broken)
 
 
-def _next(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
+def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
     """The parent's path if it is in the tree, else a note unless its coordinates say it all."""
     parent = manifest.parent
     if parent is None:

@@ -30,7 +30,7 @@ def check_address(url: str, key: str) -> str:
     Raises:
         ConfigError: for anything but a plain https address, or an http one of this machine.
     """
-    problem = _problem(url)
+    problem = _find_problem(url)
     if problem is None:
         return url.rstrip("/")
     # The address may hold a password, so the message does not repeat it.
@@ -40,7 +40,7 @@ def check_address(url: str, key: str) -> str:
     )
 
 
-def _problem(url: str) -> str | None:
+def _find_problem(url: str) -> str | None:
     if not url.isascii() or any(char <= " " or char in '\\"<>^`{|}\x7f' for char in url):
         return "holds characters that do not belong in an address"
     try:
@@ -172,7 +172,7 @@ def choose_model(
 ) -> ModelChoice | MissingModel:
     """Return the model that is meant, or the reason why it cannot be had."""
     config = wanted.config
-    provider = _provider(wanted, models, environ)
+    provider = _find_provider(wanted, models, environ)
     if provider == "scripted":
         if config.name is None:
             raise ConfigError("--model scripted: names no file", remedy="Write scripted:FILE")
@@ -189,7 +189,7 @@ def choose_model(
     name = config.name or HOSTED[provider].model
     variable = config.key_env or HOSTED[provider].key
     base_url = _base_url(wanted, provider, models, environ)
-    key = _key(environ, variable)
+    key = _read_key(environ, variable)
     if not key and (config.key_env or base_url is None):
         return MissingModel(f"{provider}:{name}", f"no key for {provider} is set ({variable})")
     return _choice(config, provider, name, key or None, base_url)
@@ -204,7 +204,7 @@ def _choice(
     return ModelChoice(provider, name, key, base_url, command=command, **options)
 
 
-def _provider(
+def _find_provider(
     wanted: WantedModel, models: ModelsConfig, environ: Mapping[str, str]
 ) -> Provider | None:
     """Return the provider that is named, or the first whose key is there; None where no key is."""
@@ -212,7 +212,7 @@ def _provider(
     if name == AUTO:
         if wanted.config.base_url or models.base_url:
             return "openai"
-        return next((it for it, wiring in HOSTED.items() if _key(environ, wiring.key)), None)
+        return next((it for it, wiring in HOSTED.items() if _read_key(environ, wiring.key)), None)
     provider = _PROVIDERS.get(name)
     if provider is None or (provider == "scripted" and not wanted.script):
         names = [it for it in (AUTO, *_PROVIDERS) if it != "scripted"]
@@ -242,7 +242,7 @@ def _base_url(
     return check_address(address, variable) if address else None
 
 
-def _key(environ: Mapping[str, str], variable: str) -> str:
+def _read_key(environ: Mapping[str, str], variable: str) -> str:
     """Return the key; empty for none."""
     key = environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):

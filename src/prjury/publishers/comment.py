@@ -24,7 +24,7 @@ from prjury.publishers.races import (
     read_run,
     write_once,
 )
-from prjury.report.inline import MARKER_ID, markers
+from prjury.report.inline import MARKER_ID, read_markers
 from prjury.report.model import Report
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Marker(Struct, frozen=True):
     @classmethod
     def of(cls, body: str) -> Marker | None:
         """Read the marker of a comment; None where its first line is not one."""
-        values = markers(body.partition("\n")[0])
+        values = read_markers(body.partition("\n")[0])
         if values is None:
             return None
         words = (values.get(name, "") for name in ("files", "head", "base"))

@@ -14,8 +14,8 @@ from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import converge, write_once
-from prjury.report.continuity import settle
-from prjury.report.inline import MARKER_ID, Remark, Reviewer, list_added_lines, markers
+from prjury.report.continuity import find_settled
+from prjury.report.inline import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.render import marker
@@ -95,7 +95,7 @@ class LineReview:
         marked = [
             (posted, values)
             for posted in (*reviews, *comments)
-            if (values := markers(posted.body or "")) and values.get("id") == MARKER_ID
+            if (values := read_markers(posted.body or "")) and values.get("id") == MARKER_ID
         ]
         account = self.room.account() if marked else ""
         return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
@@ -127,12 +127,12 @@ class LineReview:
             return None
 
     def _resolve_settled(self, report: Report) -> None:
-        is_settled = settle(report)
+        is_settled = find_settled(report)
         try:
             for thread in self._list_threads():
                 comments = at(thread, "comments", "nodes")
                 first = comments[0] if isinstance(comments, list) and comments else None
-                values = markers(text(at(first, "body"))) or {}
+                values = read_markers(text(at(first, "body"))) or {}
                 finding, seat = values.get("finding", ""), values.get("seat", "")
                 if values.get("id") != MARKER_ID or not is_settled(finding, seat):
                     continue

@@ -19,7 +19,7 @@ from prjury.jury.judgment import Status
 from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.report.findings import Finding, findings, number_groups, seat_outcomes
-from prjury.report.inline import markers
+from prjury.report.inline import read_markers
 from prjury.report.model import Dismissal, Report, Since
 
 #: Findings that one line holds: 26 characters each.
@@ -52,7 +52,7 @@ class ToldVerdict(Struct, frozen=True):
     @classmethod
     def of(cls, body: str) -> ToldVerdict | None:
         """Read the verdict that a comment tells; None for another comment, and an older form."""
-        values = markers(body) or {}
+        values = read_markers(body) or {}
         findings, head = values.get("findings"), values.get("head", "")
         if findings is None or not _HEAD.fullmatch(head):
             return None
@@ -124,7 +124,7 @@ def compare_findings(verdict: Verdict, head: str, reported: ToldVerdict | None) 
     )
 
 
-def settle(report: Report) -> Callable[[str, str], bool]:
+def find_settled(report: Report) -> Callable[[str, str], bool]:
     """Return what tells, by fingerprint and judge, if an earlier finding is dismissed or fixed."""
     present = {finding.check.fingerprint for finding in findings(report.verdict)}
     dismissed = {dismissal.finding for dismissal in report.dismissals}
@@ -155,7 +155,7 @@ def write_dismissal(prints: Sequence[str], head: str, by: str, reason: str) -> s
 
 def read_dismissals(body: str) -> tuple[Dismissal, ...]:
     """Read the dismissals in an answer of ours; none in another comment."""
-    values = markers(body) or {}
+    values = read_markers(body) or {}
     prints, by = _read_names(values.get("dismissed", "")), values.get("by", "")
     try:
         reason = base64.b64decode(values.get("why", ""), validate=True).decode()

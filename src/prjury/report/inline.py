@@ -55,7 +55,7 @@ def list_added_lines(pull: PullRequest) -> AddedLines:
     }
 
 
-def markers(body: str) -> dict[str, str] | None:
+def read_markers(body: str) -> dict[str, str] | None:
     """The values in the hidden markers at the start of a text; None where there are none."""
     values: dict[str, str] | None = None
     for line in body.split("\n"):

@@ -56,7 +56,7 @@ def rows(report: Report) -> tuple[TableRow, ...]:
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
 
-def at_most(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
+def limit_rows(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     """The rows, with the least important ones gathered into one where there are too many."""
     if len(every) <= most:
         return tuple(every)

@@ -39,7 +39,7 @@ from prjury.report.links import Links
 from prjury.report.model import Backport, ChangedNames, NotChecked, Report, TierReport
 from prjury.report.next_steps import gate_page, next_steps
 from prjury.report.redact import Redact
-from prjury.report.rows import TableRow, at_most, rows
+from prjury.report.rows import TableRow, limit_rows, rows
 from prjury.report.sanitise import BY_SHAPE
 from prjury.report.text import trust
 from prjury.report.wording import (
@@ -123,7 +123,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=describe_share(report.coverage),
         rows=every_row,
-        few_rows=at_most(every_row, _FEW_ROWS),
+        few_rows=limit_rows(every_row, _FEW_ROWS),
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),

@@ -72,7 +72,7 @@ def decode_pack(content: bytes, name: str, largest: int) -> str:
         ) from error
 
 
-def distinct(paths: Iterable[Path]) -> list[Path]:
+def drop_repeated(paths: Iterable[Path]) -> list[Path]:
     """The paths without those that lead to a file named before."""
     files: dict[str, Path] = {}
     for path in paths:

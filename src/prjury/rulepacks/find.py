@@ -92,19 +92,19 @@ def list_known(paths: Sequence[Path]) -> list[Pack]:
     return [packs_by_id[name] for name in sorted(packs_by_id)]
 
 
-def named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:
+def find_named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:
     """The pack of this name, or the rule ``pack/rule`` and its pack; UsageError for others."""
     by_name: dict[str, tuple[Pack, PatternRule | None]] = {pack.id: (pack, None) for pack in packs}
     for pack in packs:
         by_name |= {f"{pack.id}/{rule.id}": (pack, rule) for rule in pack.rules}
     if name in by_name:
         return by_name[name]
-    near = _near(name, list(by_name))
+    near = _suggest(name, list(by_name))
     remedy = f"Did you mean {' or '.join(near)}?" if near else "`prjury rules list` names the packs"
     raise UsageError(f"there is no pack or rule {name!r}", remedy=remedy)
 
 
-def _near(name: str, known: Sequence[str]) -> list[str]:
+def _suggest(name: str, known: Sequence[str]) -> list[str]:
     """Names that are spelt alike, or whose last part is; those that are the same there first."""
     word = name.rpartition("/")[2]
     ends = {full: full.rpartition("/")[2] for full in known}

@@ -29,7 +29,7 @@ from prjury.rulepacks.applicability import read_declaration
 from prjury.rulepacks.files import (
     Locate,
     PackPosition,
-    distinct,
+    drop_repeated,
     join_errors,
     pack_error,
     position,
@@ -129,7 +129,7 @@ def load_packs(
     paths: Iterable[Path], find_problems: FindProblems = find_broken
 ) -> list[LoadedPack]:
     """Load packs with their tests: files, or directories of ``*.yml``; a file only once."""
-    files = distinct(file for path in paths for file in _files(path))
+    files = drop_repeated(file for path in paths for file in _files(path))
     return require_distinct([load(file, find_problems) for file in files])
 
 

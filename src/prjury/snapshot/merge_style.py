@@ -53,7 +53,7 @@ class Habit(Struct, frozen=True):
     reason: str
 
 
-def habit(recent: Sequence[StyleCommit]) -> Habit:
+def find_habit(recent: Sequence[StyleCommit]) -> Habit:
     """The way that the newest commits of a branch show, read along first parents.
 
     Merges or numbers of pull requests, whichever are more; a line without either is rebased.

@@ -8,7 +8,7 @@ import pytest
 
 from prjury.errors import UsageError
 from prjury.journal.read import JournalFile, read_journal
-from prjury.journal.timeline import WIDTH, show
+from prjury.journal.timeline import WIDTH, list_journal
 from prjury.journal.transitions import Transitions, find_loops
 
 RUN: list[dict[str, Any]] = [
@@ -30,7 +30,7 @@ def written(path: Path, events: list[dict[str, Any]], more: bytes = b"") -> Jour
 
 
 def test_a_timeline_has_eighty_columns_and_says_where_the_time_went(tmp_path: Path) -> None:
-    shown = list(show(written(tmp_path / "j", RUN, b"{damaged\n")))
+    shown = list(list_journal(written(tmp_path / "j", RUN, b"{damaged\n")))
     assert max(map(len, shown)) <= WIDTH
     text = "\n".join(shown)
     assert "10.00 s, exit 0" in text
@@ -47,7 +47,7 @@ def test_hostile_values_are_shown_as_text(tmp_path: Path) -> None:
         {"t": "x", "event": "model", "model": ["\x1b[2J"], "ms": "y", "usd": {}},
         {"t": 1e3, "event": "\x1b]0;", "ms": -5},
     ]
-    text = "\n".join(show(written(tmp_path / "j", odd)))
+    text = "\n".join(list_journal(written(tmp_path / "j", odd)))
     assert "\x1b" not in text
 
 

@@ -10,7 +10,7 @@ import pytest
 from fakes import reports as fake
 from prjury.journal import write
 from prjury.journal.read import read_journal
-from prjury.journal.timeline import show
+from prjury.journal.timeline import list_journal
 from prjury.journal.write import RecordedProgress, RunJournal, journal_files
 from prjury.jury.judgment import Judgment
 from prjury.ports import SilentProgress
@@ -103,5 +103,5 @@ def test_what_an_agent_used_comes_before_its_judgment(tmp_path: Path) -> None:
     assert (read["name"], judged["turns"], look["name"]) == ("Read", 2, "look")
     assert "tools" not in judged
     (file,) = journal_files(tmp_path / "prjury")
-    text = "\n".join(show(read_journal(file)))
+    text = "\n".join(list_journal(read_journal(file)))
     assert "  tool Bash ls: ok" in text

@@ -17,7 +17,7 @@ from fakes.skeletons import skeleton
 from prjury.report.annotations import MOST, Annotation, annotate
 from prjury.report.continuity import write_marker_values
 from prjury.report.findings import Weight, findings
-from prjury.report.inline import MOST_INLINE, Remark, Reviewer, list_added_lines, markers
+from prjury.report.inline import MOST_INLINE, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.model import Report
 from prjury.report.render import (
     CHECK_LIMIT,
@@ -183,7 +183,7 @@ def test_the_largest_review_fits(hostile: Report) -> None:
     assert len(entries) == MOST_INLINE
     for remark in entries:
         assert len(remark["body"].encode()) <= REVIEW_LIMIT
-        assert list(markers(remark["body"]) or {}) == ["finding", "seat", "id"]
+        assert list(read_markers(remark["body"]) or {}) == ["finding", "seat", "id"]
         assert remark["body"].lower().count("<!-- prjury") == 1
 
 

@@ -5,7 +5,7 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.judgment import Judgment
 from prjury.report.model import SkippedJudge
-from prjury.report.rows import TableRow, at_most, rows
+from prjury.report.rows import TableRow, limit_rows, rows
 
 
 def told(*every: TableRow) -> list[str]:
@@ -44,7 +44,7 @@ def test_at_most_eight_rows_keep_the_worst_in_order() -> None:
     ballots = [fake.ballot(f"p{n}", Judgment.passed("ok")) for n in range(9)]
     ballots.append(fake.ballot("bad", Judgment.failed("no")))
     every = rows(fake.report(fake.tier("t", *ballots), fake.not_run("later", "t failed")))
-    few = at_most(every, 8)
+    few = limit_rows(every, 8)
     assert len(few) == 8
     assert told(*few[-2:]) == [
         "t | bad | ❌ no",

@@ -94,7 +94,7 @@ CHECKS: tuple[BackportCheck, ...] = (
 )
 
 
-def look(seen: BranchContext) -> BranchFacts:
+def collect_facts(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = seen.applied
     first, hollow = _run(seen, "first"), seen.trial.empty and not seen.pull.files

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.judges.backport.check_list import look
+from prjury.judges.backport.check_list import collect_facts
 from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
 from prjury.judges.backport.context import BranchContext, Tools, read_change
@@ -108,7 +108,7 @@ class BackportJudge(Struct, frozen=True):
 def _verdict(context: BranchContext) -> Backport:
     tip = context.tip
     return catch_crash(
-        lambda: decide(look(context)),
+        lambda: decide(collect_facts(context)),
         lambda crash: replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )
 

@@ -163,7 +163,7 @@ def _unwrap(words: list[str]) -> list[str]:
             words = words[runner:]
         elif program == "node" and (runner := _find_started_runner(words)):
             words = [words[runner].removesuffix(".js"), *words[runner + 1 :]]
-        elif program in WORDS["wrappers"] and (inner := _inner(program, words[1:])):
+        elif program in WORDS["wrappers"] and (inner := _find_inner(program, words[1:])):
             words = inner
         else:
             break
@@ -190,7 +190,7 @@ def find_last_call(text: str) -> tuple[Call | None, bool]:
     return (calls[-1], len(calls) == 1) if certain else (None, False)
 
 
-def _inner(program: str, words: list[str]) -> list[str]:
+def _find_inner(program: str, words: list[str]) -> list[str]:
     runs = program not in WORDS["wrappers_that_run_with_a_word"]
     at = 0
     while at < len(words):

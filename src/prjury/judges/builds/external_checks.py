@@ -182,7 +182,7 @@ def _watch_checks(
     looks: list[Sequence[CheckResult]] = []
     for look in checks.of(commit, deadline):
         looks = [*looks[1 - _MOST_IDLE :], look]
-        if wait_for_checks(looks, wanted, time.time()):
+        if may_stop_waiting(looks, wanted, time.time()):
             break
         summary = CheckSummary.of(look, wanted)
         what = _list_runs(summary.pending) or _quote_names(summary.missing) or "more checks"
@@ -190,7 +190,7 @@ def _watch_checks(
     return looks[-1] if looks else ()
 
 
-def wait_for_checks(
+def may_stop_waiting(
     looks: Sequence[Sequence[CheckResult]], wanted: Wanted = "all", now: float = 0.0
 ) -> bool:
     """Another look would show nothing new: what is named in full has ended, or all at two looks.

@@ -17,7 +17,7 @@ from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut, MergeFacts
 from prjury.report.wording import pluralize
-from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, habit
+from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, find_habit
 from prjury.snapshot.model import PullRequest, Side, printable, visible
 
 NAME = "merge"
@@ -64,7 +64,7 @@ class MergeJudge(Struct, frozen=True):
         if self.options.strategy != "auto":
             way = Habit(Way(self.options.strategy), "the policy says so")
         else:
-            way = habit(self.ports.repository.recent(base, RECENT))
+            way = find_habit(self.ports.repository.recent(base, RECENT))
         if way.way is not Way.REBASE:
             return way, None
         seconds = min(_REBASE_SECONDS, context.deadline.remaining * _REBASE_SHARE)

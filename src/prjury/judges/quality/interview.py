@@ -16,7 +16,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import Answers, Lines, verify
 from prjury.judges.quality.known_answers import keep, key_of, recall
-from prjury.judges.quality.question import Answer, InvalidReplyError, Question, read
+from prjury.judges.quality.question import Answer, InvalidReplyError, Question, read_answers
 from prjury.models.wrappers import FREE
 from prjury.ports import ChatModel, Memory, NoMemory
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
@@ -136,7 +136,7 @@ class CallContext(Struct, frozen=True):
             reply = self.usage_log.ask(model, prompt, deadline)
             _refuse_leak(reply.text, question.canary)
             try:
-                return read(reply.text, question.form.criteria)
+                return read_answers(reply.text, question.form.criteria)
             except InvalidReplyError as error:
                 problem = str(error)
             prompt = question.with_problem(problem)

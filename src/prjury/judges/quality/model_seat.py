@@ -17,7 +17,7 @@ from prjury.judges.quality.confirm import confirm_errors
 from prjury.judges.quality.evidence import Answers, Lines, Opinion, join_passes, speaks
 from prjury.judges.quality.facts import Fact
 from prjury.judges.quality.interview import CallContext, TaintedError
-from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, plan
+from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, plan_chunks
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
 from prjury.jury.context import JudgmentContext
@@ -109,7 +109,7 @@ class ModelSeat:
         whose = (self.model.identity, self.model.room)
         if whose not in case.plans:
             budget = self.model.room * CHARACTERS_PER_TOKEN - case.form.size
-            case.plans[whose] = plan(case.sections, case.left_out, max(budget, 1))
+            case.plans[whose] = plan_chunks(case.sections, case.left_out, max(budget, 1))
         layout = case.plans[whose]
         if not case.is_flipped:
             return layout

@@ -31,7 +31,7 @@ _FAMILIES = {
 }
 
 
-def same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
+def check_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
     """Return a hint for each family that has written the change and judges it as well."""
     signs = "\n".join(filter(None, (pull.author, pull.body)))
     flags, names, hints = re.IGNORECASE | re.MULTILINE, "\n".join(models), []

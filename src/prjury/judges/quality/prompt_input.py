@@ -164,7 +164,7 @@ class Plan(Struct, frozen=True):
         return tuple(others[path] for path in sorted(others.keys() - set(chunk.paths)))
 
 
-def plan(sections: Sequence[Section], left_out: tuple[NotSent, ...], budget: int) -> Plan:
+def plan_chunks(sections: Sequence[Section], left_out: tuple[NotSent, ...], budget: int) -> Plan:
     """Put everything into one chunk if it fits, else into as few as first fit needs.
 
     What is larger than a chunk, so many characters, is split between hunks, a hunk between lines.

@@ -57,7 +57,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
     criteria: dict[str, Answer]
 
 
-def schema(criteria: Iterable[str]) -> dict[str, Any]:
+def answer_schema(criteria: Iterable[str]) -> dict[str, Any]:
     """Return the JSON Schema of a reply about these criteria: every key required, none besides."""
     text = {"type": "string"}
     finding = _object(
@@ -89,7 +89,7 @@ def _object(**properties: object) -> dict[str, Any]:
     }
 
 
-def read(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
+def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     """Read the answers by criterion, in the order of the criteria."""
     if len(text.encode(errors="replace")) > LONGEST_REPLY:
         raise InvalidReplyError(f"it is longer than {LONGEST_REPLY} bytes")
@@ -227,7 +227,7 @@ class Form(Struct, frozen=True):
         prompt = Prompt(
             self.instructions.text,
             _write_json({nonce: material}),
-            schema(self.criteria),
+            answer_schema(self.criteria),
             f"{self.name}/{self.instructions.version}",
             (nonce, canary),
             _RUN.format(nonce=nonce, canary=canary),

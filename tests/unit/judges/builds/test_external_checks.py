@@ -20,7 +20,7 @@ from prjury.judges.builds.external_checks import (
     CheckSummary,
     decide_by_checks,
     matches,
-    wait_for_checks,
+    may_stop_waiting,
 )
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
@@ -274,30 +274,30 @@ class TestWaiting:
 
 class TestSettled:
     def test_everything_has_to_have_ended_twice(self) -> None:
-        assert not wait_for_checks([GREEN])
+        assert not may_stop_waiting([GREEN])
         ended = tuple(replace(one, ended=100.0) for one in GREEN)
-        assert wait_for_checks([ended], "all", 200.0)
-        assert not wait_for_checks([ended], "all", 150.0)
-        assert not wait_for_checks([(*ended, run("unknown"))], "all", 200.0)
-        assert not wait_for_checks([(*ended, run("begun", None))], "all", 200.0)
-        assert wait_for_checks([GREEN, GREEN])
-        assert not wait_for_checks([(run("test", None),), GREEN])
-        assert wait_for_checks([(run("test", None),), GREEN, (*GREEN, run("more"))])
-        assert not wait_for_checks([(), GREEN])
+        assert may_stop_waiting([ended], "all", 200.0)
+        assert not may_stop_waiting([ended], "all", 150.0)
+        assert not may_stop_waiting([(*ended, run("unknown"))], "all", 200.0)
+        assert not may_stop_waiting([(*ended, run("begun", None))], "all", 200.0)
+        assert may_stop_waiting([GREEN, GREEN])
+        assert not may_stop_waiting([(run("test", None),), GREEN])
+        assert may_stop_waiting([(run("test", None),), GREEN, (*GREEN, run("more"))])
+        assert not may_stop_waiting([(), GREEN])
 
     def test_named_ones_have_to_have_ended_once(self) -> None:
-        assert wait_for_checks([GREEN], ["test"])
-        assert wait_for_checks([(), GREEN], ["test"])
-        assert not wait_for_checks([GREEN], ["te*"])
-        assert wait_for_checks([GREEN, GREEN], ["te*"])
-        assert not wait_for_checks([(run("test", None),)], ["test"])
-        assert not wait_for_checks([GREEN], ["test", "docs"])
+        assert may_stop_waiting([GREEN], ["test"])
+        assert may_stop_waiting([(), GREEN], ["test"])
+        assert not may_stop_waiting([GREEN], ["te*"])
+        assert may_stop_waiting([GREEN, GREEN], ["te*"])
+        assert not may_stop_waiting([(run("test", None),)], ["test"])
+        assert not may_stop_waiting([GREEN], ["test", "docs"])
 
     @pytest.mark.parametrize("names", ["all", ["docs"]])
     def test_what_never_comes_is_not_waited_for_for_ever(self, names: Any) -> None:
         look = () if names == "all" else GREEN
-        assert not wait_for_checks([look] * 7, names)
-        assert wait_for_checks([look] * 8, names)
+        assert not may_stop_waiting([look] * 7, names)
+        assert may_stop_waiting([look] * 8, names)
 
 
 @given(

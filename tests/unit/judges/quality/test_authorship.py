@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import SMALL, pull
-from prjury.judges.quality.notices import SAME_FAMILY, same_family
+from prjury.judges.quality.notices import SAME_FAMILY, check_family
 
 CLAUDE = ("anthropic:claude-x",)
 
@@ -21,7 +21,7 @@ CLAUDE = ("anthropic:claude-x",)
 def test_a_family_that_judges_its_own_work_is_named(
     author: str, body: str, models: tuple[str, ...], family: str
 ) -> None:
-    (check,) = same_family(pull(SMALL, author=author, body=body), models)
+    (check,) = check_family(pull(SMALL, author=author, body=body), models)
     assert (check.name, check.passed, check.severity) == (SAME_FAMILY, False, "hint")
     assert check.message.count(family) == 2
 
@@ -36,4 +36,4 @@ def test_a_family_that_judges_its_own_work_is_named(
     ],
 )
 def test_nobody_else_is(author: str | None, body: str, models: tuple[str, ...]) -> None:
-    assert same_family(pull(SMALL, author=author, body=body), models) == ()
+    assert check_family(pull(SMALL, author=author, body=body), models) == ()

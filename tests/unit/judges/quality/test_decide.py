@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from fakes.llm import FOUR, SMALL, answer, document, quote, reply
 from prjury.judges.quality.evidence import Lines, Opinion, verify
 from prjury.judges.quality.prompt_input import pieces_of
-from prjury.judges.quality.question import read
+from prjury.judges.quality.question import read_answers
 from prjury.judges.quality.votes import PassMark, decide, prose
 from prjury.jury.judgment import Status
 from prjury.jury.score import NumericalScore
@@ -21,7 +21,7 @@ def opinion(*verdicts: str, confidence: float = 0.9) -> Opinion:
         name: answer(verdict, [quote()] if verdict == "fail" else [], confidence)
         for name, verdict in zip(FOUR, verdicts, strict=True)
     }
-    return Opinion([verify(read(reply(FOUR, **answers), FOUR), LINES)], LINES)
+    return Opinion([verify(read_answers(reply(FOUR, **answers), FOUR), LINES)], LINES)
 
 
 P, F, A = "pass", "fail", "abstain"
@@ -104,7 +104,9 @@ def test_no_must_may_fail_and_the_threshold_is_for_the_others(
 
 def test_every_true_quote_of_a_failure_is_a_check_of_its_own() -> None:
     first = quote(line=1, text="def add(a, b):")
-    answers = read(reply(risk=answer(F, [quote(), first, quote(), quote(text="gone()")])), FOUR)
+    answers = read_answers(
+        reply(risk=answer(F, [quote(), first, quote(), quote(text="gone()")])), FOUR
+    )
     judgment = decide(Opinion([verify(answers, LINES)], LINES), MARK)
     assert [(str(c.location), c.evidence) for c in judgment.failed_checks] == [
         ("src/app.py:2", "return a + b"),

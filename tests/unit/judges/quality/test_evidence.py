@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
 from prjury.judges.quality.evidence import Lines, verify
-from prjury.judges.quality.prompt_input import pieces_of, plan
-from prjury.judges.quality.question import ReportedFinding, read
+from prjury.judges.quality.prompt_input import pieces_of, plan_chunks
+from prjury.judges.quality.question import ReportedFinding, read_answers
 from prjury.report.redact import Redactor
 
 FILE = replace(
@@ -84,7 +84,7 @@ def test_a_quote_of_what_was_shown_is_true_also_where_it_was_made_safe() -> None
 def test_a_part_that_was_not_sent_cannot_be_quoted() -> None:
     big = changed("src/a.py", *(f"+line {i}" for i in range(200)))
     sections, _ = pieces_of([big], str)
-    lines = Lines(plan(sections, (), 1_000).chunks[0].sections)
+    lines = Lines(plan_chunks(sections, (), 1_000).chunks[0].sections)
     assert lines.hold(at(1, "line 0"))
     assert not lines.hold(at(200, "line 199"))
 
@@ -98,7 +98,7 @@ def test_a_file_goes_by_the_name_that_was_shown() -> None:
 
 def test_untrue_evidence_is_dropped_and_counted() -> None:
     true, untrue = quote(), quote(line=1, text="something else")
-    answers = read(
+    answers = read_answers(
         reply(
             correctness=answer("fail", [true, untrue]),
             tests=answer("fail", [untrue]),
@@ -125,7 +125,9 @@ def test_what_is_only_warned_of_is_no_failure_and_stated_confidence_decides_noth
         conventions=answer("fail", [warned]),
         correctness=answer("fail", [warned, quote()]),
     )
-    answers = verify(read(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b")))
+    answers = verify(
+        read_answers(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b"))
+    )
     assert {name: each.verdict for name, each in answers.items()} == {
         "risk": "pass",
         "tests": "fail",
@@ -242,13 +244,15 @@ def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
         hunks=(hunk(" def f():", "     return x", start=1), hunk("+return a + b", start=50)),
     )
     said = reply(risk=answer("fail", [quote(line=1, text="def f():"), quote(line=50)]))
-    risk = verify(read(said, FOUR), lines_of(far))["risk"]
+    risk = verify(read_answers(said, FOUR), lines_of(far))["risk"]
     assert (risk.not_changed, risk.no_quote, len(risk.claims)) == (1, 0, 1)
 
 
 def test_relocated_evidence_counts_and_is_counted() -> None:
     moved = msgspec.to_builtins(at(13, "balance += amount"))
-    answers = read(reply(risk=answer("fail", [moved, msgspec.to_builtins(at(1, "gone()"))])), FOUR)
+    answers = read_answers(
+        reply(risk=answer("fail", [moved, msgspec.to_builtins(at(1, "gone()"))])), FOUR
+    )
     finding = verify(answers, lines_of(LONG))["risk"]
     assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
     assert finding.claims[0].finding.quote == "    source.balance += amount"

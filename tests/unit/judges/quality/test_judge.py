@@ -28,7 +28,7 @@ from fakes.llm import (
 from prjury.errors import ConfigError
 from prjury.judges.quality.interview import random_word
 from prjury.judges.quality.kinds.quality import make
-from prjury.judges.quality.question import InvalidReplyError, read
+from prjury.judges.quality.question import InvalidReplyError, read_answers
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.connect import ScriptedModel
@@ -245,7 +245,7 @@ def test_no_reply_breaks_the_judge_or_passes_without_valid_answers(said: list[st
     valid: list[Mapping[str, Any]] = []
     for text in said:
         try:
-            valid.append(read(text, FOUR))
+            valid.append(read_answers(text, FOUR))
         except InvalidReplyError:
             continue
         break

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
 from prjury.judges.quality.evidence import Answers, Lines, verify
 from prjury.judges.quality.known_answers import keep, key_of, recall
-from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan
+from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan_chunks
 from prjury.judges.quality.prompts import Prompts
-from prjury.judges.quality.question import Form, Question, read
+from prjury.judges.quality.question import Form, Question, read_answers
 
 CRITERIA = dict.fromkeys(FOUR, "Is it?")
 TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x = 1")
@@ -31,7 +31,7 @@ def answers(on: Chunk, start: int = 1) -> Answers:
         risk=answer("fail", [span, old], 0.75),
         tests=answer("fail", [context, quote(text="made up")]),
     )
-    found = verify(read(said, FOUR), Lines(on.sections))
+    found = verify(read_answers(said, FOUR), Lines(on.sections))
     assert [len(found[name].claims) for name in ("risk", "tests")] == [2, 1]
     return found
 
@@ -149,7 +149,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
 
 def question(on: Chunk, **more: Any) -> Question:
     instructions = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": "", **more})
-    made = plan(on.sections, (), 100_000)
+    made = plan_chunks(on.sections, (), 100_000)
     return Form("quality", instructions, CRITERIA).ask(made.chunks[0], made, words())
 
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from fakes.llm import FOUR, SMALL, changed, document, told, words
-from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan
+from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan_chunks
 from prjury.judges.quality.prompt_input import document as document_of
 from prjury.judges.quality.prompts import Prompts
 from prjury.judges.quality.question import Form, Question
@@ -24,7 +24,7 @@ def form(*always: Section, **more: Any) -> Form:
 
 
 def planned(*files: FileChange, budget: int = 100_000) -> Plan:
-    return plan(*pieces_of(files or (SMALL,), str), budget)
+    return plan_chunks(*pieces_of(files or (SMALL,), str), budget)
 
 
 def question(*files: FileChange) -> Question:

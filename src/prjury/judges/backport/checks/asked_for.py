@@ -15,7 +15,7 @@ from prjury.judges.backport.requests.branches import match_branches
 from prjury.judges.backport.requests.labels import (
     EVERYWHERE,
     BackportRequest,
-    of_labels,
+    read_labels,
 )
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title
 from prjury.jury.judgment import Check
@@ -55,7 +55,7 @@ def find_requests(
 ) -> RequestSources:
     """Read labels but this program's ``own``, milestone, messages and, if trusted, ``texts``."""
     author = f"@{pull.author}" if pull.author else "the author"
-    requests = list(of_labels(pull.labels, config.labels, [own] if own else []))
+    requests = list(read_labels(pull.labels, config.labels, [own] if own else []))
     milestone = pull.milestone or ""
     version = milestone.strip().rpartition(" ")[2]
     if _VERSION.fullmatch(version):

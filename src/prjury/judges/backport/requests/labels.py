@@ -83,7 +83,7 @@ _VERSIONS_COUNT = re.compile(r"auto-backport(?:-and-merge)?|backport[:-]version"
 _DECORATION = re.compile(r"[^\w(\[{}]+$|^[^\w(\[@{}]+", re.ASCII)
 
 
-def of_labels(
+def read_labels(
     labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
 ) -> Iterator[BackportRequest]:
     """Read the labels of a pull request by the policy's patterns; ``own`` ones are no requests."""
@@ -96,7 +96,7 @@ def of_labels(
             if versions_count:
                 yield BackportRequest("yes", label.strip(), "the label", label)
         else:
-            readings = read(label)
+            readings = read_label(label)
             yield from (BackportRequest(answer, to, "the label", label) for answer, to in readings)
 
 
@@ -118,7 +118,7 @@ def read_pattern(pattern: str, label: str) -> str | None:
     return label.strip()[len(before) : len(folded) - len(after)].strip() or None
 
 
-def read(label: str) -> list[tuple[Answer, str | None]]:
+def read_label(label: str) -> list[tuple[Answer, str | None]]:
     """Return the answers and branches of a label or a phrase like one; none for another text."""
     text = _DECORATION.sub("", label.strip()[:_LONGEST])
     if nominated := _NOMINATED.fullmatch(text):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.judges.backport.requests.labels import EVERYWHERE, Answer, BackportRequest, read
+from prjury.judges.backport.requests.labels import EVERYWHERE, Answer, BackportRequest, read_label
 
 #: A longer line is prose.
 _LONGEST = 300
@@ -42,13 +42,13 @@ _IN_TITLE = re.compile(r"[\[(]([^\[\]()]{1,80})[\])]")
 def of_title(title: str, source: str) -> Iterator[BackportRequest]:
     """Read the brackets of a title; one that names no branch asks for nothing."""
     for match in _IN_TITLE.finditer(title):
-        readings = [] if "#" in match[1] else read(match[1])
+        readings = [] if "#" in match[1] else read_label(match[1])
         yield from (BackportRequest(answer, to, source, match[0]) for answer, to in readings if to)
 
 
 def of_text(text: str, source: str) -> Iterator[BackportRequest]:
     """Read the commands and the trailers of a description."""
-    for line in spoken(text):
+    for line in list_plain_lines(text):
         yield from _of_command(line, source)
         yield from _of_trailer(line, source)
 
@@ -56,11 +56,11 @@ def of_text(text: str, source: str) -> Iterator[BackportRequest]:
 def of_message(message: str, source: str) -> Iterator[BackportRequest]:
     """Read the trailers of a commit message."""
     _, _, body = message.strip().partition("\n")
-    for line in spoken(body):
+    for line in list_plain_lines(body):
         yield from _of_trailer(line, source)
 
 
-def spoken(text: str) -> Iterator[str]:
+def list_plain_lines(text: str) -> Iterator[str]:
     """Yield the lines outside of comments, code and quotes, without emphasis."""
     fence = ""
     for line in _COMMENT.sub("", text.replace("\r\n", "\n")).split("\n"):

@@ -164,11 +164,11 @@ def parse_reports(
             problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
         count += 1
         room -= reading.tests
-    _keep_apart(readings)
+    _label_alike(readings)
     return _add_up(readings, count, problems)
 
 
-def _keep_apart(readings: Sequence[_Reading]) -> None:
+def _label_alike(readings: Sequence[_Reading]) -> None:
     """Label the reports that hold the same tests, such as the rows of a matrix, by their places."""
     owners, sharing = dict[Test, int](), set[int]()
     for number, reading in enumerate(readings):
@@ -176,11 +176,11 @@ def _keep_apart(readings: Sequence[_Reading]) -> None:
             if (owner := owners.setdefault(test, number)) != number:
                 sharing |= {owner, number}
     alike = [readings[number] for number in sorted(sharing)]
-    for reading, label in zip(alike, _tell_apart([one.report.path for one in alike]), strict=True):
+    for reading, label in zip(alike, _list_labels([one.report.path for one in alike]), strict=True):
         reading.label(label)
 
 
-def _tell_apart(paths: Sequence[str]) -> list[str]:
+def _list_labels(paths: Sequence[str]) -> list[str]:
     """Return of each path what distinguishes it from the others."""
     parts = [
         str(PurePosixPath(path).with_suffix("")).replace("/", "-").split("-") for path in paths

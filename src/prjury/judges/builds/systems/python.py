@@ -249,7 +249,7 @@ def with_environment(
     The path is as it is written in the variables of plans; `ci` are the commands of the base's CI.
     """
     if plan.system == "uv":
-        return replace(plan, steps=(BuildStep("setup", _sync(root, ci)), *plan.steps))
+        return replace(plan, steps=(BuildStep("setup", _find_sync(root, ci)), *plan.steps))
     if plan.system not in _PREPARED:
         return plan
     command = find_install_command(root, with_pytest=plan.system == "pytest")
@@ -266,7 +266,7 @@ def with_environment(
     return prepared.with_env({"VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"})
 
 
-def _sync(root: SourceTree, ci: Iterable[str]) -> str:
+def _find_sync(root: SourceTree, ci: Iterable[str]) -> str:
     """Uv's own command for a locked environment, as the CI gives it, else with all extras."""
     sync = ["uv", "sync", "--frozen"]
     for call in (call for script in ci for call in read_calls(script)):

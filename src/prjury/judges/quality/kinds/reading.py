@@ -19,7 +19,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.facts import find_facts
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.model_seat import Material
-from prjury.judges.quality.notices import find_instruction, instructions, same_family
+from prjury.judges.quality.notices import check_family, find_instruction, instructions
 from prjury.judges.quality.prompt_input import SENT_KINDS, document, pieces_of, sizes
 from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN
@@ -130,7 +130,7 @@ class ChangeReader(Struct, frozen=True):
             questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
             if more <= questions and len(wider) == len(sections):
                 sections = wider
-        warnings = (*instructions(pull.files), *same_family(pull, self.models))
+        warnings = (*instructions(pull.files), *check_family(pull, self.models))
         sites = context.once.get("call sites", context.find_call_sites)
         facts = find_facts(context.ballots, sites, redact)
         if not self.described:
