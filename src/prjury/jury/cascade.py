@@ -222,7 +222,6 @@ def _describe_no_vote(attempts: Sequence[TierAttempt]) -> Judgment:
 
 
 def _tell(status: Status, decisive: TierAttempt, verdict: JuryVerdict) -> Judgment:
-    """The cascade's judgment: who in the deciding tier said what, under the final status."""
     judgment = verdict.aggregated
     blaming = status in {Status.FAIL, Status.ERROR}
     guilty = [b for b in verdict.ballots if blaming and b.judgment.status is status]

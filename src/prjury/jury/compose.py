@@ -129,8 +129,6 @@ def always_fail(reasoning: str = "always fails") -> FunctionJudge[object]:
 
 @dataclass(frozen=True)
 class _Named(Generic[ContextT]):
-    """A judge under another name."""
-
     inner: Judge[ContextT]
     name: str
     description: str

@@ -59,7 +59,6 @@ class JudgmentContext:
 
 
 def _freeze_context(value: Any) -> Any:  # noqa: ANN401 - whatever users hand to their judges
-    """The value with its mappings and lists as they are now; other objects stay themselves."""
     if isinstance(value, Mapping):
         return FrozenDict({key: _freeze_context(item) for key, item in value.items()})
     return tuple(map(_freeze_context, value)) if isinstance(value, list | tuple) else value

@@ -113,7 +113,6 @@ class NeverLifting:
         return replace(alone, reasoning=words).with_metadata(held_down_from=judgment.status.value)
 
     def _naming(self, said: Judgment) -> Judgment:
-        """The judgment with the names in its counts, so that they can be counted again."""
         counts = said.metadata.get("aggregation")
         if not counts:
             return said

@@ -56,7 +56,6 @@ def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> 
 
 
 def _ballots(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
-    """The ballots of the blocking tiers, or of the jury; those of juries within instead of them."""
     if hasattr(verdict, "attempts"):
         for attempt in verdict.attempts:
             if attempt.verdict and not attempt.advisory:

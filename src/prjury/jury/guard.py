@@ -68,7 +68,6 @@ def patience(timeout: float | None) -> Deadline | None:
 
 
 def _seconds(timeout: float) -> float:
-    """The timeout, no longer than a thread can wait, which is some centuries."""
     if isinstance(timeout, bool) or not isinstance(timeout, int | float):
         raise TypeError(f"a timeout is a number of seconds, not {timeout!r}")
     bounded = max(min(timeout, threading.TIMEOUT_MAX), 0.0)
@@ -190,7 +189,6 @@ class _Answer(Generic[ContextT]):
 
 
 def _introduce(judge: Judge[ContextT]) -> JudgeType | Judgment:
-    """The judge's type; one whose name cannot be read is not asked what it thinks."""
     str(judge.name)
     return type_of(judge)
 

@@ -176,7 +176,6 @@ def _passed(ballot: Ballot) -> bool:
 
 
 def _score_of(ballot: Ballot) -> float:
-    """The effective score; an error that counts as a fail counts as 0."""
     return ballot.judgment.effective_score or 0.0
 
 

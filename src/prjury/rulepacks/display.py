@@ -116,7 +116,6 @@ def _join_lines(text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    """Return prose as one line, in which only code in backticks is more than its letters."""
     pieces = _CODE.split(_join_lines(text))
     return "".join(
         piece.replace("|", r"\|") if piece.startswith("`") else _SPECIAL.sub(r"\\\1", piece)

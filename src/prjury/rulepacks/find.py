@@ -105,7 +105,6 @@ def find_named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | No
 
 
 def _suggest(name: str, known: Sequence[str]) -> list[str]:
-    """Names that are spelt alike, or whose last part is; those that are the same there first."""
     word = name.rpartition("/")[2]
     ends = {full: full.rpartition("/")[2] for full in known}
     same = [full for full, end in ends.items() if end == word]

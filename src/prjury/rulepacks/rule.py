@@ -260,7 +260,6 @@ class Match(PackSection, frozen=True, dict=True):
 
     @cached_property
     def _needed(self) -> list[str]:
-        """What stands inside of every text in which the parser's rule can find something."""
         rule = self.ast_grep or {}
         pattern = rule.get("regex") if rule.get("matches") in _NAMES else None
         patterns = [regex for regex in (self.if_imports, pattern) if isinstance(regex, str)]

@@ -86,7 +86,6 @@ class PatchReader:
 
 
 def _header(line: bytes) -> Hunk:
-    """The ranges in ``@@ -1,2 +3,4 @@ section`` as a hunk that lacks its lines."""
     match = _HUNK.match(line)
     if not match:
         raise DiffError(f"not the header of a hunk: {line[:60]!r}")

@@ -118,7 +118,6 @@ def _slice(lines: Lines, where: range) -> Lines:
 
 
 def _agreeing(onto: Lines, head: Lines) -> int:
-    """Return how many lines both have in common from the start."""
     pairs = zip(onto, head, strict=False)
     return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(onto), len(head)))
 
@@ -128,7 +127,6 @@ def _span(where: range, before: int, after: int) -> LineSpan:
 
 
 def _find_regions(onto: Sequence[Edit], head: Sequence[Edit]) -> Iterator[Region]:
-    """The lines of the base where edits of both sides touch, with their lines on each side."""
     edits = [(edit, 0) for edit in onto] + [(edit, 1) for edit in head]
     edits.sort(key=lambda pair: (pair[0].base.start, pair[0].base.stop), reverse=True)
     while edits:
@@ -144,7 +142,6 @@ def _find_regions(onto: Sequence[Edit], head: Sequence[Edit]) -> Iterator[Region
 
 
 def _cover(base: range, edits: Sequence[Edit]) -> range:
-    """The lines of a side that stand for these lines of the base."""
     first, last = edits[0], edits[-1]
     return range(
         first.side.start - (first.base.start - base.start),

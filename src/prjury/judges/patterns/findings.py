@@ -212,7 +212,6 @@ def repair_of(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
 
 
 def _rewritten(hit: Hit, spans: list[Range]) -> Repair | None:
-    """The line's only match replaced; a match over several lines is left to the reader."""
     rewritten = hit.rewritten or ""
     if len(spans) != 1 or "\n" in rewritten:
         return None
@@ -222,7 +221,6 @@ def _rewritten(hit: Hit, spans: list[Range]) -> Repair | None:
 
 
 def _columns(scan: FileScan, hit: Hit, line: int, text: str) -> list[Range]:
-    """Return the columns of the matches; the whole line for a hit that only knows its lines."""
     if not hit.spans:
         return [(0, len(text))]
     begin = scan.source.starts[bisect_left(scan.source.numbers, line)]

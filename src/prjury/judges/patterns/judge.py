@@ -150,7 +150,6 @@ def _rest_words(outcome: ScanOutcome) -> str:
 
 
 def _describe_silenced(silenced: Sequence[PatternFinding], threshold: Severity) -> str:
-    """``this change silences 2 errors by noqa: python-stdlib/imp (a.py:1) and 1 more``."""
     silenced_here = [f for f in silenced if f.silenced_here and at_least(f.severity, threshold)]
     first = silenced_here[0]
     more = f" and {len(silenced_here) - 1} more" if len(silenced_here) > 1 else ""
@@ -180,7 +179,6 @@ def _failure_words(findings: Sequence[PatternFinding]) -> str:
 
 
 def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
-    """By which findings are sorted: paths as people number them, ``m2`` before ``m10``."""
     parts = _NUMBER.split(finding.path)
     path = [(int(part), "") if at % 2 else (0, part) for at, part in enumerate(parts)]
     return path, finding.line, finding.name

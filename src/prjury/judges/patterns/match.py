@@ -142,7 +142,6 @@ class FileScan:
 
     @cached_property
     def _tight(self) -> str:
-        """The text with no blanks around dots, where names are looked for as they are written."""
         text = self.source.text
         return str(_AROUND_DOTS.sub(".", text)) if _LOOSE.search(text) else text
 
@@ -195,7 +194,6 @@ class FileScan:
                     yield replace(hit, rewritten=new) if plain and new else hit
 
     def _at(self, active: ActiveRule, span: Range) -> Hit:
-        """A hit on all lines of a short match, or on the first one of a long one."""
         first, last = self.source.line_at(span[0]), self.source.line_at(max(span[0], span[1] - 1))
         lines = tuple(range(first, last + 1)) if last - first < _LONGEST else (first,)
         return Hit(active, lines, (span,))
@@ -233,7 +231,6 @@ def _places(
 
 
 def _is_inside(offset: int, ranges: Sequence[Range]) -> bool:
-    """Return true if the offset is in one of the ranges, which are sorted and do not overlap."""
     at = bisect_right(ranges, (offset, float("inf")))
     return at > 0 and offset < ranges[at - 1][1]
 

@@ -94,8 +94,6 @@ def _shape_of(line: str) -> str:
 
 @dataclass(frozen=True)
 class _Target:
-    """A file that rules look at."""
-
     file: FileChange
     language: Language
     blob: str

@@ -127,7 +127,6 @@ def _number_of(score: Score | None, result_index: int) -> float | None:
 
 
 def _decimal(score: float) -> Fraction:
-    """The number as it is written: 0.1 is a tenth."""
     return Fraction(score) if isinstance(score, int) else Fraction(float.__repr__(score))
 
 
@@ -351,7 +350,6 @@ def _refusal_facts(results: Sequence[Judgment], strategy: str, reason: object) -
 
 
 def _common_label(results: Sequence[Judgment]) -> str | None:
-    """The label that all have; where all are benign, the one that asks for more attention."""
     labels = {result.label for result in results}
     if len(labels) > 1 and all(map(is_benign, results)):
         return NOT_CONFIGURED

@@ -138,8 +138,6 @@ def truncate(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Section:
-    """The lines below a label, or those before the first one."""
-
     label: str
     lines: list[str] = field(default_factory=list)
 
@@ -181,7 +179,6 @@ def _mark_quotes(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
 
 
 def _answers(sections: Iterable[_Section]) -> set[str]:
-    """The words that answer; none if something else stands where an answer should."""
     expected: list[set[str]] = []
     others: list[set[str]] = []
     for section in sections:
@@ -195,7 +192,6 @@ def _answers(sections: Iterable[_Section]) -> set[str]:
 
 
 def _answer_words(line: str) -> set[str]:
-    """Yes, no or both, if the line begins with one of them as an answer."""
     return {word.casefold() for word in _WORD.findall(line)} if _SET_OFF.match(line) else set()
 
 
@@ -313,7 +309,6 @@ def _read_findings(findings: Sequence[object]) -> tuple[Check, ...]:
 
 
 def _read_finding(finding: object, where: str) -> Check:
-    """The finding as a check, named ``finding`` where it has no name of its own."""
     value = {"message": finding} if isinstance(finding, str) else finding
     entries = _fields(value, _FINDING, f"{where}.")
     if not entries.get("message", "").strip():
@@ -332,7 +327,6 @@ def _read_finding(finding: object, where: str) -> Check:
 
 
 def _fields(value: object, types: Mapping[str, tuple[type, ...]], prefix: str) -> dict[str, Any]:
-    """The object's values but for those that are null, each of the type that it should have."""
     if not isinstance(value, dict):
         what = f"{prefix.rstrip('.')} is" if prefix else "it is"
         raise _InvalidReplyError(f"{what} {_CALLED[type(value)]}, not an object")

@@ -91,7 +91,6 @@ class RoundContext(Generic[ContextT]):
 def _take_outcome(
     seat: Seat[ContextT], ballot: Ballot, ballots: Sequence[Ballot]
 ) -> float | Judgment | None:
-    """The ballot's confidence; the error where it cannot be taken, which lifts nothing."""
     return catch_crash(lambda: confidence_of(seat.confidence, ballot, ballots), itself)
 
 
