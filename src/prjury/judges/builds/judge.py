@@ -134,7 +134,7 @@ class TreeBuildJudge:
     ) -> Sequence[Judgment]:
         ports, pull, limit = self.ports, context.pull, self.options.timeout
         changed = frozenset(list_touched(pull))
-        builder = Builder(ports, changed, base=pull.base.sha)
+        builder = Builder(ports, changed, tag=ports.repository.nearest_tag(pull.base.sha))
         memory = KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
         sides = BothSides(builder, merged, base, self.options, memory)
         recollections = sides.recall(found.plans)

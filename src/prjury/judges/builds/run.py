@@ -93,7 +93,7 @@ class BothSides(Struct, frozen=True, dict=True):
     def _build_base(self, plan: BuildPlan, deadline: Deadline) -> BaseRun:
         self.builder.ports.progress.say(wording.BUILDING_BASE)
         try:
-            with self.builder.open_tree(self.base.tree, self.base.entries) as place:
+            with self.builder.open_tree(self.base.tree, self.base.entries, deadline) as place:
                 collect_reports = watch_reports(place.places, self.options.keep_of_base)
                 run = place.run(plan, deadline)
                 other = plan.otherwise
@@ -119,7 +119,7 @@ class BothSides(Struct, frozen=True, dict=True):
         self, base: BaseRun, recollection: Recollection, deadline: Deadline
     ) -> tuple[BuildPlan, Run]:
         """Run the plan on the merged tree beside what is known of the base; as `Workplace.run`."""
-        with self.builder.open_tree(self.merged.tree, self.merged.entries) as place:
+        with self.builder.open_tree(self.merged.tree, self.merged.entries, deadline) as place:
             plan = base.plan
             run = place.run_with_reports(plan, self.options, deadline)
             other = plan.otherwise

@@ -31,8 +31,6 @@ from prjury.snapshot.model import visible
 
 _NOT_FOUND = 127
 _MOST_NAMED = 3
-#: Seconds for a commit of all files.
-_MOST_SECONDS = 300
 REPOSITORY = (
     "git init -q && git add -A -f && "
     "git -c user.name=prjury -c user.email=prjury@localhost commit -q -m tree && "
@@ -43,36 +41,33 @@ REPOSITORY = (
 class Builder(Struct, frozen=True):
     """Builds trees through the ports that a judge may use.
 
-    The history of the commit `base` says which version the project is at.
+    Trees have the `tag` by which projects know their version; empty for none.
     """
 
     ports: Ports
     changed: frozenset[str] = frozenset()
     logs: list[Path] = []
-    base: str = ""
+    tag: str = ""
 
     @contextlib.contextmanager
-    def open_tree(self, tree: str, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
+    def open_tree(
+        self, tree: str, entries: Sequence[TreeEntry], deadline: Deadline
+    ) -> Iterator[Workplace]:
         """Export a tree into a scratch directory, of which only the logs are left afterwards."""
         with self._open_scratch("tree", "home", "tmp", "reports") as scratch:
             if absent := self.ports.repository.export(tree, scratch / "tree"):
                 names = join_names([visible(path) for path in absent], _MOST_NAMED)
                 raise object_missing(f"{names} cannot be written")
-            self._make_repository(scratch)
+            self._make_repository(scratch, deadline)
             places = TemporaryPaths(scratch / "tree", scratch)
             yield Workplace(self, places, paths_of(entries))
 
-    def _make_repository(self, scratch: Path) -> None:
-        """Make the tree a repository of one commit, as a checkout is one; a build may do without.
-
-        Its tag is the nearest one of the base, by which projects know their version.
-        """
-        tag = self.ports.repository.nearest_tag(self.base) if self.base else ""
+    def _make_repository(self, scratch: Path, deadline: Deadline) -> None:
+        """Make the tree a repository of one commit, as a checkout is; a build may do without."""
         places = {"HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
-        env = {**self.ports.shell.environment(), **places, "PRJURY_TAG": tag}
+        env = {**self.ports.shell.environment(), **places, "PRJURY_TAG": self.tag}
         tree = scratch / "tree"
         command = ShellCommand(REPOSITORY, tree, env, writable=[tree])
-        deadline = Deadline.after(_MOST_SECONDS)
         self.logs.append(self.ports.shell.run(command, deadline, self.ports.progress).log)
 
     @contextlib.contextmanager

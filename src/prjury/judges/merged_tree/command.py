@@ -42,8 +42,7 @@ def make(options: CommandOptions, ports: Ports) -> MergedTreeCommand:
 class MergedTreeCommand:
     """PASS where a command in a copy of the merged tree ends as expected, else FAIL.
 
-    FAIL as well where it takes longer than it may, or exceeds a limit of the shell. ERROR where the
-    environment is to blame, after a second attempt, and where the review's time is over.
+    FAIL beyond a limit as well; ERROR where the environment, or the review's time, is to blame.
     """
 
     options: CommandOptions
@@ -84,8 +83,9 @@ class MergedTreeCommand:
     def _run_in_tree(
         self, tree: str, pull: PullRequest, deadline: Deadline
     ) -> tuple[Comparison, Builder]:
-        builder = Builder(self.ports, frozenset(list_touched(pull)), base=pull.base.sha)
-        with builder.open_tree(tree, self.ports.repository.files(tree)) as place:
+        tag = self.ports.repository.nearest_tag(pull.base.sha)
+        builder = Builder(self.ports, frozenset(list_touched(pull)), tag=tag)
+        with builder.open_tree(tree, self.ports.repository.files(tree), deadline) as place:
             options = BuildOptions(keep=self.options.keep)
             run = place.run_with_reports(self.plan, options, within(deadline, self.options.timeout))
             return compare(self.plan, run, place.paths, options, builder.changed), builder

@@ -475,19 +475,16 @@ def test_new_failures_are_told_before_old_ones() -> None:
     assert len(judgment.metadata["failures"]) == 200
 
 
-def test_a_tree_is_a_repository_with_the_nearest_tag_of_the_base() -> None:
-    class Tagged(TreeRepository):
-        def nearest_tag(self, commit: str) -> str:
-            return f"tag of {commit}"
-
+def test_a_tree_is_a_repository_with_a_tag() -> None:
     class Noting(ScriptedShell):
         def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
             noted.append((command.argv, command.env.get("PRJURY_TAG")))
             return super().run(command, deadline, progress)
 
     noted = list[tuple[object, str | None]]()
-    repository, shell = Tagged({"merged": {"t.py": ""}}), Noting([says(0, "t")])
-    builder = Builder(Ports(repository, shell, SilentProgress()), base="base")
-    with builder.open_tree("merged", repository.files("merged")) as place:
-        place.run(PLAN, Deadline.after(60))
-    assert noted == [(REPOSITORY, "tag of base"), (("tool",), None)]
+    repository, shell = TreeRepository({"merged": {"t.py": ""}}), Noting([says(0, "t")])
+    builder = Builder(Ports(repository, shell, SilentProgress()), tag="v1.2")
+    deadline = Deadline.after(60)
+    with builder.open_tree("merged", repository.files("merged"), deadline) as place:
+        place.run(PLAN, deadline)
+    assert noted == [(REPOSITORY, "v1.2"), (("tool",), None)]
