@@ -253,7 +253,7 @@ def dependencies(
         connection = Connection(
             event.api_url,
             inputs.github_token,
-            timeout=10,
+            timeout=120,  # a whole run may happen while another one waits for its answer
             seconds_between_requests=0,
             seconds_between_writes=0,
         )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 
 import pytest
 
 from fakes.github import NO_FAULT, FakeGitHub, Fault, running
+from integration.faults.runner import Runner
 from integration.faults.stage import MODES, Handed, Stage, furnish, wrong
 from prjury.errors import ExitCode
 from prjury.publishers.check_run import NAME
@@ -77,22 +77,26 @@ def test_a_check_run_that_could_not_be_begun_is_ended_all_the_same(
     ],
 )
 def test_a_newer_run_while_an_older_one_is_about_to_write(
-    mode: str, method: str, path: str, cases: dict[str, Handed], tmp_path: Path
+    mode: str,
+    method: str,
+    path: str,
+    cases: dict[str, Handed],
+    runner: Runner,
+    tmp_path: Path,
 ) -> None:
-    older, newer = cases["pass"], cases["fail"].at(cases["pass"].head)
+    older, newer = cases["pass"], cases["newer"]
     with running() as fake:
         furnish(fake, newer.head)
         stage = Stage(tmp_path, fake.url, mode)
-
-        ended = Event()  # where the older one waits too long, it asks again and goes on beside
+        ended = []
 
         def overtake() -> None:
-            assert stage.run(newer, 13) == newer.code
-            ended.set()
+            runner.start(fake, tmp_path.name, mode, "newer", run=13)
+            ended.append(runner.end())
 
         fake.faults = [Fault(method, path, 1, status=NO_FAULT, action=overtake)]
         assert stage.run(older, 12) == older.code
-        assert ended.wait(60)
+        assert ended == [newer.code]
         assert said(fake, newer.head, mode) == (1, "failure", "failure")
 
 
