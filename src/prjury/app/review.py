@@ -55,7 +55,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     seating = seat(config, ports, change.unwanted, casting)
     if request.models:
         wired.models.start_loading_clients()
-    context = change.look_around(change.start_clock())
+    context = change.look_around(change.start_clock(), environment.environ)
     interface = steps.find_interface(change, context.deadline)
     branches = change.branch_judges(ports, interface, build=request.build)
     if runs_others(request, config):
@@ -109,7 +109,7 @@ def forecast(
             return change
         wired = review_ports(request, environment, change.config, change.snapshot)
         seating = seat(change.config, wired.ports, change.unwanted)
-        context = change.look_around(change.start_clock())
+        context = change.look_around(change.start_clock(), environment.environ)
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
         if request.models and change.choose_branches().names:

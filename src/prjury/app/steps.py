@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -31,6 +31,7 @@ from prjury.models.wrappers import Spent
 from prjury.policy.load import Policy
 from prjury.policy.schema import Config
 from prjury.ports import Ports, Progress, Recorder
+from prjury.ports.types import LinkedIssue
 from prjury.report.judge_facts import AgentFacts, PanelFacts
 from prjury.report.model import (
     Backport,
@@ -117,8 +118,10 @@ class OpenedChange(Struct, frozen=True):
         """The context of the judges; their time runs from here."""
         return replace(context_of(self.pull, self.seconds), workflow=self.request.workflow)
 
-    def look_around(self, context: PullRequestContext) -> PullRequestContext:
-        """The context for judges that ask models, who may look for lines beyond the change."""
+    def look_around(
+        self, context: PullRequestContext, environ: Mapping[str, str]
+    ) -> PullRequestContext:
+        """The context for judges that ask models, who may look beyond the change."""
 
         def find() -> tuple[CallSite, ...]:
             from prjury.judges.quality.call_sites import find_call_sites  # noqa: PLC0415 - for models
@@ -128,7 +131,13 @@ class OpenedChange(Struct, frozen=True):
             files = widen_once(context, store, context.deadline)
             return find_call_sites(self.pull, files, store)
 
-        return replace(context, find_call_sites=find)
+        def read() -> tuple[LinkedIssue, ...]:
+            from prjury.github.issues import read_linked_issues  # noqa: PLC0415 - for one judge
+
+            url = self.request.target.url or self.snapshot.store.operator.remote_url
+            return read_linked_issues(self.pull, url, environ, offline=self.request.offline)
+
+        return replace(context, find_call_sites=find, read_issues=read)
 
     def branch_judges(
         self, ports: Ports, interface: Interface | None, *, build: bool = False

@@ -10,9 +10,13 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 from prjury.deadline import Deadline
 from prjury.jury.context import JudgmentContext
 from prjury.jury.voting import Ballot
+from prjury.ports.types import LinkedIssue
 from prjury.snapshot.model import PullRequest
 
 T = TypeVar("T")
+
+#: The name under which ``Once`` keeps the issues, where a judge has asked for them.
+LINKED_ISSUES = "linked issues"
 
 
 class Once:
@@ -55,6 +59,7 @@ class PullRequestContext(JudgmentContext):
         once: what judges share, so that it is made once.
         ballots: what the judges before have said.
         find_call_sites: looks for them; nobody needs them where no model is asked.
+        read_issues: reads those that the change closes; one judge alone asks for them.
         workflow: the file of the workflow that runs the review as the change has it.
     """
 
@@ -64,6 +69,9 @@ class PullRequestContext(JudgmentContext):
     once: Once = field(default_factory=Once, kw_only=True, repr=False, compare=False)
     ballots: list[Ballot] = field(default_factory=list, kw_only=True, repr=False, compare=False)
     find_call_sites: Callable[[], Sequence[CallSite]] = field(
+        default=tuple, kw_only=True, repr=False, compare=False
+    )
+    read_issues: Callable[[], Sequence[LinkedIssue]] = field(
         default=tuple, kw_only=True, repr=False, compare=False
     )
 

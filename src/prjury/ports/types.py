@@ -27,6 +27,14 @@ class BranchTip(Struct, frozen=True):
     tree: str = ""
 
 
+class LinkedIssue(Struct, frozen=True):
+    """An issue that a pull request closes: its title and text, or why they cannot be read."""
+
+    number: int
+    text: str = ""
+    problem: str = ""
+
+
 class CommitMessage(Struct, frozen=True):
     """A commit's message, and its date in seconds since 1970."""
 

@@ -20,6 +20,7 @@ from fakes.github.objects import EMPTY_TREE, Named
 from fakes.github.payloads import (
     HEAD_SHA,
     MOMENT,
+    issue_payload,
     label_payload,
     pull_payload,
     user_payload,
@@ -36,6 +37,14 @@ class Filling(State):
         self.repositories.setdefault(repo, {})
         self.pulls[repo, number] = pull
         return pull
+
+    def add_issue(self, number: int, title: str, body: str | None, **more: Any) -> Payload:
+        """An issue, which is no pull request."""
+        issue = issue_payload(self.url, REPOSITORY, number) | {"title": title, "body": body}
+        del issue["pull_request"], issue["draft"]
+        page = f"https://github.com/{REPOSITORY}/issues/{number}"
+        self.issues[number] = issue | {"html_url": page} | more
+        return self.issues[number]
 
     def set_diff(self, number: int, lines: Mapping[str, Iterable[int]]) -> None:
         """The files of a pull request, and the lines of its head that are in the diff."""

@@ -50,8 +50,28 @@ def search(call: Call) -> Answer:
 
 
 def _found(issue: Payload) -> Payload:
+    return {**_whole(issue), "score": 1.0}
+
+
+def _whole(issue: Payload) -> Payload:
+    """An issue as it is answered, and not sent with an event."""
     urls = {f"{name}_url": f"{issue['url']}/{name}" for name in ("comments", "events", "labels")}
-    return {**issue, **urls, "node_id": "PR_1", "assignee": None, "milestone": None, "score": 1.0}
+    return {**issue, **urls, "node_id": "PR_1", "assignee": None, "milestone": None}
+
+
+@routes("GET", f"{REPO}/issues/{{issue_number}}", "issues=read; pull_requests=read")
+def get_issue(call: Call) -> Answer:
+    """An issue, or a pull request, which is one as well; each by its own permission."""
+    number = int(call["issue_number"])
+    is_pull = (call.repo, number) in call.fake.pulls
+    account = call.account
+    if account and not account.may("pull_requests=read" if is_pull else "issues=read"):
+        raise Refusal(403, "Resource not accessible by integration")
+    if is_pull:
+        return Answer(200, _whole(issue_payload(call.fake.url, call.repo, number)))
+    if number not in call.fake.issues:
+        raise Refusal(404, "Not Found")
+    return Answer(200, _whole(call.fake.issues[number]))
 
 
 @routes("POST", f"{REPO}/pulls", WRITES)

@@ -53,6 +53,7 @@ class State:
         self.repositories: dict[str, Payload] = {REPOSITORY: {}}
         self.pulls: dict[tuple[str, int], Payload] = {}
         self.diffs: dict[int, dict[str, frozenset[int]]] = {}
+        self.issues: dict[int, Payload] = {}
         self.comments: dict[int, Payload] = {}
         self.reactions: dict[tuple[int, str, str], Payload] = {}
         self.review_list: list[Payload] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from fakes import llm
 from fakes.github import Account, Fault, side_payload
 from fakes.github.payloads import user_payload
-from integration.zones.conftest import BUILD_WORKFLOW, FORK, Zones
+from integration.zones.conftest import BUILD_WORKFLOW, FORK, POLICY, READS, Zones
 from prjury.errors import ExitCode
 
 BOT_USER = user_payload("http://127.0.0.1", Account("dependabot[bot]", "Bot", id=49_699_333))
@@ -126,6 +127,37 @@ class TestModels:
         evidence = json.loads(zones.report("collect", "evidence.json").read_text())
         texts = [base64.b64decode(text or "") for text in evidence["files"]["blobs"].values()]
         assert any(b"sum(items) + 1" in text for text in texts)
+
+    @pytest.mark.parametrize("linked", [True, False])
+    def test_the_issue_that_is_closed_comes_along(self, zones: Zones, linked: bool) -> None:
+        policy = POLICY.replace("[quality]", "[description-matches-change]")
+        zones.shop.switch("main")
+        zones.base = zones.shop.commit({".github/prjury.yml": policy if linked else POLICY})
+        pull = zones.fake.pulls["octo/shop", 7]
+        pull |= {
+            "body": "Fixes #12",
+            "base": side_payload(zones.fake.url, "octo/shop", "main", zones.base),
+        }
+        zones.fake.add_issue(12, "Sums", "Count the empty carts as well.")
+        zones.fake.accounts["ghs_reads"] = replace(
+            zones.fake.accounts["ghs_reads"], grants={**READS, "issues": "read"}
+        )
+        zones.push(self.CHANGE)
+        zones.build()
+        assert zones.collect() == 0, zones.log
+        evidence = json.loads(zones.report("collect", "evidence.json").read_text())
+        assert ["Count the empty carts" in each["text"] for each in evidence["issues"]] == [
+            True
+        ] * linked
+        asked = [request for request in zones.fake.requests if request.path.endswith("/issues/12")]
+        assert len(asked) == linked
+        names = ["kept", "told"] if linked else list(llm.FOUR)
+        file = zones.directory / "script.json"
+        file.write_text(json.dumps([{"prompt": "*", "text": llm.document(names)}]))
+        assert zones.decide(PRJURY_INPUT_MODEL=f"scripted:{file}") == 0, zones.log
+        assert zones.publish() == ExitCode.OPEN, zones.log
+        (judgment,) = told(zones)["tiers"][2]["judgments"]
+        assert judgment["status"] == "pass"
 
     @pytest.mark.parametrize(
         ("pull", "label"),

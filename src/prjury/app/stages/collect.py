@@ -18,6 +18,7 @@ from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import NothingToReview, Snapshot
+from prjury.judges.context import LINKED_ISSUES
 from prjury.policy.schema import Config
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt, Reply
@@ -69,7 +70,7 @@ def collect(
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
         casting = defer_models(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
-        context = change.look_around(change.start_clock())
+        context = change.look_around(change.start_clock(), environment.environ)
         interface = steps.find_interface(change, context.deadline)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
@@ -89,6 +90,7 @@ def collect(
             seconds=change.seconds,
             names=steps.find_changed_names(interface),
             call_sites=tuple(context.find_call_sites()) if _spares(change) is None else (),
+            issues=tuple(context.once.get(LINKED_ISSUES, tuple)),
             calibration=read_base_record(
                 change.snapshot.store, change.pull.base.sha, change.config
             ),

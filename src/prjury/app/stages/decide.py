@@ -41,7 +41,9 @@ def ask_needed_models(
     panel.start_loading_clients()
     seconds = evidence.seconds if request.timeout is None else request.timeout
     context = replace(
-        steps.context_of(evidence.pull, seconds), find_call_sites=lambda: evidence.call_sites
+        steps.context_of(evidence.pull, seconds),
+        find_call_sites=lambda: evidence.call_sites,
+        read_issues=lambda: evidence.issues,
     )
     verdict = steps.vote(seating, context, ports.progress)
     asks = evidence.unwanted.model_backed is None

@@ -15,7 +15,7 @@ from prjury.judges.context import CallSite
 from prjury.jury.judge import JudgeType
 from prjury.policy.load import Policy
 from prjury.ports import Repository
-from prjury.ports.types import TreeEntry
+from prjury.ports.types import LinkedIssue, TreeEntry
 from prjury.report.model import Backport, ChangedNames, Cost, Count
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest
@@ -85,6 +85,7 @@ class StageEvidence(Struct, frozen=True):
     names: ChangedNames | None = None
     calibration: str | None = None
     call_sites: tuple[CallSite, ...] = ()
+    issues: tuple[LinkedIssue, ...] = ()
 
 
 class NoEvidence(Struct, frozen=True):

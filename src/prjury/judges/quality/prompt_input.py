@@ -306,3 +306,10 @@ def document(name: str, kind: str, content: str, redact: Redact) -> Section:
         rows.append(ChunkRow("new", at, " ", cut))
     heading = {"path": show_invisible(redact_text(printable(name), redact)), "kind": kind}
     return Section(printable(name), heading, (Passage("", tuple(rows)),), is_file=False)
+
+
+def cut_text(text: str, longest: int, redact: Redact) -> str:
+    """Return a text without secrets, which half of one would hide, and visibly cut to a length."""
+    clean = show_invisible(redact_text(normalise_line_ends(text), redact)).strip()
+    more = len(clean) - longest
+    return f"{clean[:longest]}\n… (+{more} characters)" if more > 0 else clean

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from prjury.errors import ConfigError
+from prjury.judges.quality.prompt_input import cut_text
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.report.invisible_chars import normalise_line_ends, show_invisible
-from prjury.report.redact import Redact, redact_text
+from prjury.report.invisible_chars import normalise_line_ends
+from prjury.report.redact import Redact
 from prjury.resources import template_texts
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES
@@ -170,12 +171,8 @@ class OwnTexts(Struct, frozen=True):
         is_own = path.startswith(HOME)
         text = self.text(path) if is_own else self._content(path).decode("utf-8-sig", "replace")
         text = _FRONT_MATTER.sub("", normalise_line_ends(text), count=1)
-        # Before it is cut: half a secret is not known for one.
-        text = show_invisible(redact_text(text, redact)).strip()
         longest = _LONGEST_OWN if is_own else _LONGEST_GUIDELINES
-        more = len(text) - longest
-        cut = f"{text[:longest]}\n… (+{more} characters)" if more > 0 else text
-        return f"{path}:\n\n{cut}"
+        return f"{path}:\n\n{cut_text(text, longest, redact)}"
 
     def _is_about(self, path: str, changed: Collection[str]) -> bool:
         text = normalise_line_ends(self._content(path).decode("utf-8-sig", "replace"))

@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from prjury.policy.tiers import (
 )
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt
+from prjury.ports.types import LinkedIssue
 from prjury.resources import templates
 from prjury.snapshot.model import FileChange
 
@@ -79,7 +81,8 @@ OWN: Mapping[str, Any] = {
 def of_change(make: Callable[[Ports], ModelBackedJudge[PullRequestContext]]) -> Prompt:
     """The first question that a judge of pull requests asks."""
     model = always(passes, room=ROOM)
-    told = context(*FILES, title="Integer shares", body="Nobody loses a cent any more.")
+    told = context(*FILES, title="Integer shares", body="Fixes #12. Nobody loses a cent any more.")
+    told = replace(told, read_issues=lambda: (LinkedIssue(12, "Shares have fractions"),))
     alone(make(ports(model, files=GUIDELINES))).judge(told)
     return model.asked[0]
 

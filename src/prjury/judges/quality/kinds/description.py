@@ -1,4 +1,4 @@
-"""Does the change do what its description says? The one judge that reads the description."""
+"""Does the change do what its description, and the issue that it closes, say?"""
 
 from __future__ import annotations
 
@@ -34,5 +34,6 @@ def make(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequest
         about="asks a model whether the change does what its description says",
         aside=lambda it: None if f"{it.title}{it.body}".strip() else "there is no description",
         described=True,
+        linked=True,
         template="description",
     )

@@ -15,15 +15,22 @@ from prjury.code.parser import Parser
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.judges.context import PullRequestContext
+from prjury.judges.context import LINKED_ISSUES, PullRequestContext
 from prjury.judges.quality.facts import find_facts
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.model_seat import Material
 from prjury.judges.quality.notices import check_family, find_instruction, instructions
-from prjury.judges.quality.prompt_input import SENT_KINDS, document, pieces_of, sizes
+from prjury.judges.quality.prompt_input import (
+    SENT_KINDS,
+    Section,
+    cut_text,
+    document,
+    pieces_of,
+    sizes,
+)
 from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Check, Judgment
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports, Repository
@@ -105,6 +112,8 @@ def widen_once(
 #: The path under which evidence quotes what the author says. Git stores no such path, so that no
 #: file of a change can take its place.
 DESCRIPTION = "/description"
+#: Characters of one issue, and the part of a chunk that all of them may take.
+_LONGEST_ISSUE, _ISSUES_SHARE = 4_000, 4
 
 
 class ChangeReader(Struct, frozen=True):
@@ -114,6 +123,7 @@ class ChangeReader(Struct, frozen=True):
     kinds: Collection[FileKind]
     aside: Callable[[PullRequest], str | None]
     described: bool
+    linked: bool
     room: int
     models: tuple[str, ...]
 
@@ -138,7 +148,27 @@ class ChangeReader(Struct, frozen=True):
         text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
         description = document(DESCRIPTION, "description", text, redact)
         warnings += find_instruction("the description", f"{pull.title}\n{pull.body}")
-        return Material(sections, left_out, (description,), facts, warnings)
+        issues, more = self._lay_out_issues(context) if self.linked else ((), ())
+        return Material(sections, left_out, (description, *issues), facts, (*warnings, *more))
+
+    def _lay_out_issues(
+        self, context: PullRequestContext
+    ) -> tuple[tuple[Section, ...], tuple[Check, ...]]:
+        """Return the linked issues that can be shown, and a note for each that cannot."""
+        issues, notes = list[Section](), list[Check]()
+        room = self.room // _ISSUES_SHARE
+        for issue in context.once.get(LINKED_ISSUES, context.read_issues):
+            text = cut_text(issue.text, _LONGEST_ISSUE, self.ports.redact)
+            section = document(f"/issue-{issue.number}", "issue", text, self.ports.redact)
+            problem = issue.problem or ("" if section.size <= room else "it is too long")
+            if problem:
+                note = f"#{issue.number}, which the description closes, was not read: {problem}"
+                notes.append(Check("linked-issue", passed=False, message=note, severity="hint"))
+                continue
+            room -= section.size
+            issues.append(section)
+            notes += find_instruction(f"the issue #{issue.number}", issue.text)
+        return tuple(issues), tuple(notes)
 
     def _reads(self, file: FileChange) -> bool:
         """Tell whether the file is read, or would be if it could; others are named."""
@@ -155,6 +185,7 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
     kinds: Collection[FileKind] = SENT_KINDS,
     aside: Callable[[PullRequest], str | None] = lambda _: None,
     described: bool = False,
+    linked: bool = False,
     instruct: Callable[[OwnTexts, PullRequest], Instructions] | None = None,
     template: str = "",
     must: frozenset[str] = frozenset(),
@@ -166,13 +197,14 @@ def judge_of(  # noqa: PLR0913 - what kinds differ in
         aside: why a change is none of its business, None where it is.
         described: whether it reads the description as well. What an author writes sways its
             reader, so that such a judge can lower a verdict and never lift it.
+        linked: whether it reads the issues besides that the description closes.
         instruct: the instructions, from the base's own texts and the change.
         template: the instructions in place of those, where they need nothing but the criteria.
     """
     panel = ports.models.panel(options.model)
     room = min((model.room for model in panel.models), default=0) * CHARACTERS_PER_TOKEN
     names = tuple(model.name for model in panel.models)
-    read = ChangeReader(ports, kinds, aside, described, max(1, room), names)
+    read = ChangeReader(ports, kinds, aside, described, linked, max(1, room), names)
 
     def make_instructions(context: PullRequestContext) -> Instructions:
         base = context.pull.base.sha

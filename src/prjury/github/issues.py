@@ -1,0 +1,82 @@
+"""Issues that the text of a pull request closes, by GitHub's own keywords."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from prjury.errors import SourceError
+from prjury.github.checks import find_clone
+from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
+from prjury.github.payload import at, read_number, text
+from prjury.ports.types import LinkedIssue
+from prjury.snapshot.model import PullRequest
+
+#: Issues that are read.
+_MOST_ISSUES = 3
+#: Seconds for one answer, and of waiting for all.
+_TIMEOUT, _LONGEST_WAIT = 10, 20.0
+
+_CLOSES = re.compile(
+    r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+"
+    r"(?:(?P<repo>[\w.-]+/[\w.-]+)?#|https?://[\w.:-]+/(?P<address>[\w.-]+/[\w.-]+)/issues/)"
+    r"(?P<number>[1-9]\d{0,8})\b",
+    re.IGNORECASE | re.ASCII,
+)
+#: What GitHub does not show, or shows as it stands.
+_ASIDE = re.compile(
+    r"<!--.*?(?:-->|\Z)|^(```|~~~).*?(?:^\1|\Z)|`[^`\n]*`", re.DOTALL | re.MULTILINE
+)
+
+
+def list_closed_issues(body: str, repo: str) -> list[int]:
+    """Return the numbers of this repository's issues that a pull request's text closes."""
+    numbers: dict[int, None] = {}
+    for match in _CLOSES.finditer(_ASIDE.sub(" ", body)):
+        name = match["repo"] or match["address"] or repo
+        if name.casefold() == repo.casefold():
+            numbers[int(match["number"])] = None
+    return list(numbers)
+
+
+def read_linked_issues(
+    pull: PullRequest, url: str | None, environ: Mapping[str, str], *, offline: bool = False
+) -> tuple[LinkedIssue, ...]:
+    """Read the issues that a pull request closes; where one cannot be read, why."""
+    place = find_clone(url, environ)
+    if place is None and environ.get("GITHUB_REPOSITORY") == pull.repo:
+        place = environ.get("GITHUB_API_URL", GITHUB_API), pull.repo
+    api, repo = place or ("", pull.repo)
+    numbers = list_closed_issues(pull.body, repo)
+    if offline or pull.number is None or not api:
+        why = "a local review does not ask GitHub"
+        return tuple(LinkedIssue(number, problem=why) for number in numbers)
+    token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
+    issues = []
+    with GitHub(Connection(api, token, _TIMEOUT), RetryBudget(budget=_LONGEST_WAIT)) as client:
+        for number in numbers[:_MOST_ISSUES]:
+            try:
+                issue = _read_issue(client, repo, number)
+            except SourceError as error:
+                issue = LinkedIssue(number, problem=str(error))
+            issues.append(issue)
+    why = f"only {_MOST_ISSUES} are read"
+    more = [LinkedIssue(number, problem=why) for number in numbers[_MOST_ISSUES:]]
+    return tuple(issue for issue in (*issues, *more) if issue.text or issue.problem)
+
+
+def _read_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
+    """Read one issue; the text of a pull request, which nothing can close, is empty."""
+
+    def read(payload: object) -> LinkedIssue:
+        place = text(at(payload, "repository_url")).casefold()
+        is_moved = not place.endswith(f"/repos/{repo.casefold()}")
+        if is_moved or read_number(at(payload, "number"), "number") != number:
+            return LinkedIssue(number, problem="it was moved to another repository")
+        if at(payload, "pull_request") is not None:
+            return LinkedIssue(number)
+        words = text(at(payload, "title")), text(at(payload, "body"))
+        return LinkedIssue(number, "\n\n".join(words).strip())
+
+    doing = f"read issue {repo}#{number}"
+    return client.repo(repo).get(doing, f"/issues/{number}", read, needs="issues: read")
