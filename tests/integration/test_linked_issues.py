@@ -151,8 +151,10 @@ def test_no_other_judge_asks_for_issues() -> None:
     def refuse() -> tuple[LinkedIssue, ...]:
         raise AssertionError("nobody may ask")
 
-    own = {"name": "own", "text": "Look.", "criteria": {"sound": "Is it?"}}
+    own = PromptOptions(
+        name="own", text="Look.", criteria={"sound": "Is it?"}, sees_description=True
+    )
     model = always(reply(["sound"]))
-    asked = prompt.make(PromptOptions(**own, sees_description=True), ports(model))
+    asked = prompt.make(own, ports(model))
     change = replace(context(SMALL, title="Add", body="Fixes #12"), read_issues=refuse)
     assert alone(asked).judge(change).status.value == "pass"

@@ -148,8 +148,10 @@ class ChangeReader(Struct, frozen=True):
         text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
         description = document(DESCRIPTION, "description", text, redact)
         warnings += find_instruction("the description", f"{pull.title}\n{pull.body}")
-        issues, more = self._lay_out_issues(context) if self.linked else ((), ())
-        return Material(sections, left_out, (description, *issues), facts, (*warnings, *more))
+        if not self.linked:
+            return Material(sections, left_out, (description,), facts, warnings)
+        issues, notes = self._lay_out_issues(context)
+        return Material(sections, left_out, (description, *issues), facts, (*warnings, *notes))
 
     def _lay_out_issues(
         self, context: PullRequestContext
