@@ -52,10 +52,7 @@ def copy_caches(
     *,
     own: bool = False,
 ) -> None:
-    """Copy what these programs have downloaded for the operator into a fresh HOME.
-
-    What is there stays; what is too large is left out; ``own`` copies what can be lent as well.
-    """
+    """Copy downloads of these programs into a HOME; ``own``: those that can be lent as well."""
     caches = {**_CACHES, **_LENT} if own else _CACHES
     for below in {below for program in caches.keys() & programs for below in caches[program]}:
         source, target = find_place(environ, below), home / below
@@ -65,7 +62,7 @@ def copy_caches(
 
 
 def find_lent(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
-    """The files of the operator with these credentials, and where they go below another HOME."""
+    """Find the operator's files with these credentials, and their places below a HOME."""
     files = {}
     for name in names:
         for below in _CREDENTIALS[name]:
@@ -85,7 +82,7 @@ def _is_small(directory: Path, most_files: int) -> bool:
 
 
 def walk(directory: Path) -> Iterator[os.DirEntry[str]]:
-    """Every file and directory below one; what cannot be listed is left out."""
+    """Yield every file and directory below one; what cannot be listed is left out."""
     waiting = [str(directory)]
     while waiting:
         try:

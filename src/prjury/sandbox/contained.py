@@ -26,9 +26,8 @@ from prjury.sandbox.caches import copy_caches, find_lent
 from prjury.sandbox.environment import (
     find_writable_places,
     fresh_places,
-    machine_memory,
+    limit_java,
     make_environment,
-    smaller_machine,
     withheld,
 )
 from prjury.sandbox.launcher import Request
@@ -50,22 +49,17 @@ class _ScratchPlace:
     place: Path
     sides: Path
     layers: threading.Lock = field(default_factory=threading.Lock)
-    lent: set[Path] = field(default_factory=set)
-    filled: set[Path] = field(default_factory=set)
+    filled: set[tuple[str, str]] = field(default_factory=set)
 
 
 class ContainedShell:
     """Runs programs that are not trusted (`prjury.ports.Shell`).
 
-    Level L1: an environment by an allow-list, a fresh HOME and TMPDIR, no input and no terminal, a
-    session of its own, no further rights; all descendants are ended with it, at a limit, or when
-    this process dies. Level L2, by Landlock: it also writes into its scratch directory alone, reads
-    no credentials and reaches no process outside; caches are lent under a layer, or copied.
-    L0, where there is no Linux: only the program's process group is ended.
-
-    ``extra_env`` names variables to hand on, secrets excepted; ``own_prefix`` is our own virtual
-    environment, kept off the PATH; ``hidden`` is not to be read at L2, ``lend`` names credentials
-    that are. ``before`` is called before each program.
+    Level L1: an environment by an allow-list, a fresh HOME and TMPDIR, no input, no terminal and no
+    further rights; all descendants end with it, at a limit, or when this process dies. L2, by
+    Landlock: it writes into its scratch directory alone, reads no credentials and reaches no
+    process outside; caches are lent under a layer, or copied. L0, without Linux: only the process
+    group is ended. ``own_prefix`` is our own virtual environment, kept off the PATH.
     """
 
     def __init__(  # noqa: PLR0913 - one name for each thing that differs between programs
@@ -96,10 +90,7 @@ class ContainedShell:
         self._scratches: dict[Path, _ScratchPlace] = {}
 
     def run(self, command: ShellCommand, deadline: Deadline, progress: Progress) -> Completed:
-        """Run to the end or to a limit, with a fresh HOME; no process of it is left afterwards.
-
-        CannotJudgeError where it cannot be started, or the required level is not to be had.
-        """
+        """Run to the end or to a limit, or raise CannotJudgeError; no process of it is left."""
         self._require_level()
         command = replace(command, directory=command.directory.absolute())
         argv = ["/bin/sh", "-c", command.argv] if isinstance(command.argv, str) else command.argv
@@ -130,7 +121,7 @@ class ContainedShell:
 
     @contextlib.contextmanager
     def _walls(self, command: ShellCommand, env: Mapping[str, str]) -> Iterator[Walls | None]:
-        """Yield the walls of one program; a scratch directory's layers are for one at a time."""
+        # A scratch directory's layers are for one program at a time.
         if self.level != "L2":
             yield None
             return
@@ -147,12 +138,11 @@ class ContainedShell:
                 home.layers.release()
 
     def _lend_files(self, home: str) -> None:
-        """Copy the credentials that are lent into a HOME, before anything has run there."""
-        place, scratch_place = Path(home), self._find_scratch(home)
-        if self.lent and scratch_place and place not in scratch_place.lent:
-            scratch_place.lent.add(place)
+        place = self._find_scratch(home)
+        if place and (home, "lent") not in place.filled:
+            place.filled.add((home, "lent"))
             for source, below in find_lent(self._environ, self.lent).items():
-                target = place / below
+                target = Path(home, below)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
                 target.chmod(stat.S_IRUSR)
@@ -166,11 +156,10 @@ class ContainedShell:
 
     @functools.cached_property
     def _powers(self) -> Powers:
-        return self._given_powers or _find_powers()
+        return self._given_powers or find_powers()
 
     @property
     def _copies(self) -> bool:
-        """Caches can only be had as copies."""
         return self.level == "L2" and not self._powers.mounts
 
     def _list_scratches(self, command: ShellCommand, env: Mapping[str, str]) -> list[Path]:
@@ -178,16 +167,15 @@ class ContainedShell:
         return [each.place for each in map(self._find_scratch, paths) if each]
 
     def _find_scratch(self, path: str) -> _ScratchPlace | None:
-        """Return the scratch directory of this shell in which a path lies by its name."""
         for place, scratch_place in tuple(self._scratches.items()):
-            if path == str(place) or path.startswith(f"{place}/"):
+            if f"{path}/".startswith(f"{place}/"):
                 return scratch_place
         return None
 
     def environment(self, extra: Sequence[str] = ()) -> Mapping[str, str]:
         """Return the environment of programs, without HOME and TMPDIR, which `run` makes."""
         return {  # a quarter of twice the limit is half of it: the rest is for the tests
-            **smaller_machine(machine_memory(), 2 * self._limits.memory),
+            **limit_java(2 * self._limits.memory),
             **make_environment(
                 self._environ,
                 (*self._extra, *extra),
@@ -199,8 +187,8 @@ class ContainedShell:
     def copy_caches(self, programs: Collection[str], home: Path) -> None:
         """Copy what these programs have downloaded for the operator into a HOME, once."""
         place = self._find_scratch(str(home))
-        if place and home not in place.filled:  # later a program could have put links there
-            place.filled.add(home)
+        if place and (str(home), "caches") not in place.filled:  # later, links could be there
+            place.filled.add((str(home), "caches"))
             copy_caches(self._environ, programs, home, own=self._copies)
 
     @property
@@ -256,22 +244,12 @@ class ContainedShell:
 
     @functools.cached_property
     def _logs(self) -> Path:
-        return find_logs(self._environ)
-
-
-def find_logs(environ: Mapping[str, str]) -> Path:
-    """Return where directories of logs lie, without those that are older than a day."""
-    own = private_directory(environ, "XDG_STATE_HOME", ".local/state")
-    place = own / "logs" if own else Path(tempfile.gettempdir())
-    place.mkdir(mode=0o700, exist_ok=True)
-    for directory in place.glob(f"{LOGS}*"):
-        with contextlib.suppress(OSError):
-            if directory.lstat().st_mtime < time.time() - 86_400:
-                shutil.rmtree(directory)
-    return place
-
-
-@functools.cache
-def _find_powers() -> Powers:
-    with scratch() as around:
-        return find_powers(around)
+        """The place of directories of logs, without those that are older than a day."""
+        own = private_directory(self._environ, "XDG_STATE_HOME", ".local/state")
+        place = own / "logs" if own else Path(tempfile.gettempdir())
+        place.mkdir(mode=0o700, exist_ok=True)
+        for directory in place.glob(f"{LOGS}*"):
+            with contextlib.suppress(OSError):
+                if directory.lstat().st_mtime < time.time() - 86_400:
+                    shutil.rmtree(directory)
+        return place

@@ -1,7 +1,6 @@
 """The environment of untrusted programs: an allow-list over the operator's, nothing else.
 
-What a variable must not do to be on the list: carry a secret, or point at a place that holds one
-without being needed to find a tool. So addresses of proxies and registries are handed through only
+A variable on the list carries no secret: addresses of proxies and registries are handed through
 where no credentials are in them; options of whole programs (``MAVEN_OPTS``, ``GOFLAGS``), which may
 hold anything, are the operator's to name.
 """
@@ -17,8 +16,7 @@ from pathlib import Path
 
 from prjury.secret_env import JOB_CREDENTIALS
 
-#: Handed through when set. Where tools lie (JDKs, SDKs, version managers), which version of them
-#: is chosen, what the loader needs to start them, and who the user is.
+#: Where tools lie, which version of them is chosen, what starts them, and who the user is.
 _PASSED = (
     "TZ USER LOGNAME LD_LIBRARY_PATH DYLD_LIBRARY_PATH SDKROOT DEVELOPER_DIR "
     "JAVA_HOME JAVA_HOME_* JDK_HOME JRE_HOME GRAALVM_HOME MAVEN_HOME M2_HOME GRADLE_HOME "
@@ -30,7 +28,6 @@ _PASSED = (
     "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD CYPRESS_INSTALL_BINARY"
 ).split()
 
-#: Which certificates are believed; they hold no keys.
 _CERTIFICATES = (
     "SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS "
     "NODE_USE_SYSTEM_CA PIP_CERT GIT_SSL_CAINFO GIT_SSL_CAPATH "
@@ -55,9 +52,8 @@ _ADDRESSES = (
 #: A user's name, a password, or a query, which may be either; ``path=`` of a file is none.
 _CREDENTIALS = re.compile(r"@|[?&]\w+=", re.ASCII)
 
-#: Where a tool looks below HOME unless a variable says otherwise. HOME is a fresh directory, so
-#: the variable is set to the operator's own place if that exists: version managers find their
-#: toolchains,
+#: Where a tool looks below HOME unless a variable says otherwise. HOME is fresh, so the variable is
+#: set to the operator's place if there is one: version managers find their toolchains,
 _TOOL_PLACES = {
     "RUSTUP_HOME": ".rustup",
     "PYENV_ROOT": ".pyenv",
@@ -79,18 +75,16 @@ _CACHE_PLACES = {
     "COREPACK_HOME": ".cache/node/corepack",
 }
 _PLACES = {**_TOOL_PLACES, **_CACHE_PLACES}
-#: Other variables that name places into which tools install something on the way.
+#: Other places into which tools install something on the way: by variables, and the superuser's.
 _INSTALLED = (
     "GOPATH PNPM_HOME BUN_INSTALL VOLTA_HOME DOTNET_ROOT ANDROID_HOME ANDROID_SDK_ROOT RBENV_ROOT "
     "NODENV_ROOT VIRTUAL_ENV CONDA_PREFIX pythonLocation"
 ).split()
-#: Places of the machine into which a superuser's tools install something.
 _INSTALLATIONS = ("/usr", "/opt")
 
 _MOVED = {".cache/": "XDG_CACHE_HOME", ".local/share/": "XDG_DATA_HOME"}
 
-#: Made where they are missing: Go compiles its own library into them, which takes a minute.
-_MADE = frozenset({"GOCACHE", "GOMODCACHE"})
+_MADE = {"GOCACHE", "GOMODCACHE"}  # Go compiles its own library into them, which takes a minute
 
 _REFUSED = re.compile(
     JOB_CREDENTIALS + r"|.*(TOKEN|SECRET|KEY|PASSWORD).*|(AWS|SSH)_.*",
@@ -116,10 +110,7 @@ def make_environment(
     *,
     caches: bool = True,
 ) -> dict[str, str]:
-    """Return the environment for untrusted programs, but for HOME and TMPDIR.
-
-    Secrets are refused even among ``extra``; ``caches`` lends the operator's.
-    """
+    """Return the environment without HOME and TMPDIR; secrets are refused among ``extra``, too."""
     places = _find_places(environ)
     if not caches:
         places = {name: place for name, place in places.items() if name in _TOOL_PLACES}
@@ -152,9 +143,9 @@ def find_writable_places(given: Mapping[str, str]) -> list[str]:
         mounted = [line.split()[1] for line in Path("/proc/self/mounts").read_text().splitlines()]
     outermost: list[str] = []
     for place in sorted(places):
-        inside = any(place.startswith(f"{each}/") for each in outermost)
-        inside = inside or any(each.startswith(f"{place}/") for each in mounted)
-        if not inside and Path(place).is_dir() and os.access(place, os.W_OK):
+        is_inside = any(place.startswith(f"{each}/") for each in outermost)
+        has_mounts = any(each.startswith(f"{place}/") for each in mounted)
+        if not (is_inside or has_mounts) and Path(place).is_dir() and os.access(place, os.W_OK):
             outermost.append(place)
     return outermost
 
@@ -173,14 +164,9 @@ def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def machine_memory() -> int:
-    """Return the bytes of memory that this machine has."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
-def smaller_machine(memory: int, enough: int) -> dict[str, str]:
+def limit_java(enough: int) -> dict[str, str]:
     """Return variables by which Java, whose heap grows with the machine, takes it for smaller."""
-    if memory <= enough:
+    if os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") <= enough:
         return {}
     return {"MAVEN_OPTS": f"-XX:+IgnoreUnrecognizedVMOptions -XX:MaxRAM={enough}"}
 
@@ -195,7 +181,7 @@ def _uv(environ: Mapping[str, str], own_prefix: Path | None) -> dict[str, str]:
 
 
 def withheld(environ: Mapping[str, str], extra: Iterable[str] = ()) -> list[str]:
-    """Return the names that are not handed through, for credentials may be in them."""
+    """Return the names that are not handed on, because credentials may be in their addresses."""
     addresses = _match_names(environ, _ADDRESSES) - set(extra)
     return sorted(name for name in addresses if _CREDENTIALS.search(environ[name]))
 
@@ -205,7 +191,7 @@ def _find_places(environ: Mapping[str, str]) -> dict[str, str]:
     if "GOPATH" in environ:  # the module cache lies below it unless it is named itself
         variables.setdefault("GOMODCACHE", os.path.join(environ["GOPATH"], "pkg", "mod"))  # noqa: PTH118
     home = environ.get("HOME")
-    made = _MADE if home and Path(home).is_dir() else frozenset()
+    made = _MADE if home and Path(home).is_dir() else set()
     for name, below_home in _PLACES.items():
         place = find_place(environ, below_home)
         if name not in variables and place and (name in made or place.is_dir()):
@@ -222,14 +208,9 @@ def find_place(environ: Mapping[str, str], below: str) -> Path | None:
 
 
 def _clean_path(path: str, own_prefix: Path | None) -> str:
-    """Return the search path without our programs, and without relative entries."""
-    entries = path.split(os.pathsep)
-    entries = [
-        entry
-        for entry in entries
-        if Path(entry).is_absolute() and not _is_inside(entry, own_prefix)
-    ]
-    return os.pathsep.join(entries) or os.defpath
+    entries = filter(os.path.isabs, path.split(os.pathsep))
+    foreign = [entry for entry in entries if not _is_inside(entry, own_prefix)]
+    return os.pathsep.join(foreign) or os.defpath
 
 
 def _is_inside(path: str, directory: Path | None) -> bool:

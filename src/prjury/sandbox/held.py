@@ -21,9 +21,7 @@ from prjury.errors import CannotJudgeError
 from prjury.sandbox import launcher
 
 _PACKAGES = str(Path(launcher.__file__).parents[2])
-_START = (
-    "import sys; sys.path.append(sys.argv[1]); from prjury.sandbox.launcher import main; main()"
-)
+_START = f"import sys; sys.path.append(sys.argv[1]); from {launcher.__name__} import main; main()"
 _SECONDS_TO_START = 30.0
 
 

@@ -1,23 +1,19 @@
 """Starts untrusted programs, and does not let one of them end before every process of it has.
 
-`main` with the number of a socket is a server, started before the first program runs, that forks a
-launcher for each request, so that nothing of it is read from disk afterwards. A request is one byte
-and three descriptors: a file with the program's `Request` as JSON, a socket to the waiting process,
-and the log. On that socket:
+`main` serves a socket, begun before the first program, so that nothing of ours is read from disk
+afterwards: it forks a launcher for each request, one byte with three descriptors (a file with the
+`Request` as JSON, a socket to the waiting process, the log). That socket takes T (ask the program
+to end) and K or its end (kill all), and tells a word and a number:
 
-    pid N      sent: the launcher's process
-    T          received: ask the program to end (TERM to its process group)
-    K, or EOF  received: end at once; so nothing survives the death of the waiting process
-    exit N     sent: the program's exit code, minus the signal's number if a signal ended it
-    limit 0    sent: the program was stopped because it printed more than it may
-    exec N     sent: it could not be started, with the error's number
-    cut N      sent: the network could not be taken away, with the error's number
-    bare N     sent: the kernel refuses what containment needs, with the error's number
-    walls N    sent for a `Request` without a program: its walls stand, by Landlock's version
+    pid N      the launcher's process
+    exit N     the program's exit code, minus the signal's number if a signal ended it
+    limit 0    it printed more than it may
+    exec N     it could not be started; cut N: the network could not be taken away; bare N: the
+               kernel refuses what containment needs; each with the error's number
+    walls N    for a `Request` without a program: its walls stand, by Landlock's version
 
-The launcher is the session's leader and the program leads a session of its own, so that a program
-that signals "everybody in my group" does not reach it. On Linux it is a subreaper: daemons that
-fork twice become its children and die with the rest.
+The program leads a session of its own, so that its signals to "my group" do not reach the launcher,
+a subreaper on Linux: daemons that fork twice become its children and die with the rest.
 """
 
 from __future__ import annotations
@@ -47,23 +43,14 @@ _PR_SET_DUMPABLE = 4
 _PR_SET_CHILD_SUBREAPER = 36
 _PR_SET_NO_NEW_PRIVS = 38
 
-#: No file of a build may be larger; beyond it the kernel ends the program with SIGXFSZ.
-_LARGEST_FILE = 5 * 1024**3
+_LARGEST_FILE = 5 * 1024**3  # beyond it the kernel ends the program with SIGXFSZ
+_SIGNALS = [getattr(signal, f"SIG{name}") for name in "PIPE XFSZ INT HUP TERM CHLD".split()]
 
-#: Signals that a program finds as it expects them.
-_SIGNALS = [
-    getattr(signal, f"SIG{name}") for name in ("PIPE", "XFSZ", "INT", "HUP", "TERM", "CHLD")
-]
-
-#: For processes that do not die, or that fork faster than they are killed.
 _HUNT_SECONDS = 5.0
 
 
 class Request(TypedDict):
-    """A program to start, found on the PATH of ``env``; ``limit`` are bytes of output.
-
-    Without ``walls`` it may do what the operator may.
-    """
+    """A program to start, found on the PATH of ``env``; ``limit`` are bytes of output."""
 
     argv: list[str]
     directory: str
@@ -96,7 +83,6 @@ def serve(channel: socket.socket) -> None:
 
 
 def _launch(request_file: int, channel: int, log: int) -> None:
-    """Run the program of one request and report how it ended."""
     os.setsid()
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -210,7 +196,6 @@ class Launch:
                 self.status = os.waitstatus_to_exitcode(status)
 
     def _hunt(self) -> None:
-        """Kill until no descendant is left."""
         until = time.monotonic() + _HUNT_SECONDS
         ended = self.status
         if sys.platform != "linux":  # nothing lists descendants here: the group is what there is
@@ -247,7 +232,6 @@ def _parent(pid: str) -> int | None:
 
 
 def _wake_on_children() -> int:
-    """A descriptor that becomes readable whenever a child ends."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -272,7 +256,6 @@ def _fork(request: Request) -> tuple[int, int, str]:
 
 
 def _become(request: Request, printing: int, failing: int) -> None:
-    """In the child: a session without a terminal, fresh signals, walls, the program."""
     step = "bare"
     try:
         os.setsid()

@@ -10,13 +10,14 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
 from prjury.sandbox.held import launch
 from prjury.sandbox.launcher import Request
 from prjury.sandbox.walls import LEAST_VERSION, VERSION_WITH_SCOPES, Layer, Walls
+from prjury.scratch import scratch
 
 #: Nothing in them is for a build, unless a variable that builds get says otherwise.
 _PRIVATE_PLACES = (
@@ -36,7 +37,7 @@ _SECRETS = (
 ).split()
 #: Directories of programs, which need what lies beside them.
 _PROGRAMS = frozenset({"bin", ".bin", "sbin", "shims", "scripts", "cmd"})
-#: What is private to each run where this user may mount.
+#: Private to each run where this user may mount.
 _TEMPORARY = {"/tmp": "tmp", "/var/tmp": "tmp", "/dev/shm": "shm", "/run/user": "run"}  # noqa: S108 - the places, not files in them
 
 
@@ -63,12 +64,9 @@ class Powers:
 
 @dataclass(frozen=True)
 class Reach:
-    """What programs may reach.
+    """The bounds of programs: ``environ`` is the operator's, ``variables`` are what they get.
 
-    Attributes:
-        variables: those that programs get; ``environ`` is the operator's.
-        lent_places: directories of the operator in which programs expect to write.
-        lent: secrets that are to be read, for the base's policy says so.
+    They expect to write into ``lent_places`` of the operator; the secrets in ``lent`` may be read.
     """
 
     environ: Mapping[str, str]
@@ -85,10 +83,7 @@ class Reach:
         *,
         layered: bool = False,
     ) -> Walls:
-        """Return the walls of a program that may write into the roots.
-
-        ``sides`` holds its private directories and layers of what is lent; None for no mounts.
-        """
+        """Return the walls of a program; ``sides`` is for its private directories and layers."""
         hidden = sorted(self._hidden_paths)
         walls: Walls = {
             "writable": sorted({str(root) for root in roots}),
@@ -106,19 +101,17 @@ class Reach:
                 walls["private"][place] = str(sides / name)
         if layered:
             walls["readable"] = [path for path in walls["readable"] if path not in self.lent_places]
-            for number, place in enumerate(self.lent_places):
-                layer = _make_layer(place, sides / "layers" / str(number), hidden)
-                walls["layers"].append(layer)
+            walls["layers"] = [
+                _make_layer(place, sides / "layers" / str(number), hidden)
+                for number, place in enumerate(self.lent_places)
+            ]
         return walls
 
     @cached_property
     def _readable_paths(self) -> list[str]:
         paths = {*self._find_tools(), *self.lent_places}
-        return sorted(
-            path
-            for path in paths
-            if _is_below(path, self._hidden_paths) and not _is_below(path, paths)
-        )
+        below = [path for path in paths if _is_below(path, self._hidden_paths)]
+        return sorted(path for path in below if not _is_below(path, paths))
 
     @cached_property
     def _secrets(self) -> frozenset[str]:
@@ -153,7 +146,6 @@ _OWN_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
 def _find_homes() -> list[str]:
-    """Return the directory that programs take for HOME without asking the environment."""
     try:
         return [pwd.getpwuid(os.getuid()).pw_dir]
     except KeyError:
@@ -165,7 +157,6 @@ def _is_below(path: str, hidden: Iterable[str]) -> bool:
 
 
 def _contains(path: str, hidden: Iterable[str]) -> bool:
-    """Tell whether something hidden is the path, or lies below it."""
     return any(each == path or each.startswith(f"{path.rstrip('/')}/") for each in hidden)
 
 
@@ -184,18 +175,20 @@ def _make_layer(place: str, around: Path, hidden: Iterable[str]) -> Layer:
     return {"place": place, "upper": str(upper), "work": work}
 
 
-def find_powers(around: Path) -> Powers:
-    """Try in a process of its own, and in an empty directory, what the kernel grants."""
+@cache
+def find_powers() -> Powers:
+    """Try once, in a process of its own and in an empty directory, what the kernel grants."""
     if sys.platform != "linux":
         return Powers()
-    sides, own, lower, outside = (around / name for name in ("sides", "own", "lower", "outside"))
-    for directory in (sides, own, lower):
-        directory.mkdir()
-    outside.touch()
-    reach = Reach({}, {}, [str(lower)])
-    for place in (sides, None):
-        if version := _try_walls(reach.walls([own], (), place, layered=True), outside):
-            return Powers(version, place is not None)
+    with scratch() as around:
+        sides, own, lower, outside = (around / name for name in ("sides", "own", "lower", "out"))
+        for directory in (sides, own, lower):
+            directory.mkdir()
+        outside.touch()
+        reach = Reach({}, {}, [str(lower)])
+        for place in (sides, None):
+            if version := _try_walls(reach.walls([own], (), place, layered=True), outside):
+                return Powers(version, place is not None)
     return Powers()
 
 

@@ -28,21 +28,15 @@ from prjury.sandbox.held import RunningLauncher, launch
 from prjury.sandbox.launcher import descendants
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
-_LINE_BREAKS = re.compile(r"[\r\n]+")
-_LONGEST_LINE = 200
 _TICK_SECONDS, _MEASURED_EVERY = 0.2, 0.5
-#: How long the launcher may need to kill everything before it is killed itself.
-_KILL_SECONDS = 8.0
+_KILL_SECONDS = 8.0  # for the launcher to kill everything, before it is killed itself
 _KILLED = -int(signal.SIGKILL)
 LimitCode: TypeAlias = Literal["process_limit", "memory_limit", "disk_limit", "file_limit"]
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one program may take, with all its descendants, in seconds and bytes.
-
-    ``grace`` lies between being asked to end and being killed.
-    """
+    """What one program may take, in seconds (from being asked to end to being killed) and bytes."""
 
     grace: float = 10.0
     memory: int = 6 * 1024**3
@@ -66,15 +60,14 @@ class LastLine:
             return
         self.size = size
         end = os.pread(self.log.fileno(), 4096, max(0, size - 4096)).decode("utf-8", "replace")
-        parts = (_CONTROL.sub("", part).strip() for part in _LINE_BREAKS.split(end))
-        lines = [part[:_LONGEST_LINE] for part in parts if part]
-        if lines:
-            self.progress.say(lines[-1])
+        lines = [_CONTROL.sub("", line).strip() for line in end.splitlines()]
+        if any(lines):
+            self.progress.say(next(filter(None, reversed(lines))))
 
 
 @dataclass
 class Usage:
-    """What a program takes, with its descendants; measured so often that it costs little."""
+    """Consumption of a program and its descendants, measured so often that it costs little."""
 
     root: int
     places: Sequence[Path]
@@ -118,7 +111,6 @@ class Usage:
 
 
 def _resident(pid: int) -> int:
-    """Bytes of memory; nothing for a process that has ended meanwhile."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
     except (OSError, IndexError):
@@ -128,12 +120,7 @@ def _resident(pid: int) -> int:
 
 @dataclass
 class ProcessRun:
-    """A program that is run once.
-
-    Attributes:
-        own_home: HOME was made for it alone.
-        outcome: the launcher's last word, and its number.
-    """
+    """A program that is run once; ``own_home``: its HOME was made for it alone."""
 
     request: launcher.Request
     make_log: Callable[[], Path]
@@ -195,7 +182,6 @@ class ProcessRun:
             running.order(b"T")
 
     def _finish(self, running: RunningLauncher) -> None:
-        """Leave no process behind, however the run ended."""
         running.order(b"K")
         until = time.monotonic() + _KILL_SECONDS
         while not running.gone and time.monotonic() < until:
@@ -222,22 +208,23 @@ class ProcessRun:
             raise CannotJudgeError("the run was interrupted", reason="interrupted")
         error = os.strerror(number) if number > 0 else ""
         program = self.request["argv"][0]
-        if word == "exec" and not self._has_program(program):
-            raise CannotJudgeError(
-                f"`{program}` is not installed",
-                why="the build needs it and it is not on the PATH",
-                remedy=advice(program),
-                reason="tool_missing",
-            )
-        if word == "exec":
-            long = number == errno.E2BIG
+        if word == "exec" and number == errno.E2BIG:
             raise CannotJudgeError(
                 f"`{program}` cannot be started: {error}",
-                why="its command line is longer than the system takes"
-                if long
-                else "its file is damaged, made for another machine, or not executable",
-                remedy="put it into a script" if long else "try it by hand",
-                reason="not_started" if long else "tool_missing",
+                why="its command line is longer than the system takes",
+                remedy="put it into a script",
+                reason="not_started",
+            )
+        if word == "exec":
+            is_there = self._has_program(program)
+            why = "its file is damaged, made for another machine, or not executable"
+            raise CannotJudgeError(
+                f"`{program}` cannot be started: {error}"
+                if is_there
+                else f"`{program}` is not installed",
+                why=why if is_there else "the build needs it and it is not on the PATH",
+                remedy="try it by hand" if is_there else advice(program),
+                reason="tool_missing",
             )
         if word in {"cut", "bare"}:
             what = "network" if word == "cut" else "processes"

@@ -1,8 +1,7 @@
 """Walls around one program, raised in its own process before it begins, by Linux alone.
 
-Landlock says what may be written and read, and that nothing outside is signalled. Where the kernel
-lets this user mount, the program sees private temporary directories and a private home, and
-writes into upper layers of what is lent. All rights of a superuser are given away.
+Landlock says what is written, read and signalled. Where the kernel lets this user mount, the
+program sees private directories, and writes into upper layers of what is lent.
 """
 
 from __future__ import annotations
@@ -32,8 +31,7 @@ _LIST = 1 << 3
 _READ = 1 << 0 | 1 << 2 | _LIST
 _OF_FILES = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 14
 _ALL = (1 << 15) - 1
-#: No signals and no abstract sockets to processes outside.
-_SCOPES = 1 | 2
+_SCOPES = 1 | 2  # no signals and no abstract sockets to processes outside
 LEAST_VERSION, VERSION_WITH_SCOPES, _VERSION_WITH_NETWORK = 3, 6, 4
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
@@ -55,10 +53,7 @@ class Layer(TypedDict):
 
 
 class Walls(TypedDict):
-    """What one program may do; with ``mounts`` it sees private directories and layers instead.
-
-    ``readable`` are exceptions below what is hidden, but for what is hidden below them.
-    """
+    """What one program may do; ``readable`` are exceptions below what is hidden."""
 
     writable: list[str]
     hidden: list[str]
@@ -123,21 +118,17 @@ def _unshare(namespace: int) -> None:
         return
     user, group = os.getuid(), os.getgid()
     _require(_libc.unshare(_CLONE_NEWUSER | namespace))
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
+    maps = {"uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+    for name, text in {"setgroups": "deny", **maps}.items():
         descriptor = os.open(f"/proc/self/{name}", os.O_WRONLY)
         os.write(descriptor, text.encode())
         os.close(descriptor)
 
 
 def _mount(walls: Walls, lent: Collection[str]) -> Iterator[int]:
-    """Put private directories, what is lent, and layers in their places; yield what is writable.
+    """Put private directories and layers in their places; yield what is writable.
 
-    Everything is opened first, because a private directory may cover it. An earlier program could
-    have put links into private directories: none is followed.
+    All is opened first: a private directory may cover it. No link in one of those is followed.
     """
     _require(_libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None))
     private = {
@@ -174,10 +165,7 @@ def _cover_services() -> None:
 
 
 def _create_overlay(layer: Layer) -> tuple[int, int]:
-    """Open the lower directory, and make a mount of the layer that stands nowhere yet.
-
-    Not every file system can be the lower one: then there is none (-1), and the place is not lent.
-    """
+    """Open the lower directory, and make a mount of the layer; -1 where its file system cannot."""
     names = {"lowerdir": layer["place"], "upperdir": layer["upper"], "workdir": layer["work"]}
     opened = {name: os.open(path, os.O_PATH) for name, path in names.items()}
     overlay = _libc.syscall(_FSOPEN, b"overlay", 0)
@@ -251,7 +239,9 @@ def _create_ruleset() -> int:
     version = landlock_version()
     size = 24 if version >= VERSION_WITH_SCOPES else 16 if version >= _VERSION_WITH_NETWORK else 8
     attributes = struct.pack("QQQ", _ALL, 0, _SCOPES)
-    return _check_descriptor(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
+    ruleset = int(_libc.syscall(_CREATE_RULESET, attributes, ctypes.c_size_t(size), 0))
+    _require(min(0, ruleset))
+    return ruleset
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
@@ -273,9 +263,3 @@ def _add_rule(ruleset: int, descriptor: int, rights: int) -> None:
 def _require(result: int) -> None:
     if result != 0:
         raise OSError(ctypes.get_errno(), "the kernel refused")
-
-
-def _check_descriptor(descriptor: int) -> int:
-    """Return a descriptor or a count that is no error."""
-    _require(min(0, descriptor))
-    return descriptor

@@ -28,7 +28,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
-from prjury.sandbox.environment import is_refused, machine_memory, make_environment, smaller_machine
+from prjury.sandbox.environment import is_refused, limit_java, make_environment
 from prjury.sandbox.reach import Powers
 from prjury.sandbox.run import Limits, Usage
 from prjury.scratch import have_removed, remove
@@ -598,22 +598,23 @@ def test_a_go_path_of_the_operator_decides_about_the_module_cache() -> None:
 
 
 GIB = 1024**3
+MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.parametrize("options", [(), ("-Xmx5g",)])
 @pytest.mark.skipif(not shutil.which("java"), reason="Java is not installed")
 def test_java_takes_a_large_machine_for_a_smaller_one(options: tuple[str, ...]) -> None:
-    assert smaller_machine(12 * GIB, 12 * GIB) == {}
-    told = smaller_machine(64 * GIB, 12 * GIB)["MAVEN_OPTS"].split()
-    argv = ["java", *options, *told, "-XX:+PrintFlagsFinal", "-version"]
+    assert limit_java(MEMORY) == {}
+    argv = ["java", *options, *limit_java(GIB)["MAVEN_OPTS"].split()]
+    argv += ["-XX:+PrintFlagsFinal", "-version"]
     done = subprocess.run(argv, capture_output=True, text=True, check=True)
     heap = re.search(r"\bMaxHeapSize\s*=\s*(\d+)", done.stdout)
     assert heap
-    assert int(heap[1]) == (5 if options else 3) * GIB
+    assert int(heap[1]) == (5 * GIB if options else GIB // 4)
 
 
 def test_a_large_machine_is_hidden_unless_the_operator_says_otherwise() -> None:
-    small = Limits(memory=machine_memory() // 4)
+    small = Limits(memory=MEMORY // 4)
     told = ContainedShell({"PATH": "/bin"}, limits=small).environment()["MAVEN_OPTS"]
     assert told.endswith(f"MaxRAM={2 * small.memory}")
     own = {"PATH": "/bin", "MAVEN_OPTS": "-Xmx9g"}
