@@ -65,11 +65,12 @@ class Bench:
     pull: PullRequest
     path: Path
     environ: Mapping[str, str]
+    level: str
     fresh: Path | None = None
 
     @property
     def shell(self) -> ContainedShell:
-        return ContainedShell(self._operator(), extra_env=NETWORK_ENV)
+        return ContainedShell(self._operator(), extra_env=NETWORK_ENV, level=self.level)
 
     def _operator(self) -> Mapping[str, str]:
         if self.fresh is None:
@@ -135,23 +136,24 @@ class Bench:
 
 
 @contextmanager
-def _bench(court: Court, history: History, *, cold: bool) -> Iterator[Bench]:
+def _bench(court: Court, history: History, level: str, *, cold: bool) -> Iterator[Bench]:
     operator = open_repository(history.path)
     fresh = court.place.with_name("homes") if cold else None
     if fresh:
         fresh.mkdir(exist_ok=True)
     with open_store(operator) as store:
         pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
-        yield Bench(store, pull, history.path, court.toolbox.environ, fresh)
+        yield Bench(store, pull, history.path, court.toolbox.environ, level, fresh)
 
 
 def measure(sample: Sample, court: Court, *, cold: bool, whole: bool) -> None:
     """Prints the figures."""
     history = court.history(court.locked(sample), sample.harmless)
-    with _bench(court, history, cold=cold) as bench:
+    with _bench(court, history, court.find_level(sample.tree), cold=cold) as bench:
         judgment, _ = bench.judged()  # caches are warm from here on
         if judgment.status is not Status.PASS:
-            sys.exit(f"{sample.name}: {judgment.reasoning}")
+            print(f"{sample.name:8} not measured: {judgment.reasoning}", flush=True)
+            return
         builds = judgment.metadata.get("builds") or (judgment.metadata,)
         commands = " && ".join(f"( {build['command']} )" for build in builds)
         variables = bench.variables()

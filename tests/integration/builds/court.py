@@ -114,12 +114,16 @@ class Court:
         """The repository with the branches ``main`` and ``change``."""
         number = len(list(self.place.iterdir())) if self.place.exists() else 0
         history = History(self.place / f"repository-{number}")
-        mounts = "build.gradle" in base and (self.toolbox.place / "debian-gradle/root").exists()
-        policy = _policy(options, level="L1" if mounts else self.level)  # Debian's Gradle mounts
+        policy = _policy(options, self.find_level(base))
         history.commit({**base, ".github/prjury.yml": policy}, "start")
         history.switch("change", create=True)
         history.commit(change, "change")
         return history
+
+    def find_level(self, base: Tree) -> str:
+        """The sandbox's level for a tree: Debian's Gradle mounts, which L2 forbids."""
+        mounts = "build.gradle" in base and (self.toolbox.place / "debian-gradle/root").exists()
+        return "L1" if mounts else self.level
 
     def locked(self, sample: Sample) -> Tree:
         """The sample's tree, with the lock file that its tool writes."""
