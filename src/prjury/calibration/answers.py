@@ -28,11 +28,10 @@ class FindingKey(Struct, frozen=True):
     path: str
     quote: str
 
-    @classmethod
-    def of(cls, judge: str, check: Check) -> FindingKey:
-        """Make the key of a check that failed."""
-        path = check.location.path if check.location else ""
-        return cls(judge, path, " ".join((check.evidence or check.message).split()))
+
+def _key_of(judge: str, check: Check) -> FindingKey:
+    path = check.location.path if check.location else ""
+    return FindingKey(judge, path, " ".join((check.evidence or check.message).split()))
 
 
 def basis_of(report: ReportJson) -> AnswerBasis | None:
@@ -67,7 +66,7 @@ def find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
         if PanelFacts.of(ballot.judgment).confirmed:
             for check in ballot.judgment.failed_checks:
                 if check.severity == "error":
-                    errors[FindingKey.of(ballot.judge, check)] = check
+                    errors[_key_of(ballot.judge, check)] = check
     return errors
 
 
@@ -96,7 +95,7 @@ def _find_outcome(
     for report in reports:
         for ballot in model_ballots(report):
             checks = ballot.judgment.failed_checks
-            same = [check for check in checks if FindingKey.of(ballot.judge, check) == key]
+            same = [check for check in checks if _key_of(ballot.judge, check) == key]
             names.update(check.fingerprint for check in same)
             if ballot.judge == key.judge and ballot.judgment.status in _VOTES:
                 last = None if same else report

@@ -66,14 +66,11 @@ class Counts(Struct, frozen=True):
     def __str__(self) -> str:
         """The counts in one line."""
         total = self.mended + self.wrong + self.open
-        parts = (
-            f"{self.mended} mended",
-            f"{self.dismissed} dismissed",
-            f"{self.merged} merged as it was",
-            f"{self.open} open",
-        )
         verdict = f"{self.missing} more before it may block" if self.missing else "it may block"
-        return f"{total} told: {', '.join(parts)}: {verdict}"
+        return (
+            f"{total} told: {self.mended} mended, {self.dismissed} dismissed, "
+            f"{self.merged} merged as it was, {self.open} open: {verdict}"
+        )
 
 
 class Record(Struct, frozen=True):
@@ -126,13 +123,9 @@ class Record(Struct, frozen=True):
 
     def __str__(self) -> str:
         """The record as YAML."""
-        prompts = json.dumps(self.prompts, sort_keys=True)
-        return (
-            "# Written by `prjury calibrate`, read from the base; edited, it proves nothing.\n"
-            f"models: {json.dumps(self.models)}\nprompts: {prompts}\n"
-            f"mended: {self.mended}\ndismissed: {self.dismissed}\nmerged: {self.merged}\n"
-            f'date: {self.date}\nexpires: {self.expires}\ndigest: "{self.digest}"\n'
-        )
+        lines = [f"{key}: {json.dumps(value)}" for key, value in msgspec.to_builtins(self).items()]
+        words = "# Written by `prjury calibrate`, read from the base; edited, it proves nothing."
+        return "\n".join([words, *lines, ""])
 
 
 def read_record(text: str, path: str) -> Record | str:

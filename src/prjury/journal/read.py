@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from prjury.errors import UsageError
@@ -25,11 +25,6 @@ class JournalEvent(Struct, frozen=True):
     kind: str
     seconds: float
     facts: Mapping[str, Any]
-
-    @property
-    def began(self) -> float:
-        """Seconds since the run began, at its start."""
-        return max(0.0, self.at - self.seconds)
 
     @property
     def state(self) -> str | None:
@@ -94,10 +89,9 @@ def read_journal(path: Path) -> JournalFile:
 
 def _read_line(line: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _to_number(value: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -34,52 +35,49 @@ def _head(journal: JournalFile) -> Iterator[str]:
         when = start.text("at")[:19].replace("T", " ")
         yield _fit(f"prjury {start.text('command')} {start.text('version')}, {when} UTC", WIDTH)
     how = f"exit {end.text('exit')}" if end else "it did not end, or runs still"
-    yield f"{_seconds(journal.seconds).strip()} s, {how}"
+    yield f"{journal.seconds:,.2f} s, {how}"
     if verdict:
         yield _fit(verdict.text("headline"), WIDTH)
-        yield _price_run(verdict)
-
-
-def _price_run(verdict: JournalEvent) -> str:
-    usd = verdict.facts.get("usd")
-    price = "price unknown" if usd is None else f"${verdict.number('usd'):.4f}"
-    tokens = f"{verdict.number('input_tokens'):,.0f} + {verdict.number('output_tokens'):,.0f}"
-    return f"{verdict.number('llm_calls'):.0f} calls of models, {tokens} tokens, {price}"
+        is_priced = verdict.facts.get("usd") is not None
+        price = f"${verdict.number('usd'):.4f}" if is_priced else "price unknown"
+        calls, put, got = map(verdict.number, ("llm_calls", "input_tokens", "output_tokens"))
+        yield f"{calls:.0f} calls of models, {put:,.0f} + {got:,.0f} tokens, {price}"
 
 
 def _timeline(journal: JournalFile) -> Iterator[str]:
-    steps = sorted((it for it in journal.events if it.state), key=lambda event: event.began)
+    steps = sorted((it for it in journal.events if it.state), key=_find_start)
     yield f"{'at':>8} {'took':>8}  what"
     half = _MOST_ROWS // 2
     shown = steps if len(steps) <= _MOST_ROWS else [*steps[:half], *steps[-half:]]
     for index, event in enumerate(shown):
         if len(steps) > _MOST_ROWS and index == half:
             yield f"{'':>18} … {len(steps) - _MOST_ROWS} more …"
-        took = _seconds(event.seconds) if event.seconds else ""
+        took = f"{event.seconds:,.2f}" if event.seconds else ""
         what = _fit(_describe_event(event), WIDTH - 19)
-        yield f"{_seconds(event.began):>8} {took:>8}  {what}"
+        yield f"{_find_start(event):>8,.2f} {took:>8}  {what}"
+
+
+def _find_start(event: JournalEvent) -> float:
+    return max(0.0, event.at - event.seconds)
+
+
+#: What is said of an event, by its kind; of others the kind, a number, a name and a status.
+_WORDS = {
+    "judged": "{tier} / {judge}: {status} {label}",
+    "command": "  $ {text}",
+    "model": "  {model}: {input_tokens}+{output_tokens} tokens",
+    "tool": "  tool {name} {target}: {outcome}",
+    "change": "read the change, {files} files",
+    "verdict": "verdict: {status}, gate {gate}",
+}
 
 
 def _describe_event(event: JournalEvent) -> str:
-    match event.kind:
-        case "judged":
-            label = event.text("label") or event.text("status")
-            turns = f", {event.text('turns')} turns" if event.text("turns") else ""
-            return f"{event.text('tier')} / {event.text('judge')}: {label}{turns}"
-        case "command":
-            return f"  $ {event.text('text')}"
-        case "model":
-            tokens = f"{event.number('input_tokens'):.0f}+{event.number('output_tokens'):.0f}"
-            return f"  {event.text('model')}: {event.text('reason') or f'{tokens} tokens'}"
-        case "tool":
-            outcome = f": {event.text('outcome')}" if event.text("outcome") else ""
-            return f"  tool {event.text('name')} {event.text('target')}".rstrip() + outcome
-        case "change":
-            return f"read the change, {event.text('files')} files"
-        case "verdict":
-            return f"verdict: {event.text('status')}, gate {event.text('gate')}"
-    texts = (event.text(name) for name in ("number", "name", "status"))
-    return " ".join([event.kind, *filter(None, texts)])
+    words = _WORDS.get(event.kind, "{kind} {number} {name} {status}")
+    if event.kind == "model" and event.text("reason"):
+        words = "  {model}: {reason}"
+    texts = defaultdict(str, {name: event.text(name) for name in event.facts}, kind=event.kind)
+    return re.sub(r"(?<=\S) +", " ", words.format_map(texts)).rstrip(" :")
 
 
 def _hotspots(journal: JournalFile) -> Iterator[str]:
@@ -96,7 +94,7 @@ def _hotspots(journal: JournalFile) -> Iterator[str]:
     for name, times in ranked[:_MOST_HOTSPOTS]:
         share = sum(times) / journal.seconds
         often = f", {len(times)} times" if len(times) > 1 else ""
-        yield f"{share:>7.0%} {_seconds(sum(times)):>10}  {_fit(name, 44)}{often}"
+        yield f"{share:>7.0%} {sum(times):>10,.2f}  {_fit(name, 44)}{often}"
 
 
 def _show_transitions(states: list[str]) -> Iterator[str]:
@@ -111,10 +109,6 @@ def _show_transitions(states: list[str]) -> Iterator[str]:
         yield "loops"
     for unit, rounds in loops:
         yield _fit(f"  {rounds} times: {' → '.join(unit)}", WIDTH)
-
-
-def _seconds(seconds: float) -> str:
-    return f"{seconds:,.2f}"
 
 
 def _fit(text: str, width: int) -> str:

@@ -1,4 +1,4 @@
-"""Which step follows which: counts, shares, and loops in which a run goes round."""
+"""Which step follows which, and loops in which a run goes round."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from msgspec import Struct
 
 #: Steps that have a row and a column of their own; the rest is one.
 MOST_STATES = 10
-_OTHER = "(others)"
-#: Steps of a loop at most, and how often it is gone round at least.
-_LONGEST_LOOP, _FEWEST_ROUNDS = 4, 2
+#: Steps of a loop at most.
+_LONGEST_LOOP = 4
 
 
 class Transitions(Struct, frozen=True):
@@ -25,13 +24,8 @@ class Transitions(Struct, frozen=True):
     def of(cls, sequence: Sequence[str]) -> Transitions:
         """Count the transitions of a sequence of steps."""
         common = dict(Counter(sequence).most_common(MOST_STATES))
-        steps = [name if name in common else _OTHER for name in sequence]
+        steps = [name if name in common else "(others)" for name in sequence]
         return cls(tuple(dict.fromkeys(steps)), Counter(pairwise(steps)))
-
-    def share(self, before: str, after: str) -> float:
-        """Return how often the second follows where the first was, 0..1."""
-        total = sum(count for (first, _), count in self.counts.items() if first == before)
-        return self.counts[before, after] / total if total else 0.0
 
     def lines(self) -> Iterator[str]:
         """Iterate over the counts as text; a column is called by the letter of its row."""
@@ -45,21 +39,24 @@ class Transitions(Struct, frozen=True):
 
 def find_loops(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:
     """Return steps that are repeated in the same order without a break, and how often."""
-    loops: dict[tuple[str, ...], int] = {}
-    for length in range(1, _LONGEST_LOOP + 1):
-        start = 0
-        while start + length <= len(sequence):
-            unit = tuple(sequence[start : start + length])
-            end = start
-            while tuple(sequence[end : end + length]) == unit:
-                end += length
-            rounds = (end - start) // length
-            if rounds < _FEWEST_ROUNDS or length > 1 == len(set(unit)):
-                start += 1
-                continue
-            start = end
-            turns = {unit[index:] + unit[:index] for index in range(1, length)}
-            half = unit[: length // 2]
-            if not turns & loops.keys() and not (half * 2 == unit and half in loops):
-                loops[unit] = max(rounds, loops.get(unit, 0))
+    loops = Counter[tuple[str, ...]]()
+    start = 0
+    while start < len(sequence):
+        unit, rounds = _find_longest_loop(sequence, start)
+        if rounds > 1:
+            loops[unit] = max(rounds, loops[unit])
+        start += len(unit) * rounds
     return sorted(loops.items(), key=lambda item: -len(item[0]) * item[1])
+
+
+def _find_longest_loop(sequence: Sequence[str], start: int) -> tuple[tuple[str, ...], int]:
+    """Return what is repeated from here on for longest, and how often; else one step, once."""
+    longest, most = tuple(sequence[start : start + 1]), 1
+    for length in range(1, _LONGEST_LOOP + 1):
+        unit, end = sequence[start : start + length], start + length
+        while sequence[end : end + length] == unit:
+            end += length
+        rounds = (end - start) // length
+        if rounds > 1 and end - start > len(longest) * most:
+            longest, most = tuple(unit), rounds
+    return longest, most

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from prjury.jury.guard import Listener
     from prjury.jury.jury import Jury
     from prjury.jury.verdicts import JuryVerdict
-    from prjury.report.judge_facts import AgentFacts
 
 SCHEMA = "prjury/journal/v1"
 #: Bytes of one file; the end of a run is written beyond it.
@@ -46,7 +45,7 @@ LONGEST_TEXT = 300
 _ALWAYS = frozenset({"verdict", "end"})
 #: Calls of tools that are kept of one run of an agent, and what is known of each.
 _MOST_TOOLS, _TOOL = 100, ("name", "target", "outcome")
-#: What a judge says when it runs a command begins like this.
+#: What a judge says that runs a command begins like this.
 _COMMAND = "$ "
 
 
@@ -90,28 +89,26 @@ class RunJournal:
             try:
                 if self._descriptor is None:
                     self._descriptor = self._create_file()
-                self._append(at, event, facts)
+                self._append(self._descriptor, at, event, facts)
             except (OSError, ValueError, SourceError) as error:
                 self._failed = True
                 why = getattr(error, "strerror", None) or str(error)
                 self._warn(f"the journal of this run is not written: {why}")
 
-    def _append(self, at: float, event: str, facts: Mapping[str, object]) -> None:
+    def _append(self, descriptor: int, at: float, event: str, facts: Mapping[str, object]) -> None:
         line = self._encode_event({"t": at, "event": event, **facts})
         if len(line) > self._left and event not in _ALWAYS:
-            line = b"" if self._full else self._encode_event({"t": at, "event": "full"})
-            self._full = True
+            if self._full:
+                return
+            line, self._full = self._encode_event({"t": at, "event": "full"}), True
         self._left -= len(line)
-        if line and self._descriptor is not None:
-            os.write(self._descriptor, line)
+        os.write(descriptor, line)
 
     def _encode_event(self, facts: Mapping[str, object]) -> bytes:
-        plain = {
-            name: value
-            if value is None or isinstance(value, bool | int | float)
-            else log_line(str(value), LONGEST_TEXT, self._redact)
-            for name, value in facts.items()
-        }
+        plain: dict[str, object] = {}
+        for name, value in facts.items():
+            is_text = not (value is None or isinstance(value, bool | int | float))
+            plain[name] = log_line(str(value), LONGEST_TEXT, self._redact) if is_text else value
         return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
     def _create_file(self) -> int:
@@ -119,17 +116,16 @@ class RunJournal:
         place = journal_directory(self._environ)
         if place is None:
             raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
-        now = datetime.now(UTC)
         for old in journal_files(place)[: -(MOST_FILES - 1)]:
             with contextlib.suppress(OSError):
                 old.unlink()
+        now = datetime.now(UTC)
         name = f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(place / name, flags, 0o600)
         facts = {"command": self._command, "version": self._version, "at": now.isoformat()}
-        os.write(
-            descriptor, self._encode_event({"schema": SCHEMA, "t": 0.0, "event": "start", **facts})
-        )
+        start = {"schema": SCHEMA, "t": 0.0, "event": "start", **facts}
+        os.write(descriptor, self._encode_event(start))
         return descriptor
 
 
@@ -152,8 +148,6 @@ class RecordedRounds:
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
         """Return the jury's verdict on one attempt."""
-        from prjury.report.judge_facts import AgentFacts  # noqa: PLC0415 - few commands need it
-
         started = time.monotonic()
         self._number += 1
         record_tools(self._recorder, AgentFacts.of_result(context.metadata))
@@ -174,8 +168,7 @@ class RecordedProgress:
     """Progress that is written down as well: judges, and the commands that they run."""
 
     def __init__(self, shown: Progress, recorder: Recorder) -> None:
-        self._shown = shown
-        self._recorder = recorder
+        self._shown, self._recorder = shown, recorder
 
     def judge_started(self, jury: str, judge: str) -> None:
         """A judge has been asked."""
@@ -188,6 +181,7 @@ class RecordedProgress:
         judgment = ballot.judgment
         agent = AgentFacts.of(judgment)
         record_tools(self._recorder, agent)
+        reasoning = judgment.reasoning.encode(errors="replace")
         self._recorder.record(
             "judged",
             tier=jury,
@@ -197,9 +191,7 @@ class RecordedProgress:
             score=judgment.score.normalized if judgment.score else None,
             confidence=judgment.confidence,
             ms=ballot.elapsed_ms,
-            reasoning_sha256=hashlib.sha256(
-                judgment.reasoning.encode(errors="replace")
-            ).hexdigest(),
+            reasoning_sha256=hashlib.sha256(reasoning).hexdigest(),
             **{name: n for name, n in structs.asdict(agent).items() if n and name != "tools"},
         )
 
