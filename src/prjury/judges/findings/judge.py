@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -16,19 +17,21 @@ from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines
+from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines, read_reports
 from prjury.judges.workspace.files import judge_or_error
-from prjury.judges.workspace.reports import invalid_report, iterate_events, large_report
+from prjury.judges.workspace.reports import invalid_report, large_report, walk_elements
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.policy.seats import FindingsOptions
-from prjury.ports import Ports, Repository
+from prjury.ports import Ports
 from prjury.report.wording import pluralize
-from prjury.snapshot.model import FileChange, FileStatus, visible
+from prjury.snapshot.model import FileStatus, visible
 
 #: Of one report; a tool that finds more was not set up for this project.
 _MOST_FINDINGS, _MOST_PARTS = 100_000, 4_000_000
+_MOST_LISTED = 200
+_BY_SEVERITY: Sequence[Severity] = ("error", "warning", "hint")
 _SEVERITIES: Mapping[str, Severity] = {
     "error": "error", "warning": "warning", "note": "hint", "none": "hint", "info": "hint",
 }  # fmt: skip
@@ -47,20 +50,12 @@ class ToolFinding(Struct, frozen=True):
     end_line: int | None = None
 
 
-#: Reads a report in a file; the text is its path in the tree, for messages.
-Reader: TypeAlias = Callable[[Path, str, TreeFiles], Iterator[ToolFinding]]
+_Reader: TypeAlias = Callable[[Path, TreeFiles], Iterator[ToolFinding]]
 
 
-def read_sarif(file: Path, shown: str, _: TreeFiles) -> Iterator[ToolFinding]:
+def read_sarif(file: Path, _: TreeFiles) -> Iterator[ToolFinding]:
     """Read the results of all runs in a SARIF file; a tool that failed leaves none to be read."""
-    try:
-        for run in _read_runs(file.read_text("utf-8-sig")):
-            yield from _read_results(run)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise invalid_report(Path(shown), f"It is not SARIF: {error}") from error
-
-
-def _read_runs(content: str) -> list[Any]:
+    content = file.read_text("utf-8-sig")
     if content.count("[") + content.count("{") > _MOST_PARTS:
         raise ValueError("it has too many parts")
     runs: list[Any] = json.loads(content)["runs"]
@@ -71,7 +66,8 @@ def _read_runs(content: str) -> list[Any]:
             raise TypeError("results is not a list")
         if any(call.get("executionSuccessful") is False for call in run.get("invocations") or ()):
             raise ValueError("the tool says that it failed")
-    return runs
+    for run in runs:
+        yield from _read_results(run)
 
 
 def _read_results(run: Mapping[str, Any]) -> Iterator[ToolFinding]:
@@ -124,43 +120,32 @@ def _read_line(number: object) -> int | None:
     return value if value > 0 else None
 
 
-def read_checkstyle(file: Path, shown: str, _: TreeFiles) -> Iterator[ToolFinding]:
+def read_checkstyle(file: Path, _: TreeFiles) -> Iterator[ToolFinding]:
     """Read the errors in a report of Checkstyle, whose form many linters write."""
-    path, root = "", ""
-    for event, element in iterate_events(file):
-        root = root or element.tag
-        if root != "checkstyle":
-            raise invalid_report(Path(shown), f"Its root is {root!r}, not 'checkstyle'")
-        if element.tag == "file" and event == "start":
-            path = element.get("name", "")
-        elif element.tag == "error" and event == "start" and element.get("severity") != "ignore":
+    for element, above in walk_elements(file, "checkstyle"):
+        if element.tag == "error" and element.get("severity") != "ignore":
+            path = above[-1].get("name", "") if above else ""
             rule = element.get("source") or "finding"
             severity = _SEVERITIES.get(element.get("severity", "error"), "error")
-            try:
-                line = _read_line(element.get("line"))
-            except ValueError as error:
-                raise invalid_report(Path(shown), f"A line has no number: {error}") from error
+            line = _read_line(element.get("line"))
             yield ToolFinding(rule, element.get("message") or rule, severity, path, line)
 
 
-def read_junit(file: Path, shown: str, tree: TreeFiles) -> Iterator[ToolFinding]:
+def read_junit(file: Path, tree: TreeFiles) -> Iterator[ToolFinding]:
     """Read the failing cases of a JUnit report, whose lines are those of tests, or none."""
-    reports = parse_reports([(shown, file.read_bytes())], [], tree, str)
+    reports = parse_reports([(file.name, file.read_bytes())], [], tree, str)
     if reports.problems or not reports.tests:
-        raise invalid_report(Path(shown), "; ".join(reports.problems) or "It holds no test")
+        raise invalid_report(file, "; ".join(reports.problems) or "It holds no test")
     for failure in reports.failures:
         rule = failure.name or "test"
         yield ToolFinding(rule, f"{rule}: {failure.message}", "error", failure.path or "")
 
 
-READERS: Mapping[str, Reader] = {
+READERS: Mapping[str, _Reader] = {
     "sarif": read_sarif,
     "checkstyle": read_checkstyle,
     "junit": read_junit,
 }
-
-_MOST_LISTED = 200
-_BY_SEVERITY = ("error", "warning", "hint")
 
 
 def make(options: FindingsOptions, ports: Ports) -> ToolFindings:
@@ -191,45 +176,59 @@ class ToolFindings(Struct, frozen=True):
         pull, repository = context.pull, self.ports.repository
         blobs = {entry.path: entry.blob for entry in repository.files(pull.merge.tree or "")}
         tree = TreeFiles(frozenset(blobs))
-        findings = self._read_findings(context, tree)
+        findings = self._read_findings(KeptReports.of(context), tree)
         files = {file.path: file for file in pull.files}
+        added: dict[str, Mapping[int, str]] = {}
         relevant = []
         for finding in findings:
-            path = _find_path(finding.path, tree)
-            file = files.get(path or "")
+            file = files.get(_find_path(finding.path, tree))
             # Generated and installed files are not the change's; a finding without a place may be.
-            if not finding.path or (file and _concerns(file, finding, blobs, repository)):
-                relevant.append(replace(finding, path=path or ""))
+            concerns = not finding.path
+            if file and (file.unread or file.status is FileStatus.ADDED or finding.line is None):
+                concerns = True
+            elif file and finding.line:
+                if file.path not in added:
+                    added[file.path] = read_merged_lines(file, blobs, repository)
+                last = max(finding.line, finding.end_line or 0)
+                concerns = any(finding.line <= number <= last for number in added[file.path])
+            if concerns:
+                relevant.append(replace(finding, path=file.path if file else ""))
         return self._judge_findings(relevant, len(findings) - len(relevant))
 
-    def _read_findings(self, context: PullRequestContext, tree: TreeFiles) -> list[ToolFinding]:
-        read = next(READERS[form] for form in READERS if getattr(self.options, form))
-        findings: list[ToolFinding] = []
-        with self.ports.shell.scratch() as around:
-            reports = KeptReports.of(context).write(self.options.report, around)
-            for path, file in reports.items():
-                for finding in read(file, path, tree):
-                    findings.append(finding)
-                    if len(findings) > _MOST_FINDINGS:
-                        more = f"holds more than {_MOST_FINDINGS:,} findings"
-                        raise large_report(Path(path), more)
-        return findings
+    def _read_findings(self, kept: KeptReports, tree: TreeFiles) -> Sequence[ToolFinding]:
+        [form] = [form for form in READERS if getattr(self.options, form)]
+
+        def read_all(file: Path) -> list[ToolFinding]:
+            try:
+                findings = list(islice(READERS[form](file, tree), _MOST_FINDINGS + 1))
+            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+                raise invalid_report(file, f"It is no report of {form}: {error}") from error
+            if len(findings) > _MOST_FINDINGS:
+                raise large_report(file, f"holds more than {_MOST_FINDINGS:,} findings")
+            return findings
+
+        reports = read_reports(kept, self.options.report, self.ports.shell, read_all)
+        return [finding for findings in reports.values() for finding in findings]
 
     def _judge_findings(self, findings: Sequence[ToolFinding], elsewhere: int) -> Judgment:
         ordered = sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.severity))
         worst = _BY_SEVERITY[: _BY_SEVERITY.index(self.options.severity) + 1]
         failing = [finding for finding in ordered if finding.severity in worst]
-        checks = [_make_check(finding) for finding in ordered[:_MOST_LISTED]]
+        checks = []
+        for finding in ordered[:_MOST_LISTED]:
+            place = Location(finding.path, finding.line) if finding.path else None
+            severity = finding.severity
+            checks.append(Check.bad(finding.rule, finding.message, place, severity=severity))
         if rest := len(ordered) - len(checks):
             checks.append(Check.bad("more-findings", f"{rest} more"))
+        words = "nothing in the added lines"
         if failing:
             first = failing[0]
             where = f"{visible(first.path)}:{first.line}: " if first.path and first.line else ""
             more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
             words = f"{where}{visible(first.message)}{more}"
-        else:
-            mild = f" but {pluralize(len(ordered), 'milder finding')}" if ordered else ""
-            words = f"nothing in the added lines{mild}"
+        elif ordered:
+            words += f" but {pluralize(len(ordered), 'milder finding')}"
         if elsewhere:
             words += f" ({pluralize(elsewhere, 'finding')} in other lines)"
         make = Judgment.failed if failing else Judgment.passed
@@ -237,24 +236,8 @@ class ToolFindings(Struct, frozen=True):
         return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)
 
 
-def _make_check(finding: ToolFinding) -> Check:
-    place = Location(finding.path, finding.line) if finding.path else None
-    return Check.bad(finding.rule, finding.message, place, severity=finding.severity)
-
-
-def _concerns(
-    file: FileChange, finding: ToolFinding, blobs: Mapping[str, str], repository: Repository
-) -> bool:
-    """Return true if a finding in a changed file is about one of its added lines."""
-    if file.unread or file.status is FileStatus.ADDED or finding.line is None:
-        return True
-    last = max(finding.line, finding.end_line or 0)
-    numbers = read_merged_lines(file, blobs, repository)
-    return any(finding.line <= number <= last for number in numbers)
-
-
-def _find_path(path: str, tree: TreeFiles) -> str | None:
-    """Return the file that is meant; of a path from another root its longest end."""
+def _find_path(path: str, tree: TreeFiles) -> str:
+    """Return the file that is meant, or nothing; of another root's path its longest end."""
     if path.startswith("/"):
-        return tree.of_package("", path)
-    return tree.find(path) if path else None
+        return tree.of_package("", path) or ""
+    return (tree.find(path) if path else None) or ""

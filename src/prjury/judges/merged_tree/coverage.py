@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
+from itertools import groupby
 from pathlib import Path
+from posixpath import basename, commonprefix, normpath
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,9 +18,8 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.added_lines import decide_added, match_coverage
-from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines
-from prjury.judges.workspace.coverage import CoverageJudge
+from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines, read_reports
+from prjury.judges.workspace.coverage import CoverageJudge, format_percent
 from prjury.judges.workspace.coverage_readers import (
     CoverageCounter,
     CoverageMetrics,
@@ -25,11 +28,13 @@ from prjury.judges.workspace.coverage_readers import (
 )
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Check, Judgment, Location, Severity
+from prjury.jury.score import NumericalScore
 from prjury.policy.seats import CoverageOptions
 from prjury.ports import Ports
+from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.kinds import is_docs_only
-from prjury.snapshot.model import FileKind, PullRequest, printable
+from prjury.snapshot.model import FileKind, PullRequest, printable, visible
 
 
 def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
@@ -85,17 +90,12 @@ class MergedTreeCoverage(Struct, frozen=True):
         return self.measure.decide(self._add_up(reports), baseline)
 
     def _read_reports(self, kept: KeptReports) -> Sequence[CoverageReport]:
-        with self.ports.shell.scratch() as around:
-            try:
-                return [
-                    replace(report, place=Path(path))
-                    for path, file in kept.write(self.options.report, around).items()
-                    for report in read_coverage(file)
-                ]
-            except CannotJudgeError as error:
-                error.what = error.what.replace(f"{around.resolve()}/", "")
-                error.what = error.what.replace(f"{around}/", "")
-                raise
+        files = read_reports(kept, self.options.report, self.ports.shell, read_coverage)
+        return [
+            replace(report, place=Path(path))
+            for path, reports in files.items()
+            for report in reports
+        ]
 
     def _add_up(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:
         total = CoverageMetrics.total(report.metrics for report in reports)
@@ -117,3 +117,101 @@ class MergedTreeCoverage(Struct, frozen=True):
         ]
         minimum, report = self.options.minimum or 0.0, self.options.report
         return decide_added(coverage, minimum, report, unmeasured)
+
+
+#: The added lines of files by their numbers.
+AddedLines: TypeAlias = Mapping[str, Mapping[int, str]]
+#: Of the files that a report names, which of their added lines were run, if they are code at all.
+AddedCoverage: TypeAlias = Mapping[str, Mapping[int, bool]]
+
+_MOST_FINDINGS = 50
+#: No code in a language of braces: nothing, only brackets, or only a comment.
+_NO_CODE = re.compile(r"\s*(//.*|[^\w\"'`]*)")
+
+
+def match_coverage(
+    reports: Iterable[CoverageReport], added: AddedLines, tree: TreeFiles
+) -> AddedCoverage:
+    """Say which added lines were run; a line that any of the reports saw run was run."""
+    coverage: dict[str, dict[int, bool]] = {}
+    for report in reports:
+        for name, lines in report.files.items():
+            path = _find_file(name, report.roots, str(report.place), tree)
+            if path not in added:
+                continue
+            runs = coverage.setdefault(path, {})
+            for number, text in added[path].items():
+                if number in lines and not (report.by_block and _NO_CODE.fullmatch(text)):
+                    runs[number] = lines[number] or runs.get(number, False)
+    return coverage
+
+
+def _find_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> str:
+    """Return the file that a report at a place means; empty for none. Neighbours come first."""
+    plain = normpath(name.replace("\\", "/"))
+    for root in roots:
+        if path := tree.of_package(normpath(root.replace("\\", "/")), plain):
+            return path
+    if plain in tree.paths:
+        return plain
+    longer = [path for path in tree.named(basename(plain)) if path.endswith(f"/{plain}")]
+    nearest = max(longer, key=lambda path: len(commonprefix([path, place])), default="")
+    return nearest or tree.of_package("", plain) or ""
+
+
+def decide_added(
+    coverage: AddedCoverage, minimum: float, report: str, unmeasured: Sequence[str]
+) -> Judgment:
+    """Return PASS, FAIL or ABSTAIN for the added lines; no report names the unmeasured files."""
+    names = join_words([visible(path) for path in unmeasured])
+    gap = f"{visible(report)} knows nothing of {names}" if unmeasured else ""
+    runs = [run for lines in coverage.values() for run in lines.values()]
+    if not runs and gap:
+        return Judgment.abstained(f"no added line was measured: {gap}", "not_measured")
+    if not runs:
+        return Judgment.abstained("no added line is code that counts", "not_applicable")
+    share = Fraction(100 * sum(runs), len(runs))
+    enough = share >= Fraction(str(minimum))
+    words = (
+        f"{format_percent(share)} % of the {len(runs)} added lines are covered, "
+        f"at least {format_percent(minimum)} % is asked for"
+    )
+    checks = [Check("coverage-added-lines", enough, words, Location(report))]
+    checks += _list_uncovered(coverage, "warning" if enough else "error")
+    if gap:
+        checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
+    make = Judgment.passed if enough else Judgment.failed
+    return make(
+        f"{words}; {gap}" if gap else words,
+        score=NumericalScore(float(share), 0.0, 100.0),
+        checks=checks,
+        metadata={
+            "report": report,
+            "mode": "added_lines",
+            "percent": float(share),
+            "covered": sum(runs),
+            "missed": len(runs) - sum(runs),
+            "minimum": minimum,
+            "unmeasured": list(unmeasured),
+            "summaries": ["coverage-added-lines"],
+        },
+    )
+
+
+def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Check]:
+    spans = [(path, span) for path in sorted(coverage) for span in _list_spans(coverage[path])]
+    for path, (first, last) in spans[:_MOST_FINDINGS]:
+        lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
+        place = Location(path, first, last if last > first else None)
+        words = f"{lines} not covered by tests"
+        yield Check.bad("uncovered-lines", words, place, severity=severity)
+    if (rest := len(spans) - _MOST_FINDINGS) > 0:
+        words = f"{pluralize(rest, 'more place')} not covered by tests"
+        yield Check.bad("uncovered-lines", words, severity=severity)
+
+
+def _list_spans(lines: Mapping[int, bool]) -> Iterator[tuple[int, int]]:
+    missed = sorted(number for number, run in lines.items() if not run)
+    for _, group in groupby(enumerate(missed), key=lambda entry: entry[1] - entry[0]):
+        numbers = [number for _, number in group]
+        yield numbers[0], numbers[-1]

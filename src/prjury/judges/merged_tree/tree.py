@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import SequenceMatcher
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from typing import TypeVar
 
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, ConfigError
+from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.context import PullRequestContext
 from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.files import (
@@ -21,9 +23,11 @@ from prjury.judges.workspace.files import (
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.policy.seats import FileContentOptions, FileExistsOptions
-from prjury.ports import Ports, Repository
+from prjury.ports import Ports, Repository, Shell
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.model import FileChange, PullRequest, visible
+
+T = TypeVar("T")
 
 #: More links than this one after the other lead nowhere.
 _MOST_LINKS = 40
@@ -62,6 +66,19 @@ def read_merged_lines(
         for at in range(block.size)
         if block.a + at + 1 in added
     }
+
+
+def read_reports(
+    kept: KeptReports, glob: str, shell: Shell, read: Callable[[Path], T]
+) -> Mapping[str, T]:
+    """Read the reports that a glob names, by their paths, which errors name as well."""
+    with shell.scratch() as around:
+        try:
+            return {path: read(file) for path, file in kept.write(glob, around).items()}
+        except CannotJudgeError as error:
+            for place in (around.resolve(), around):
+                error.what = error.what.replace(f"{place}/", "")
+            raise
 
 
 class CommittedTree(Struct, frozen=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -19,22 +19,20 @@ from prjury.judges.workspace.directory_patterns import directory_patterns
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
-from prjury.jury.judgment import Severity
-from prjury.policy.fields import is_inside, parse_duration
+from prjury.policy.fields import parse_duration
 from prjury.policy.load import find_problems
 from prjury.ports import Ports
 from prjury.snapshot.model import visible
 
 DirectoryJudge: TypeAlias = Judge[JudgmentContext]
-Options: TypeAlias = Mapping[str, Callable[[str], Any]]
 
 
 class JudgeKind(Struct, frozen=True):
-    """A judge that is made of ports, the operator's environment and options, the first required."""
+    """A judge by the types of its options, the first of them required; without maker by models."""
 
-    make: Callable[..., DirectoryJudge]
-    options: Options
-    required: int = 1
+    options: Mapping[str, Any]
+    required: int = 0
+    make: Callable[..., DirectoryJudge] | None = None
 
     @property
     def runs_programs(self) -> bool:
@@ -42,111 +40,32 @@ class JudgeKind(Struct, frozen=True):
         return "command" in self.options
 
 
-def _read_as(form: Any) -> Callable[[str], Any]:  # noqa: ANN401 - a type
-    """Make a reader that says in words what else is expected."""
-
-    def read(text: str) -> Any:  # noqa: ANN401 - of the type
-        try:
-            return msgspec.convert(text, form, strict=False)
-        except msgspec.ValidationError as error:
-            number = re.fullmatch(r"-?(0|[1-9]\d{0,18})(\.\d{1,18})?", text)
-            value = msgspec.json.decode(text) if number else text
-            problem = next(find_problems(value, form), None)
-            words = problem.text.partition(": ")[2] if problem else "it cannot be read"
-            raise ValueError(words) from error
-
-    return read
+def _make_by(make: Callable[..., DirectoryJudge], names: str, required: int = 1) -> JudgeKind:
+    hints = get_type_hints(make, include_extras=True)
+    return JudgeKind({name: hints[name] for name in names.split()}, required, make)
 
 
-def _read_seconds(text: str) -> float:
-    is_number = text.strip().replace(".", "", 1).isdigit()
-    return float(text) if is_number else parse_duration(text)
-
-
-def _read_names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise ValueError("names with commas between them are needed")
-    return names
-
-
-def _read_packs(text: str) -> str | list[str]:
-    return text if text == "auto" else _read_names(text)
-
-
-def _read_inner_path(text: str) -> str:
-    if not is_inside(text):
-        raise ValueError("a path inside the directory is needed, relative to it")
-    return text
-
-
-def _ignore_ports(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
-    return lambda _ports, _environ, **options: judge(**options)
-
-
-def _pass_shell(judge: Callable[..., DirectoryJudge]) -> Callable[..., DirectoryJudge]:
-    return lambda ports, _, **options: judge(**options, shell=ports.shell, progress=ports.progress)
-
-
-_MODEL_OPTIONS: Options = {
+_MODEL = {
     "model": str,
-    "runs": _read_as(Annotated[int, Meta(ge=1, le=9)]),
-    "threshold": _read_as(Annotated[float, Meta(ge=0, le=1)]),
+    "runs": Annotated[int, Meta(ge=1, le=9)],
+    "threshold": Annotated[float, Meta(ge=0, le=1)],
 }
-
-
-def _ask_models(name: str, options: Options, required: int = 0) -> JudgeKind:
-    def make(ports: Ports, environ: Mapping[str, str], **values: Any) -> DirectoryJudge:  # noqa: ANN401 - as the options
-        from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - slow to load
-
-        asking = {option: values.pop(option) for option in _MODEL_OPTIONS if option in values}
-        return model_judge(name, ports, environ, asking, **values)
-
-    return JudgeKind(make, {**options, **_MODEL_OPTIONS}, required)
-
-
-_GROUNDS: Options = {"context": _read_names, "answer": str, "question": str}
-_EXPECTED: Options = {"expected": str, "path": str}
-_TEXTS: Options = {"exact": str, "contains": str, "regex": str}
-_COVERAGE: Options = {
-    "report": str,
-    "minimum": _read_as(float),
-    "metric": str,
-    "baseline": _read_as(float),
-    "max_drop": _read_as(float),
-    "mode": str,
-}
-_PATTERNS: Options = {
-    "packs": _read_packs,
-    "severity": _read_as(Severity),
-    "paths": _read_names,
-    "baseline": _read_inner_path,
-    "write_baseline": _read_inner_path,
-}
-_COMMAND: Options = {
-    "command": str,
-    "exit_code": _read_as(Annotated[int, Meta(ge=-64, le=255)]),
-    "timeout": _read_seconds,
-}
-_BUILD: Options = {"command": str, "timeout": _read_seconds, "system": str}
-_CLASSES: Options = {"release": _read_as(int), "path": str, "exactly": _read_as(bool)}
+_ANSWER = JudgeKind({"context": list[str], "answer": str, "question": str, **_MODEL}, required=1)
 
 KINDS: Mapping[str, JudgeKind] = {
-    "file-exists": JudgeKind(_ignore_ports(FileExistsJudge), {"path": str}),
-    "file-content": JudgeKind(_ignore_ports(FileContentJudge), {"path": str, **_TEXTS}),
-    "command": JudgeKind(_pass_shell(CommandJudge), _COMMAND),
-    "build": JudgeKind(_pass_shell(BuildJudge), _BUILD, required=0),
-    "coverage": JudgeKind(_ignore_ports(CoverageJudge), _COVERAGE, required=0),
-    "semantic": JudgeKind(_ignore_ports(SemanticComparisonJudge), _EXPECTED),
-    "superset-diff": JudgeKind(_ignore_ports(SupersetJudge), _EXPECTED),
-    "class-version": JudgeKind(_ignore_ports(ClassVersionJudge), _CLASSES),
-    "patterns": JudgeKind(_ignore_ports(directory_patterns), _PATTERNS, required=0),
-    "quality": _ask_models("quality", {"criteria": _read_names, "must": _read_names}),
-    "tests-exercise-behaviour": _ask_models("tests-exercise-behaviour", {}),
-    "correctness": _ask_models("correctness", {"output": str}),
-    "faithfulness": _ask_models("faithfulness", _GROUNDS, required=1),
-    "hallucination": _ask_models("hallucination", _GROUNDS, required=1),
-    "contextual-relevance": _ask_models("contextual-relevance", _GROUNDS, required=1),
+    "file-exists": _make_by(FileExistsJudge, "path"),
+    "file-content": _make_by(FileContentJudge, "path exact contains regex"),
+    "command": _make_by(CommandJudge, "command exit_code timeout"),
+    "build": _make_by(BuildJudge, "command timeout system", 0),
+    "coverage": _make_by(CoverageJudge, "report minimum metric baseline max_drop mode", 0),
+    "semantic": _make_by(SemanticComparisonJudge, "expected path"),
+    "superset-diff": _make_by(SupersetJudge, "expected path"),
+    "class-version": _make_by(ClassVersionJudge, "release path exactly"),
+    "patterns": _make_by(directory_patterns, "packs severity paths baseline write_baseline", 0),
+    "quality": JudgeKind({"criteria": list[str], "must": list[str], **_MODEL}),
+    "tests-exercise-behaviour": JudgeKind(_MODEL),
+    "correctness": JudgeKind({"output": str, **_MODEL}),
+    **dict.fromkeys(("faithfulness", "hallucination", "contextual-relevance"), _ANSWER),
 }
 
 
@@ -166,29 +85,54 @@ def judge_by_name(
             why=did_you_mean(name, names) or f"Known are {', '.join(names)}",
             remedy="Name one that is known; judges of your own are installed, or used in Python",
         )
+    programs = {"shell": ports.shell, "progress": ports.progress} if kind.runs_programs else {}
     values = _read_options(name, kind, options)
     try:
-        return kind.make(ports, environ, **values)
+        if kind.make:
+            return kind.make(**values, **programs)
+        from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - slow to load
+
+        return model_judge(name, ports, environ, **values)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{name}: {error}", remedy=_list_options(kind)) from error
 
 
 def _read_options(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dict[str, Any]:
-    unknown = [
-        f"{name} has no option {visible(option)}" for option in options.keys() - kind.options
-    ]
     required = list(kind.options)[: kind.required]
-    missing = [f"{name} needs the option {option}" for option in required if option not in options]
-    for problem in unknown + missing:
+    problems = [f"{name} has no option {visible(each)}" for each in options.keys() - kind.options]
+    problems += [f"{name} needs the option {each}" for each in required if each not in options]
+    for problem in problems:
         raise UsageError(problem, remedy=_list_options(kind))
     values = {}
     for option, text in options.items():
         try:
-            values[option] = kind.options[option](text)
+            values[option] = _read_value(text, option, kind.options[option])
         except ValueError as error:
             message = f"{name}: {option}={visible(text)}: {error}"
             raise UsageError(message, remedy=_list_options(kind)) from error
     return values
+
+
+def _read_value(text: str, option: str, form: Any) -> Any:  # noqa: ANN401 - a type, and its value
+    forms = (form, *get_args(form))
+    if option == "timeout":
+        is_number = text.strip().replace(".", "", 1).isdigit()
+        return float(text) if is_number else parse_duration(text)
+    if list[str] in forms:
+        names = [name.strip() for name in text.split(",")]
+        if not all(names):
+            raise ValueError("names with commas between them are needed")
+        return names
+    if str in forms:
+        return text
+    try:
+        return msgspec.convert(text, form, strict=False)
+    except msgspec.ValidationError as error:
+        number = re.fullmatch(r"-?(0|[1-9]\d{0,18})(\.\d{1,18})?", text)
+        value = msgspec.json.decode(text) if number else text
+        problem = next(find_problems(value, form), None)
+        words = problem.text.partition(": ")[2] if problem else "it cannot be read"
+        raise ValueError(words) from error
 
 
 def _list_options(kind: JudgeKind) -> str:

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any
 from xml.etree.ElementTree import Element
 
-from msgspec import Struct, field
-from msgspec.structs import force_setattr
+from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.reports import (
     find_reports,
     invalid_report,
-    iterate_events,
     large_report,
     missing_report,
     open_report,
     read_lines,
+    walk_elements,
 )
-from prjury.jury.frozen import FrozenDict
 from prjury.snapshot.model import visible
 
 #: Lines, or blocks of lines, of all files of a report; the largest projects stay below it.
 _MOST_ENTRIES = 5_000_000
+_NUMBER = re.compile(r"[0-9]{1,15}")
+_MOST_ROOTS = 100
+#: Bytes that tell the formats apart.
+_BEGINNING = 4096
 
 
 class CoverageCounter(Struct, frozen=True):
@@ -44,17 +47,11 @@ class CoverageCounter(Struct, frozen=True):
         """All of them."""
         return self.covered + self.missed
 
-    def __add__(self, other: CoverageCounter) -> CoverageCounter:
-        return CoverageCounter(self.covered + other.covered, self.missed + other.missed)
-
 
 class CoverageMetrics(Struct, frozen=True):
     """The totals of reports by ``line``, ``branch``, ``method``, …, None where there is nothing."""
 
-    counters: Mapping[str, CoverageCounter] = field(default_factory=FrozenDict)
-
-    def __post_init__(self) -> None:
-        force_setattr(self, "counters", FrozenDict(self.counters))
+    counters: Mapping[str, CoverageCounter] = {}
 
     def percent(self, metric: str) -> float | None:
         """The share of ``line``, ``branch``, … that was run, 0..100."""
@@ -79,12 +76,12 @@ class CoverageMetrics(Struct, frozen=True):
     @classmethod
     def total(cls, parts: Iterable[CoverageMetrics]) -> CoverageMetrics:
         """Add up several reports, such as those of the modules of a project."""
-        counters: dict[str, CoverageCounter] = {}
+        covered, missed = Counter[str](), Counter[str]()
         for part in parts:
             for metric, counter in part.counters.items():
-                sum_ = counters.get(metric)
-                counters[metric] = sum_ + counter if sum_ else counter
-        return cls(counters)
+                covered[metric] += counter.covered
+                missed[metric] += counter.missed
+        return cls({metric: CoverageCounter(covered[metric], missed[metric]) for metric in covered})
 
 
 class CoverageReport(Struct, frozen=True):
@@ -94,141 +91,106 @@ class CoverageReport(Struct, frozen=True):
     """
 
     metrics: CoverageMetrics
-    files: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
+    files: Mapping[str, Mapping[int, bool]] = {}
     roots: tuple[str, ...] = ()
     place: Path = Path()
     by_block: bool = False
 
 
-class CoverageTally:
-    """Lines and counts of a report while it is read; lines are counted unless it tells a total."""
+class _Reading:
+    """A report while it is read: what it counts one by one, by metric and file, and its totals."""
 
-    def __init__(self, place: Path) -> None:
-        """Begin with the report at a place."""
-        self.place = place
-        self.files: dict[str, dict[int, bool]] = {}
-        self.counters: dict[str, CoverageCounter] = {}
-        self._entries = 0
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.count = 0
+        self.runs: dict[str, dict[str, dict[object, bool]]] = defaultdict(lambda: defaultdict(dict))
+        self.totals: dict[str, CoverageCounter] = {}
+        self.roots: list[str] = []
 
-    def add_line(self, file: str, line: int, *, covered: bool) -> None:
-        """Note a line, which was run if any entry says so."""
-        self.count_entry()
-        lines = self.files.setdefault(file, {})
-        lines[line] = covered or lines.get(line, False)
-
-    def count_entry(self) -> None:
-        """Count one more entry; CannotJudgeError ``too_large`` for more than any project has."""
-        self._entries += 1
-        if self._entries > _MOST_ENTRIES:
-            raise large_report(self.place, f"has more than {_MOST_ENTRIES:,} lines")
+    def add(self, metric: str, file: str, key: object, *, covered: bool) -> None:
+        """Note a line, branch or method, which was run if any entry says so."""
+        self.count += 1
+        if self.count > _MOST_ENTRIES:
+            raise large_report(self.path, f"has more than {_MOST_ENTRIES:,} lines")
+        runs = self.runs[metric][file]
+        runs[key] = covered or runs.get(key, False)
 
     def set_total(self, metric: str, covered: int, total: int) -> None:
         """Note a total if there is anything to count; ValueError for more covered than all."""
         if total or covered:
-            self.counters[metric] = CoverageCounter(covered, total - covered)
+            self.totals[metric] = CoverageCounter(covered, total - covered)
 
-    def finish(self, roots: Iterable[str] = (), *, by_block: bool = False) -> CoverageReport:
-        """Return the report."""
-        if "line" not in self.counters:
-            lines = [covered for lines in self.files.values() for covered in lines.values()]
-            self.set_total("line", sum(lines), len(lines))
-        metrics = CoverageMetrics(self.counters)
-        return CoverageReport(metrics, self.files, tuple(roots), self.place, by_block)
-
-
-Reader: TypeAlias = Callable[[Path], CoverageReport]
-
-_NUMBER = re.compile(r"[0-9]{1,15}")
-_MOST_ROOTS = 100
-#: Bytes that tell the formats apart.
-_BEGINNING = 4096
+    def finish(self, *, by_block: bool = False) -> CoverageReport:
+        """Return the report, with the totals that it tells, and counts where it tells none."""
+        lines: Mapping[str, Any] = self.runs["line"]
+        for metric in self.runs.keys() - self.totals.keys():
+            runs = [run for entries in self.runs[metric].values() for run in entries.values()]
+            self.set_total(metric, sum(runs), len(runs))
+        metrics = CoverageMetrics(self.totals)
+        return CoverageReport(metrics, lines, tuple(self.roots), self.path, by_block)
 
 
 def read_jacoco(path: Path) -> CoverageReport:
     """Read JaCoCo's XML, whose totals stand below its root."""
-    tally = CoverageTally(path)
-    package = source = ""
-    for event, element, above in _walk_elements(path, "report"):
-        tag = element.tag
-        if event == "start":
-            if tag == "package":
-                package = element.get("name", "")
-            elif tag == "sourcefile":
-                source = f"{package}/{element.get('name', '')}".lstrip("/")
-        elif tag == "counter" and above == ["report"]:
+    reading = _Reading(path)
+    for element, above in walk_elements(path, "report"):
+        if element.tag == "counter" and len(above) == 1:
             covered, missed = _read_numbers(path, element, "covered", "missed")
             if not element.get("type"):
                 raise invalid_report(path, "A counter has no type")
-            tally.set_total(element.get("type", "").lower(), covered, covered + missed)
-        elif tag == "line" and above[-1] == "sourcefile":
+            reading.set_total(element.get("type", "").lower(), covered, covered + missed)
+        elif element.tag == "line" and above[-1].tag == "sourcefile":
             number, missed, covered = _read_numbers(path, element, "nr", "mi", "ci")
             if missed + covered:  # a line with no instruction is none
-                tally.add_line(source, number, covered=covered > 0)
-    return tally.finish()
+                file = "/".join(around.get("name", "") for around in above[-2:])
+                reading.add("line", file.lstrip("/"), number, covered=covered > 0)
+    return reading.finish()
 
 
-def read_cobertura(path: Path) -> CoverageReport:  # noqa: C901 - one branch an element
+def read_cobertura(path: Path) -> CoverageReport:
     """Read Cobertura's XML; its totals are those that it tells, else that of its lines."""
-    tally = CoverageTally(path)
-    methods, roots, file = list[bool](), list[str](), ""
+    reading = _Reading(path)
     totals: Mapping[str, str] = {}
-    for event, element, above in _walk_elements(path, "coverage"):
-        tag = element.tag
-        if event == "start":
-            if not above:
-                totals = dict(element.attrib)
-            elif tag == "class":
-                file = element.get("filename", "")
-            elif tag == "method":
-                methods.append(False)
-        elif tag == "line" and file:
+    methods = 0
+    for element, above in walk_elements(path, "coverage"):
+        tags = [around.tag for around in above]
+        if not above:
+            totals = dict(element.attrib)
+        elif element.tag == "method":
+            reading.add("method", "", methods, covered=False)
+            methods += 1
+        elif element.tag == "line" and "class" in tags:
+            file = above[tags.index("class")].get("filename", "")
             number, hits = _read_numbers(path, element, "number", "hits")
-            if "method" in above:
-                methods[-1] = methods[-1] or hits > 0
+            if "method" in tags:
+                reading.add("method", "", methods, covered=hits > 0)
             else:
-                tally.add_line(file, number, covered=hits > 0)
-        elif tag == "class":
-            file = ""
-        elif tag == "source" and element.text and len(roots) < _MOST_ROOTS:
-            roots.append(element.text.strip())
-    tally.set_total("method", sum(methods), len(methods))
+                reading.add("line", file, number, covered=hits > 0)
+        elif element.tag == "source" and element.text and len(reading.roots) < _MOST_ROOTS:
+            reading.roots.append(element.text.strip())
     for metric, name in (("line", "lines"), ("branch", "branches")):
         words = [totals.get(f"{name}-{part}", "") for part in ("covered", "valid")]
         if all(map(_NUMBER.fullmatch, words)):
-            tally.set_total(metric, *map(int, words))
-    return tally.finish(roots)
+            reading.set_total(metric, *map(int, words))
+    return reading.finish()
 
 
 def read_clover(path: Path) -> CoverageReport:
     """Read Clover's XML, also as PHPUnit and Istanbul write it."""
-    tally = CoverageTally(path)
-    file = ""
-    for event, element, above in _walk_elements(path, "coverage"):
-        if event == "start":
-            if element.tag == "file":
-                file = element.get("path") or element.get("name") or ""
-        elif element.tag == "line" and above[-1] == "file":
+    reading = _Reading(path)
+    for element, above in walk_elements(path, "coverage"):
+        around = above[-1] if above else element
+        if element.tag == "line" and around.tag == "file":
             number, count = _read_numbers(path, element, "num", "count")
             if element.get("type") != "method":
-                tally.add_line(file, number, covered=count > 0)
-        elif element.tag == "metrics" and above[-1] == "project":
+                file = around.get("path") or around.get("name") or ""
+                reading.add("line", file, number, covered=count > 0)
+        elif element.tag == "metrics" and around.tag == "project":
             for metric, name in (("branch", "conditionals"), ("method", "methods")):
                 if element.get(name) and element.get(f"covered{name}"):
                     total, covered = _read_numbers(path, element, name, f"covered{name}")
-                    tally.set_total(metric, covered, total)
-    return tally.finish()
-
-
-def _walk_elements(path: Path, root: str) -> Iterator[tuple[str, Element, Sequence[str]]]:
-    above: list[str] = []
-    for event, element in iterate_events(path):
-        if event == "end":
-            above.pop()
-        elif not above and element.tag != root:
-            raise invalid_report(path, f"Its root is {element.tag!r}, not {root!r}")
-        yield event, element, above
-        if event == "start":
-            above.append(element.tag)
+                    reading.set_total(metric, covered, total)
+    return reading.finish()
 
 
 def _read_numbers(path: Path, element: Element, *names: str) -> list[int]:
@@ -239,18 +201,17 @@ def _read_numbers(path: Path, element: Element, *names: str) -> list[int]:
 
 
 _RECORD = re.compile(r"[A-Z]{2,8}:")
-#: Fields of a record: what they count, and how often it was run.
-_FIELDS: Mapping[str, re.Pattern[str]] = {
-    "DA": re.compile(r"(?P<key>[0-9]{1,9}),(?P<runs>-?[0-9]{1,20})(?:,.*)?"),
-    "BRDA": re.compile(r"(?P<key>[0-9]{1,9},.*),(?P<runs>-|[0-9]{1,20})"),
-    "FNDA": re.compile(r"(?P<runs>[0-9]{1,20}),(?P<key>.+)"),
+#: Fields of a record by what they count, and how often it was run.
+_FIELDS: Mapping[str, tuple[str, re.Pattern[str]]] = {
+    "DA": ("line", re.compile(r"(?P<key>[0-9]{1,9}),(?P<runs>-?[0-9]{1,20})(?:,.*)?")),
+    "BRDA": ("branch", re.compile(r"(?P<key>[0-9]{1,9},.*),(?P<runs>-|[0-9]{1,20})")),
+    "FNDA": ("method", re.compile(r"(?P<runs>[0-9]{1,20}),(?P<key>.+)")),
 }
 
 
 def read_lcov(path: Path) -> CoverageReport:
     """Read a tracefile of LCOV; what several tests say of a file counts once."""
-    tally = CoverageTally(path)
-    parts: dict[str, dict[tuple[str, str], bool]] = {"BRDA": {}, "FNDA": {}}
+    reading = _Reading(path)
     file: str | None = None
     for line in read_lines(path):
         kind, _, rest = line.partition(":")
@@ -263,21 +224,16 @@ def read_lcov(path: Path) -> CoverageReport:
         elif kind == "SF":
             file = rest
         elif kind in _FIELDS:
-            match = _FIELDS[kind].fullmatch(rest)
+            metric, form = _FIELDS[kind]
+            match = form.fullmatch(rest)
             if match is None or file is None:
                 raise invalid_report(path, "A count is malformed, or belongs to no file")
+            key = int(match["key"]) if metric == "line" else match["key"]
             covered = match["runs"] != "-" and int(match["runs"]) > 0
-            if kind == "DA":
-                tally.add_line(file, int(match["key"]), covered=covered)
-            else:
-                tally.count_entry()
-                key = (file, match["key"])
-                parts[kind][key] = covered or parts[kind].get(key, False)
+            reading.add(metric, file, key, covered=covered)
     if file is not None:
         raise invalid_report(path, "It ends in the middle of a file's record")
-    tally.set_total("branch", sum(parts["BRDA"].values()), len(parts["BRDA"]))
-    tally.set_total("method", sum(parts["FNDA"].values()), len(parts["FNDA"]))
-    return tally.finish()
+    return reading.finish()
 
 
 _MODE = re.compile(r"mode: (set|count|atomic)")
@@ -292,7 +248,7 @@ def read_go_profile(path: Path) -> CoverageReport:
 
     A block that several test binaries name was run if any of them ran it.
     """
-    tally = CoverageTally(path)
+    reading = _Reading(path)
     blocks: dict[tuple[str, str], tuple[int, bool]] = {}
     for number, line in enumerate(read_lines(path)):
         if _MODE.fullmatch(line):
@@ -304,18 +260,13 @@ def read_go_profile(path: Path) -> CoverageReport:
         if key not in blocks or (covered and not blocks[key][1]):
             blocks[key] = int(block["statements"]), covered
             for at in range(int(block["first"]), int(block["last"]) + 1):
-                tally.add_line(block["file"], at, covered=covered)
+                reading.add("line", block["file"], at, covered=covered)
     run = sum(statements for statements, covered in blocks.values() if covered)
-    tally.set_total("line", run, sum(statements for statements, _ in blocks.values()))
-    return tally.finish(by_block=True)
+    reading.set_total("line", run, sum(statements for statements, _ in blocks.values()))
+    return reading.finish(by_block=True)
 
 
-#: The formats that are no XML, by how they begin.
-_TEXTS: Mapping[bytes, Reader] = {
-    b"mode:": read_go_profile,
-    b"TN:": read_lcov,
-    b"SF:": read_lcov,
-}
+_ROOT = re.compile(rb"<(\w+)\b([^>]*)")
 _AGGREGATE = "**/target/site/jacoco-aggregate/jacoco.xml"
 _MODULES = (
     "**/target/site/jacoco/jacoco.xml",
@@ -341,7 +292,7 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
         _refuse_several(place, files, "coverage reports")
     if not files:
         raise missing_report(place)
-    return [_read_with(find_reader(file), file) for file in files]
+    return [_read_report(file, _find_reader(file)) for file in files]
 
 
 def parse_coverage(path: str | os.PathLike[str]) -> CoverageMetrics:
@@ -361,12 +312,12 @@ def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
     files = _find_jacoco(place)
     if not files:
         raise missing_report(place / "target/site/jacoco/jacoco.xml")
-    return CoverageMetrics.total(_read_with(read_jacoco, file).metrics for file in files)
+    return CoverageMetrics.total(_read_report(file, read_jacoco).metrics for file in files)
 
 
-def _read_with(reader: Reader, path: Path) -> CoverageReport:
+def _read_report(path: Path, read: Callable[[Path], CoverageReport]) -> CoverageReport:
     try:
-        return reader(path)
+        return read(path)
     except ValueError as error:
         raise invalid_report(path, f"Its counts contradict each other: {error}") from error
 
@@ -390,19 +341,20 @@ def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
         )
 
 
-def find_reader(path: Path) -> Reader:
-    """Choose the reader of a report by its content."""
+def _find_reader(path: Path) -> Callable[[Path], CoverageReport]:
+    """Choose the reader of a report by its beginning."""
     with open_report(path) as file:
-        begin = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
-    for start, reader in _TEXTS.items():
-        if begin.startswith(start):
-            return reader
-    if begin.startswith(b"<"):
-        _, root = next(iterate_events(path))
-        if root.tag == "report":
-            return read_jacoco
-        if root.tag == "coverage":
-            clover = root.get("clover") or root.get("generated") or b"<project" in begin
-            return read_clover if clover else read_cobertura
+        beginning = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
+    if beginning.startswith(b"mode:"):
+        return read_go_profile
+    if beginning.startswith((b"TN:", b"SF:")):
+        return read_lcov
+    plain = re.sub(rb"(?s)<!--.*?-->", b"", beginning)
+    root = _ROOT.search(plain) if beginning.startswith(b"<") else None
+    if root and root[1] == b"report":
+        return read_jacoco
+    if root and root[1] == b"coverage":
+        is_clover = re.search(rb"\b(clover|generated)=", root[2]) or b"<project" in beginning
+        return read_clover if is_clover else read_cobertura
     formats = "JaCoCo, Cobertura (coverage.py xml), Clover, LCOV and Go's cover profiles"
     raise invalid_report(path, f"It is in none of the formats that are read: {formats}")

@@ -18,8 +18,9 @@ from prjury.judges.patterns.selection import PackSelection
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Judgment, Severity, Status
 from prjury.jury.voting import NOT_APPLICABLE
+from prjury.policy.fields import is_inside
 from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
 from prjury.report.wording import pluralize
@@ -32,17 +33,27 @@ from prjury.snapshot.model import visible
 TIMEOUT = 2700.0
 
 
-def directory_patterns(write_baseline: str | None = None, **options: Any) -> DirectoryPatterns:  # noqa: ANN401 - as `PatternsOptions` has them
-    """Make the judge with these options of `PatternsOptions`."""
-    if write_baseline and options.get("baseline"):
+def directory_patterns(
+    packs: list[str] | None = None,
+    severity: Severity = "error",
+    paths: list[str] | None = None,
+    baseline: str | None = None,
+    write_baseline: str | None = None,
+) -> DirectoryPatterns:
+    """Make the judge, with the options of `PatternsOptions`; ValueError for impossible ones."""
+    if write_baseline and baseline:
         raise UsageError(
             "baseline and write_baseline cannot be given together",
             why="A new baseline is written of everything that is found",
             remedy="Leave one of them out",
         )
-    choices = read_options(options, PatternsOptions)
-    packs = [*list_provided(choices.packs), *load_own_packs(choices.paths)]
-    return DirectoryPatterns(choices, PackSelection.of(choices.packs, packs), write_baseline)
+    if write_baseline and not is_inside(write_baseline):
+        raise ValueError("write_baseline: a path inside the directory is needed, relative to it")
+    choice = "auto" if packs in (None, ["auto"]) else packs
+    own = {"packs": choice, "severity": severity, "paths": paths or [], "baseline": baseline}
+    options = read_options(own, PatternsOptions)
+    selected = [*list_provided(options.packs), *load_own_packs(options.paths)]
+    return DirectoryPatterns(options, PackSelection.of(options.packs, selected), write_baseline)
 
 
 class DirectoryPatterns(Struct, frozen=True):
@@ -66,13 +77,11 @@ class DirectoryPatterns(Struct, frozen=True):
         workspace = Workspace.of(context)
         directory = open_directory(workspace.root)
         patterns = PatternsJudge(self.options, directory, self.selection, whole=True)
-        pull_context = PullRequestContext(
-            context.goal,
-            workspace=workspace.root,
-            pull=directory.pull,
-            deadline=Deadline.after(TIMEOUT),
+        deadline = Deadline.after(TIMEOUT)
+        pull = PullRequestContext(
+            context.goal, workspace=workspace.root, pull=directory.pull, deadline=deadline
         )
-        judgment = patterns.judge(pull_context)
+        judgment = patterns.judge(pull)
         left_out = [{"path": path, "reason": why} for path, why in directory.left_out.items()]
         scope = {**judgment.metadata.get("scope", {}), "left_out": left_out}
         judgment = judgment.with_metadata(scope=scope)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import structs
 
 from prjury.deadline import Deadline
 from prjury.git.directory import open_directory
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import ALL_CALLS, Inquiry, ModelBackedJudge
+from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
 from prjury.judges.quality.kinds import quality, testing
 from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
 from prjury.judges.quality.kinds.agent_work import correctness
-from prjury.judges.quality.kinds.grounded import ABOUT, inquiry_about
+from prjury.judges.quality.kinds.grounded import inquiry_about
 from prjury.judges.quality.kinds.quality import find_criteria
 from prjury.judges.quality.rag import RagContext
 from prjury.judges.workspace.files import Workspace, judge_or_error
@@ -31,102 +31,98 @@ from prjury.policy.tiers import QualityOptions, QuestionOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, Hunk, PullRequest
 
+_Ask: TypeAlias = Callable[[JudgmentContext], Judgment]
+
 
 def model_judge(
     name: str,
     ports: Ports,
     environ: Mapping[str, str],
-    asking: Mapping[str, Any],
-    **options: Any,  # noqa: ANN401 - the judge's own, as the catalog has them
+    model: str = "auto",
+    **options: Any,  # noqa: ANN401 - as the catalog has them
 ) -> FunctionJudge[JudgmentContext]:
-    """Make the judge of this name, ``asking`` with a ``model``, ``runs`` and a ``threshold``."""
-    model = asking.get("model", "auto")
+    """Make the judge of this name; its own options besides ``runs`` and ``threshold``."""
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
-    memory = memory_at(environ, panel.secret)
-    ports = structs.replace(ports, models=panel, memory=memory)
+    ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.secret))
+    asking: dict[str, Any] = {"model": model}
+    for key in options.keys() & {"runs", "threshold"}:
+        asking[key] = options.pop(key)
     if name == testing.NAME:
-        return _judge_lines(name, ports, testing.make, QuestionOptions(**asking))
-    if name == quality.NAME:
-        return _judge_lines(name, ports, quality.make, _quality_options(asking, **options))
-    if name == CORRECTNESS:
-        return _judge_work(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
-    return _make_answer_judge(name, ports, asking, **options)
+        ask = _ask_of_lines(testing.make, QuestionOptions(**asking), ports)
+    elif name == quality.NAME:
+        choices = read_options({**asking, **options}, QualityOptions)
+        find_criteria(choices)  # an unknown criterion is refused before anything is read
+        ask = _ask_of_lines(quality.make, choices, ports)
+    elif name == CORRECTNESS:
+        ask = _ask_of_work(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
+    else:
+        ask = _ask_of_answer(name, ports, asking, **options)
+    return FunctionJudge(
+        lambda context: judge_or_error(lambda: ask(context)),
+        name,
+        f"asks a model about a directory: {name}",
+        type=JudgeType.LLM_POWERED,
+    )
 
 
-def _ask_models(
-    inquiry: Inquiry[JudgmentContext], ports: Ports, runs: int
-) -> Callable[[JudgmentContext], Judgment]:
-    return ModelBackedJudge(inquiry, ports.models.panel(), runs, ports.memory).judge
-
-
-def _judge_work(
-    ports: Ports, options: QuestionOptions, *, output: str | None = None
-) -> FunctionJudge[JudgmentContext]:
-    """Judge if the work in the workspace reaches the goal; ``output`` is what the worker said."""
+def _ask_of_work(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Ask:
+    """Ask if the work in the workspace reaches the goal; ``output`` is what the worker said."""
     inquiry = correctness(all_files, ports.redact, options.threshold)
-    ask = _ask_models(inquiry, ports, options.runs)
 
-    def judge(context: JudgmentContext) -> Judgment:
+    def ask(context: JudgmentContext) -> Judgment:
         words = context.agent_output if output is None else Workspace.of(context).text(output)
-        return ask(replace(context, agent_output=words))
+        judge = ModelBackedJudge(inquiry, ports.models.panel(), options.runs, ports.memory)
+        return judge.judge(replace(context, agent_output=words))
 
-    return _function_judge(CORRECTNESS, inquiry.about, judge)
+    return ask
 
 
-def _make_answer_judge(
+def _ask_of_answer(
     name: str,
     ports: Ports,
     asking: Mapping[str, Any],
-    *,
     context: list[str],
     answer: str | None = None,
     question: str | None = None,
-) -> FunctionJudge[JudgmentContext]:
-    """Judge an answer by files of the workspace, if not named the agent's output to its goal."""
-    options = QuestionOptions(**asking)
+) -> _Ask:
+    """Ask about an answer by files of the workspace; of the agent's own answer if none is named."""
+    runs = QuestionOptions(**asking).runs
 
-    def judge(goal: JudgmentContext) -> Judgment:
-        place = Workspace.of(goal)
+    def ask(work: JudgmentContext) -> Judgment:
+        place = Workspace.of(work)
         rag = RagContext(
-            goal.goal if question is None else question,
-            goal.agent_output if answer is None else place.text(answer),
+            work.goal if question is None else question,
+            work.agent_output if answer is None else place.text(answer),
             {path: place.text(path) for path in context},
         )
         inquiry = inquiry_about(name, rag, ports.redact, asking.get("threshold"))
-        return _ask_models(inquiry, ports, options.runs)(goal)
+        return ModelBackedJudge(inquiry, ports.models.panel(), runs, ports.memory).judge(work)
 
-    return _function_judge(name, ABOUT[name], judge)
-
-
-def _quality_options(asking: Mapping[str, Any], **own: list[str]) -> QualityOptions:
-    options = read_options({**asking, **own}, QualityOptions)
-    find_criteria(options)  # an unknown criterion is refused before anything is read
-    return options
+    return ask
 
 
-def _judge_lines(
-    name: str,
-    ports: Ports,
+def _ask_of_lines(
     make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
-) -> FunctionJudge[JudgmentContext]:
-    """Have a judge of pull requests judge a directory, every line of which counts as added.
+    ports: Ports,
+) -> _Ask:
+    """Ask a judge of pull requests about a directory, every line of which counts as added.
 
     Instructions to judges that the directory itself holds are not heard: it is the work.
     """
 
-    def judge(context: JudgmentContext) -> Judgment:
+    def ask(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
-        pull_context = PullRequestContext(
+        change = PullRequestContext(
             context.goal,
             workspace=directory.root,
             pull=structs.replace(directory.pull, files=_add_all_lines(directory.pull)),
             deadline=Deadline.after(ALL_CALLS),
         )
-        return make(options, structs.replace(ports, repository=directory)).judge(pull_context)
+        return make(options, structs.replace(ports, repository=directory)).judge(change)
 
-    return _function_judge(name, f"asks a model about every line of a directory: {name}", judge)
+    return ask
 
 
 def all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
@@ -142,14 +138,3 @@ def _add_all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
             hunks = (Hunk(0, 0, 1, len(lines), "", lines),) if lines else ()
             files.append(structs.replace(file, additions=len(lines), deletions=0, hunks=hunks))
     return tuple(files)
-
-
-def _function_judge(
-    name: str, about: str, judge: Callable[[JudgmentContext], Judgment]
-) -> FunctionJudge[JudgmentContext]:
-    return FunctionJudge(
-        lambda context: judge_or_error(lambda: judge(context)),
-        name,
-        about,
-        type=JudgeType.LLM_POWERED,
-    )

@@ -16,7 +16,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import Workspace, judge_or_error
-from prjury.judges.workspace.reports import find_reports, iterate_events
+from prjury.judges.workspace.reports import find_reports, walk_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
@@ -254,8 +254,8 @@ def _stamp_reports(directory: Path) -> Mapping[Path, tuple[int, int]]:
 
 def _list_outcomes(path: Path) -> list[str]:
     outcomes = []
-    for event, element in iterate_events(path):
-        if event == "end" and element.tag == "testcase":
+    for element, _ in walk_elements(path):
+        if element.tag == "testcase":
             tags = {child.tag for child in element}
             kinds = ("failure", "error", "skipped")
             outcomes.append(next((kind for kind in kinds if kind in tags), "passed"))

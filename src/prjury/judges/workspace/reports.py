@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 from xml.etree.ElementTree import Element
@@ -51,25 +51,29 @@ def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path
     return sorted(files)
 
 
-def iterate_events(path: Path) -> Iterator[tuple[str, Element]]:
-    """Yield the elements of a report as ``("start", element)`` and ``("end", element)``.
+def walk_elements(path: Path, root: str = "") -> Iterator[tuple[Element, Sequence[Element]]]:
+    """Yield each element of a report at its end, with those around it, the outermost first.
 
-    An element that has ended and was handed out is emptied.
+    CannotJudgeError for another root than the one that is named.
     """
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415 - the same
 
-    depth = 0
+    above: list[Element] = []
     with open_report(path) as file:
         try:
             for event, element in iterparse(file, ("start", "end"), forbid_dtd=False):
-                depth += 1 if event == "start" else -1
-                if depth > _DEEPEST_ELEMENT:
+                if event == "end":
+                    above.pop()
+                    yield element, above
+                    element.clear()
+                    continue
+                if not above and root not in {"", element.tag}:
+                    raise invalid_report(path, f"Its root is {element.tag!r}, not {root!r}")
+                above.append(element)
+                if len(above) > _DEEPEST_ELEMENT:
                     why = f"It is nested deeper than {_DEEPEST_ELEMENT} levels"
                     raise invalid_report(path, why)
-                yield event, element
-                if event == "end":
-                    element.clear()
         except DefusedXmlException as error:
             raise invalid_report(path, "It declares entities, which are refused") from error
         except (ParseError, LookupError, ValueError) as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.merged_tree.added_lines import decide_added, match_coverage
+from prjury.judges.merged_tree.coverage import decide_added, match_coverage
 from prjury.judges.workspace.coverage_readers import CoverageMetrics, CoverageReport, read_coverage
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.snapshot.diff import read_patches
