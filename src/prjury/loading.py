@@ -20,22 +20,13 @@ from prjury.code import standby
 from prjury.errors import ConfigError
 from prjury.resources import pack_texts, program_version, read_published_text, template_texts
 
-#: Packages whose modules are read beforehand and imported when they are needed. The clients of
-#: models are imported beforehand, by `ModelPanel`.
+#: Packages whose modules are read beforehand; the clients of models are imported, by `ModelPanel`.
 _HELD = ("prjury", "defusedxml", "email", "http", "jinja2", "packaging", "rich", "urllib", "xml")
 #: What libraries, and functions of ours, import only when they are called.
 _LATE = (
-    "asyncio",
-    "colorsys",
-    "defusedxml.ElementTree",
-    "encodings.idna",
-    "encodings.unicode_escape",
-    "html",
-    "pickle",
-    "re2",
-    "tomllib",
-    "yaml",
-)
+    "asyncio colorsys defusedxml.ElementTree encodings.idna encodings.unicode_escape html pickle "
+    "re2 tomllib yaml"
+).split()
 
 
 class _HeldLoader(SourceFileLoader):

@@ -11,11 +11,7 @@ from pathlib import Path
 
 
 def kill_processes(words: Collection[str], seconds: float = 5.0) -> None:
-    """Kill the processes with one of these words in their environment, if there is a ``/proc``.
-
-    A process that was sent its end still lives for a moment, and may have started another one
-    before; so they are looked for again.
-    """
+    """Kill the processes with one of these words in their environment, until none is left."""
     names = [os.fsencode(word) for word in words]
     until = time.monotonic() + seconds
     while (pids := _find_processes(names)) and time.monotonic() < until:

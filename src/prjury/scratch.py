@@ -78,18 +78,12 @@ _SCRATCHES = _Scratches()
 
 @contextlib.contextmanager
 def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
-    """Make a directory that only this user can enter, and remove it; ``later`` waits for nothing.
-
-    Code that ends the process by `os._exit` must call the handlers of `atexit` first.
-    """
+    """Make a directory for this user alone, and remove it; ``later`` does not wait for that."""
     place = _SCRATCHES.make(prefix)
     try:
         yield place
     finally:
-        if later:
-            have_removed(place)
-        else:
-            remove(place)
+        (have_removed if later else remove)(place)
         _SCRATCHES.forget(place)
 
 
@@ -121,8 +115,8 @@ def have_removed(place: Path) -> None:
 def remove(place: Path) -> bool:
     """Remove a directory with all it holds; return true if nothing is left.
 
-    Directories may be thousands of levels deep, so nothing here recurses or uses long paths: each
-    directory is first moved to the top, under a number. Ones without permissions get them back.
+    It may be thousands of levels deep, so nothing here recurses or uses long paths: each directory
+    is first moved to the top. Ones without permissions get them back.
     """
     waiting = [place]
     numbers = iter(range(1 << 62))

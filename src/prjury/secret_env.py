@@ -18,16 +18,9 @@ from prjury.errors import UsageError
 
 #: The variables that hold secrets of a job, or that let a process obtain some.
 SECRET_VARIABLES = (
-    "PRJURY_INPUT_GITHUB_TOKEN",
-    "PRJURY_INPUT_MODEL_API_KEY",
-    "OPENAI_API_KEY",
-    "ANTHROPIC_API_KEY",
-    "GEMINI_API_KEY",
-    "GITHUB_TOKEN",
-    "GH_TOKEN",
-    "ACTIONS_RUNTIME_TOKEN",
-    "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
-)
+    "PRJURY_INPUT_GITHUB_TOKEN PRJURY_INPUT_MODEL_API_KEY OPENAI_API_KEY ANTHROPIC_API_KEY "
+    "GEMINI_API_KEY GITHUB_TOKEN GH_TOKEN ACTIONS_RUNTIME_TOKEN ACTIONS_ID_TOKEN_REQUEST_TOKEN"
+).split()
 #: How other variables that hold secrets are called; a policy may name any for a model's key.
 _SECRET = re.compile(
     r".*(API_?KEY|ACCESS_?KEY|[_-]KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE

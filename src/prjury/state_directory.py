@@ -9,10 +9,9 @@ from pathlib import Path
 
 
 def private_directory(environ: Mapping[str, str], variable: str, usual: str) -> Path | None:
-    """``prjury`` below the directory that a variable names, or else below a place in HOME.
+    """Return ``prjury`` below the directory of a variable, or of HOME, closed to others.
 
-    It is made if need be, and closed to others; None where it cannot be, or is not this user's. A
-    relative path in the variable does not count.
+    None where it cannot be made, or is not this user's. A relative path does not count.
     """
     parent = Path(environ.get(variable, ""))
     if not parent.is_absolute():

@@ -23,7 +23,7 @@ from prjury.policy.agents import AgentOptions
 from prjury.policy.schema import Config, PullsConfig
 from prjury.policy.seats import CommandOptions
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Ports, Repository
+from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Panel, Ports, Repository
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
 from prjury.state_directory import private_directory
@@ -116,10 +116,11 @@ def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoM
     bot's change is the bot's as long as nobody else has pushed to it.
     """
     if pull.draft and not policy.drafts:
-        return NoModels("a draft: models are asked when it is ready (pulls.drafts)", "draft")
+        missing = "a draft: models are asked when it is ready (pulls.drafts)"
+        return NoModels(Panel((), missing, "draft"))
     bots = {f"{name}[bot]" for name in policy.bots}
     if pull.author in bots and actor in {None, pull.author}:
-        return NoModels(f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE)
+        return NoModels(Panel((), f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE))
     return None
 
 

@@ -121,15 +121,14 @@ class Memory(Protocol):
         """Keeps it, if that can be had."""
 
 
-class NoModels:
+class NoModels(Struct, frozen=True):
     """There is no model."""
 
-    def __init__(self, missing: str = Panel().missing, label: str = Panel().label) -> None:
-        self._nobody = Panel(missing=missing, label=label)
+    nobody: Panel = Panel()
 
     def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - there is none of any name
         """Nobody."""
-        return self._nobody
+        return self.nobody
 
 
 class NoMemory:

@@ -54,10 +54,8 @@ class WordPlaces(Struct, frozen=True):
 class ShellCommand(Struct, frozen=True):
     """A program to run: its arguments, or one string for ``/bin/sh -c``, and its whole environment.
 
-    Attributes:
-        output_limit: bytes of output beyond which the program is stopped.
-        writable: where it may write besides a scratch directory; its own directory by default.
-        readable: what it needs of places that are hidden from programs of a change.
+    It may print so many bytes, write besides a scratch directory into ``writable`` (by default its
+    own directory), and read the ``readable`` among what is hidden from programs of a change.
     """
 
     argv: Sequence[str] | str
@@ -92,10 +90,8 @@ class Completed(Struct, frozen=True):
 class CheckResult:
     """What was said of a commit elsewhere: a check run, a commit status, a workflow's run.
 
-    Attributes:
-        app: the slug of the app that reports it, or ``@login`` for a commit status.
-        id: of a check run, else 0; ``ended`` in seconds since 1970, 0 if not known.
-        base: that of the merge that it ran on; empty for the commit alone, None if not known.
+    ``app`` is a slug, or ``@login`` for a status; ``id`` 0 but for a check run; ``ended`` seconds
+    since 1970, or 0; ``base`` that of the merge that it ran on, empty for the commit alone.
     """
 
     name: str

@@ -44,9 +44,9 @@ class FilePatch(Struct, frozen=True):
 
     def hunks(self) -> tuple[Hunk, ...]:
         """The hunks with their lines; this costs some 300 bytes of memory a line."""
-        reader, hunks = PatchReader(self.body), list[Hunk]()
-        while reader.more:
-            hunks.append(read_hunk(reader))
+        reader, hunks = _Rows(self.body), list[Hunk]()
+        while reader.next is not None:
+            hunks.append(_read_hunk(reader))
         return tuple(hunks)
 
     def append(self, other: FilePatch) -> FilePatch:
@@ -62,24 +62,18 @@ class FilePatch(Struct, frozen=True):
 
 
 @dataclass
-class PatchReader:
+class _Rows:
     """The lines of a patch, taken one by one."""
 
     lines: Sequence[bytes]
     at: int = 0
 
     @property
-    def more(self) -> bool:
-        """Return true if a line is left."""
-        return self.at < len(self.lines)
-
-    def peek(self) -> bytes:
-        """Return the next line; nothing at the end."""
-        return self.lines[self.at] if self.more else b""
+    def next(self) -> bytes | None:
+        return self.lines[self.at] if self.at < len(self.lines) else None
 
     def take(self) -> bytes:
-        """Return the next line, and go on; DiffError at the end."""
-        if not self.more:
+        if self.at == len(self.lines):
             raise DiffError("the patch ends in the middle of a hunk")
         self.at += 1
         return self.lines[self.at - 1]
@@ -98,18 +92,18 @@ def read_patches(patch: bytes) -> Iterator[FilePatch]:
     lines = patch.split(b"\n")
     if lines[-1] == b"":
         lines.pop()
-    reader = PatchReader(lines)
-    while reader.more:
+    reader = _Rows(lines)
+    while reader.next is not None:
         header = reader.take()
         if not header.startswith(b"diff --git "):
             raise DiffError(f"expected the header of a file, found {header[:60]!r}")
         yield _read_file(reader)
 
 
-def _read_file(reader: PatchReader) -> FilePatch:
+def _read_file(reader: _Rows) -> FilePatch:
     start, has_hunks, binary = reader.at, False, False
     additions = deletions = added_bytes = longest = 0
-    while reader.more and not reader.peek().startswith(b"diff --git "):
+    while reader.next is not None and not reader.next.startswith(b"diff --git "):
         line = reader.take()
         if line.startswith(b"@@ "):
             start = start if has_hunks else reader.at - 1
@@ -130,7 +124,7 @@ def _read_file(reader: PatchReader) -> FilePatch:
     return FilePatch(body, additions, deletions, added_bytes, longest, binary=binary)
 
 
-def _list_rows(reader: PatchReader, header: Hunk) -> Iterator[bytes]:
+def _list_rows(reader: _Rows, header: Hunk) -> Iterator[bytes]:
     """The rows of a hunk, as many as its header says, and the note behind them."""
     old_left, new_left = header.old_lines, header.new_lines
     while old_left > 0 or new_left > 0:
@@ -143,12 +137,11 @@ def _list_rows(reader: PatchReader, header: Hunk) -> Iterator[bytes]:
         yield row
     if old_left < 0 or new_left < 0:
         raise DiffError("a hunk holds more lines than its header says")
-    if reader.peek().startswith(b"\\"):
+    if reader.next and reader.next.startswith(b"\\"):
         yield reader.take()
 
 
-def read_hunk(reader: PatchReader) -> Hunk:
-    """Read a hunk, header first."""
+def _read_hunk(reader: _Rows) -> Hunk:
     header = _header(reader.take())
     old, new, lines = header.old_start, header.new_start, list[Line]()
     for row in _list_rows(reader, header):

@@ -24,13 +24,8 @@ def patch_id(pull: PullRequest) -> str:
 
 
 def _identify_file(file: FileChange) -> Iterator[str]:
-    yield from (
-        file.path,
-        file.old_path or "",
-        file.status,
-        file.old_mode or "",
-        file.new_mode or "",
-    )
+    yield from (file.path, file.old_path or "", file.status)
+    yield from (file.old_mode or "", file.new_mode or "")
     if not file.hunks or file.unread:
         yield f"{file.old_blob} {file.new_blob}"
     for hunk in file.hunks:
@@ -92,11 +87,9 @@ UNREADABLE_KINDS = frozenset({FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE
 
 
 class Line(Struct, frozen=True):
-    r"""One line of a hunk with its numbers, from 1, on both sides.
+    """One line of a hunk with its numbers, from 1, on both sides, and its end as it stands there.
 
-    Attributes:
-        sign: ``"+"`` added, ``"-"`` removed, ``" "`` context.
-        end: the line end as it stands in the file: ``"\n"``, ``"\r\n"`` or ``""``.
+    The sign is ``"+"`` for an added, ``"-"`` for a removed one, ``" "`` for context.
     """
 
     sign: str
@@ -187,8 +180,7 @@ class ConflictRegion:
 class Conflict(Struct, frozen=True):
     """A file that does not merge by itself, with its first places and their lines at the head.
 
-    A ``mechanical`` one is resolved without knowing the code, as its ``reason`` says: a lock file,
-    or a changelog to which both sides add.
+    A ``mechanical`` one, such as a lock file, is resolved without knowing the code.
     """
 
     path: str
@@ -227,13 +219,10 @@ class Side(Struct, frozen=True):
 
 
 class PullRequest(Struct, frozen=True):
-    """Everything that judges may know of a pull request.
+    """Everything that judges may know of a pull request; two local refs have no number.
 
-    Attributes:
-        number: None for a pull request that exists only as two local refs.
-        merge_base: the commit where both parted; the diff starts here.
-        behind: commits that the head lacks; ``ahead``: those that the base lacks.
-        notes: what a reader has to know, such as a dirty work tree that was not judged.
+    The diff starts at ``merge_base``, where both parted; the head lacks the ``behind`` commits, the
+    base those that are ``ahead``; ``notes`` tell a reader of uncommitted work and the like.
     """
 
     repo: str

@@ -15,7 +15,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import Opinions, StageEvidence, TakenAlong
 from prjury.app.stages.replay import records_of, replay_records
 from prjury.models.memory import memory_at
-from prjury.ports import NoModels, Ports
+from prjury.ports import NoModels, Panel, Ports
 
 
 def ask_needed_models(
@@ -32,7 +32,7 @@ def ask_needed_models(
         TakenAlong(evidence.files),
         cast("Any", None),  # no program runs here
         environment.progress,
-        models=NoModels(*evidence.spares) if evidence.spares else panel,
+        models=NoModels(Panel((), *evidence.spares)) if evidence.spares else panel,
         memory=memory_at(environment.environ, panel.secret),
         redact=environment.redact,
     )
