@@ -112,8 +112,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
 def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoModels | None:
     """Models that are not asked, where the policy excludes this pull request; else None.
 
-    A draft is asked about when it is ready: a tier of models that blocks is closed until then. A
-    bot's change is the bot's as long as nobody else has pushed to it.
+    A draft is asked about when it is ready. A bot's change is its own until somebody else pushes.
     """
     if pull.draft and not policy.drafts:
         missing = "a draft: models are asked when it is ready (pulls.drafts)"
