@@ -35,10 +35,7 @@ Times: TypeAlias = Annotated[int, Meta(ge=0, le=2**31)]
 
 
 class StepRun(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command that was run, and how it ended; `stopped` names the limit that ended it.
-
-    `exit_code` is minus the number of a signal; None where it is not known.
-    """
+    """A command that was run, and how it ended: by a limit, or a signal (minus its number)."""
 
     name: Word
     command: Text
@@ -107,10 +104,7 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(one for one in tests if one.id in ran and one.id not in failing)
 
     def ends_like(self, other: TreeRun) -> bool:
-        """The other failed too, and each step that failed here failed there with the same end.
-
-        Another end means that something happened which is not among the causes that were read.
-        """
+        """The other failed too, and each step that failed here ended there in the same way."""
         return other.failed and self._ends <= other._ends
 
     @property
@@ -120,16 +114,10 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Run(Struct, frozen=True, forbid_unknown_fields=True):
-    """What became of a plan on the merged tree and, where that was tried, on the base.
+    """What became of a plan on the merged tree, on the base or an earlier `base_commit` of it.
 
-    Attributes:
-        base_commit: the earlier commit of the base that is compared with; empty for the base.
-        base_kept: an earlier review has built the base.
-        disturbed: the base was built after the head and failed, though an earlier run saw it pass.
-        retry: the second run of what failed newly; if `whole`, of everything.
-        history: on how many of how many earlier bases a test failed that fails here.
-        reports: those for other judges, packed, by their paths; None for one that is unreadable.
-        reports_of_base: those of the base.
+    The base is `disturbed` if it failed after the head, and had passed before. `history` counts
+    bases on which a test failed, and all; reports are packed, None for one that is unreadable.
     """
 
     head: TreeRun
@@ -156,7 +144,7 @@ class Refusal(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BuildRecord(Struct, frozen=True, forbid_unknown_fields=True):
-    """One build: which one it is, and what became of it, or why nothing did."""
+    """One build, and what became of it, or why nothing did."""
 
     system: Line
     directory: Line
@@ -165,7 +153,6 @@ class BuildRecord(Struct, frozen=True, forbid_unknown_fields=True):
     error: Refusal | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a build of which nothing is said, or two things."""
         if (self.run is None) is (self.error is None):
             raise ValueError("a build has either a run or an error")
 
@@ -194,19 +181,13 @@ class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
     commands: tuple[BuildRecord, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse evidence that says two things of one build."""
         for records in (self.builds, self.commands):
             if len({record.key for record in records}) != len(records):
                 raise ValueError("the same build is recorded twice")
 
 
 def read_evidence(content: bytes) -> BuildEvidence:
-    """Read the evidence in a file.
-
-    Raises:
-        CannotJudgeError: ``evidence_invalid`` for anything that has not exactly the known form, or
-            whose counts cannot be true.
-    """
+    """Read the evidence in a file; CannotJudgeError (``evidence_invalid``) for anything else."""
     if content.count(b"[") + content.count(b"{") > _MOST_PARTS:
         raise refuse_evidence(f"it has more than {_MOST_PARTS} parts")
     try:
@@ -232,11 +213,7 @@ def refuse_evidence(why: str) -> CannotJudgeError:
 
 
 def refuse_untrue(run: TreeRun) -> None:
-    """Refuse counts that contradict each other, places outside of the tree, and excuses.
-
-    Raises:
-        ValueError: says which.
-    """
+    """Refuse counts that contradict each other, places outside of the tree, and excuses."""
     results, tests = run.results, run.results.tests
     listed = sum(failure.kind == "test" for failure in run.failures)
     failed = sum(failure.kind == "test" for failure in results.failures)

@@ -41,16 +41,10 @@ _LINE = re.compile(r"(\.\w{1,8}|[Mm]akefile):\d+(?::\d+)?\b")
 
 
 class Failure(Struct, frozen=True, forbid_unknown_fields=True):
-    """A compiler's error, a failing test, a goal that broke.
+    """A test, code that cannot be loaded, an error of its own, a goal that others broke.
 
-    Attributes:
-        kind: ``compile`` for what cannot be loaded either, ``error`` for a complaint that stands
-            for itself, ``goal`` for a part of the build that gave up because of other failures.
-        path: the file below the root of the tree.
-        name: the test's or goal's name.
-        suite: distinguishes the test from others of the same name: its file or package, else the
-            directory of its report; None where it is the path.
-        details: all that the tool says of it, line by line; empty where that is the message.
+    `suite` tells a test from others of its name: its file, package or report's directory; None for
+    the path. `details` are all that the tool says, line by line, if that is more than the message.
     """
 
     kind: Kind
@@ -90,21 +84,12 @@ class Failure(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Results(Struct, frozen=True, forbid_unknown_fields=True):
-    """The tests of one run, by its reports and, where they are silent, its logs.
+    """The tests of one run, by its reports (`files`) and, where they are silent, its logs.
 
-    Attributes:
-        files: how many reports there are.
-        tests: how many test cases they hold, skipped ones included, and only the logs name.
-        failures: those in the reports.
-        problems: one sentence for each reason why all this may be incomplete.
-        ran: the identity of each test that was not skipped, as often as it ran.
-        counted: the tests that runners only count, without the names of those that passed.
-        by_runner: how many of the tests that ran the reports name, by runner, if it is known.
-        ignored: how many tests failed by the log in steps that ended well all the same.
-        within: how many tests a test that is a program counts in its own output, by identity.
-        flaky: attempts that failed before one passed.
-        retried: failing tests of which the last attempt passed, if they are attempts of one test,
-            which only the end of the job can show.
+    Besides the `tests` with names, runners only count others (`counted`), and programs of tests
+    their own (`within`); `ignored` ones failed in steps that ended well. `problems` say why all
+    this may be incomplete. `flaky` are attempts before one that passed; of the `retried` tests the
+    last attempt passed, if these are attempts of one test, which only the end of the job can show.
     """
 
     files: Count = 0
@@ -194,11 +179,7 @@ def inside_tree(path: str) -> str | None:
 
 
 def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
-    """The failures of a log, each once, in order, the goals that gave up after the causes.
-
-    Two tests of one name are one only if place and message are the same as well. An error that a
-    failing test repeats at its place is that test's; one without a place is the one with a place.
-    """
+    """The failures of a log, each once, in order; tests of one name differ by place and message."""
     unique: dict[object, Failure] = {}
     for failure in failures:
         placed = failure.kind in {"test", "compile"}

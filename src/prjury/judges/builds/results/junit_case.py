@@ -28,7 +28,7 @@ _BY_NAME = {
     "nextest": "nextest",
 }  # fmt: skip
 _JVM_PLACES = ("/surefire-reports/", "/failsafe-reports/", "/test-results/", "/TEST-")
-#: Writers of reports whose tests are programs that may run tests of their own: CTest and Meson.
+#: Reports of CTest and Meson, whose tests are programs that may run tests of their own.
 _PROGRAMS = ("/ctest", "/TEST-meson", "/testlog.junit.xml")
 #: Runners that give no two tests the same name: a name that comes again is another attempt.
 _UNIQUE = frozenset({"pytest", "go", "nextest"})
@@ -53,10 +53,7 @@ def tag(element: Element) -> str:
 
 @dataclass
 class JunitReport:
-    """A report as far as it was read: by which runner, if that is known, and its open suites.
-
-    `claimed` is how many failures a suite of it counts.
-    """
+    """A report as far as it was read: its runner, open suites, and most failures that it counts."""
 
     path: str
     tree: TreeFiles
@@ -105,16 +102,10 @@ class JunitReport:
 
 
 class JunitCase:
-    """A test case of a report: whose it is, how it ended, and why it failed.
+    """A test case of a report: whose `test` it is (suite and name), how it ended, and why.
 
-    Attributes:
-        test: suite and name, the same ones as the runner's own output leads to.
-        skipped: it did not run, or does not count because it is still to be done.
-        kind: of a failure; what is no test may have kept tests from running.
-        ran: a test of this name ran.
-        is_unique: no other test has its name.
-        inside: what a test that is a program prints of tests of its own.
-        shows_failure: it shows a failure, also one that does not count, such as an attempt's.
+    Its failure may be of no test (`kind`), or of an attempt that does not count (`shows_failure`).
+    A test that is a program prints tests of its own (`inside`).
     """
 
     def __init__(self, case: Element, report: JunitReport) -> None:

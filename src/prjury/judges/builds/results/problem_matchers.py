@@ -1,9 +1,7 @@
-"""Errors that tools print in one line, or below a heading, by problem matchers.
+"""Errors that tools print in one line, or below a heading, by the first matcher that fits.
 
-The matchers are data in ``problems.json``, in the format that GitHub's ``::add-matcher::`` and
-Visual Studio Code share. Expressions are RE2's. Beside the format's own keys a matcher may have
-``kind`` (``compile``, ``error`` or ``goal``), and a pattern ``name``, the group of a goal's name.
-The first matcher that fits a line decides; what is no error, such as a warning, is left out.
+The matchers are in ``problems.json``, in the format of GitHub and Visual Studio Code with RE2's
+expressions; a matcher may have a ``kind`` besides, and a pattern the group of a goal's ``name``.
 """
 
 from __future__ import annotations

@@ -69,10 +69,10 @@ def _strip_place(message: str, paths: Iterable[str]) -> str:
 
 
 class RunnerOutput(Struct):
-    """What was read so far: failures and their lines, and the identity of each test that ran.
+    """What was read so far: failures by their lines, and the identity of each test that ran.
 
-    `counted` tests are only in a closing line, `more` failures are named by none; `unnamed` and
-    `doubts` are sentences: about failures without names, and why tests may not have run.
+    `counted` tests are only in a closing line, `more` failures are named by none. Sentences tell of
+    failures without names (`unnamed`), and why tests may not have run (`doubts`).
     """
 
     failures: list[tuple[int, Failure]] = []
