@@ -20,6 +20,7 @@ from prjury.judges.builds.environment import POLICY, Snippet, paste
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import ReportedTests, decide_reported, read_reported
 from prjury.judges.builds.wording import format_duration, join_names
+from prjury.judges.builds.workplace import paths_of
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore
 from prjury.policy.tiers import BuildOptions
@@ -41,8 +42,10 @@ _LONGEST_NAME = 100
 _BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
 _LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
 #: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
-_FAILED = frozenset({"failure", "timed_out", "startup_failure", "error"})
-_DECIDED = frozenset({None, "success", "neutral", "skipped", *_FAILED})
+_ENDS = {
+    None: "pending", "success": "succeeded", "neutral": "silent", "skipped": "silent",
+    **dict.fromkeys(("failure", "timed_out", "startup_failure", "error"), "failed"),
+}  # fmt: skip
 #: What reports checks and neither builds nor tests: coverage and quality gates, licence agreements,
 #: previews, and bots that look after dependencies or queues.
 NO_BUILDS = (
@@ -73,54 +76,40 @@ def _is_like(pattern: str, text: str) -> bool:
 
 
 class CheckSummary(Struct, frozen=True):
-    """The checks of a commit that count; `names` are those that the policy wants.
+    """The checks of a commit that count, by their ends; `names` are those that the policy wants.
 
-    `left_out` build nothing. `undecided` ended otherwise than by success or failure.
+    Under a name of `unproved` nothing succeeded; without names one success is enough.
     """
 
     runs: tuple[CheckResult, ...] = ()
     names: tuple[str, ...] = ()
     left_out: tuple[CheckResult, ...] = ()
+    failed: tuple[CheckResult, ...] = ()
+    pending: tuple[CheckResult, ...] = ()
+    succeeded: tuple[CheckResult, ...] = ()
+    undecided: tuple[CheckResult, ...] = ()
+    missing: tuple[str, ...] = ()
+    unproved: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, runs: Sequence[CheckResult], wanted: Wanted = "all") -> CheckSummary:
-        """Choose the checks that count."""
+        """Choose the checks that count, and sort them."""
         names = () if isinstance(wanted, str) else tuple(dict.fromkeys(wanted))
         left_out = _select(runs, NO_BUILDS) if wanted == "auto" else ()
-        counting = _select(runs, names) if names else [run for run in runs if run not in left_out]
-        return cls(tuple(counting), names, left_out)
-
-    @property
-    def failed(self) -> tuple[CheckResult, ...]:
-        """Those that failed."""
-        return tuple(run for run in self.runs if run.conclusion in _FAILED)
-
-    @property
-    def pending(self) -> tuple[CheckResult, ...]:
-        """Those that have not ended."""
-        return tuple(run for run in self.runs if run.conclusion is None)
-
-    @property
-    def succeeded(self) -> tuple[CheckResult, ...]:
-        """Those that succeeded."""
-        return tuple(run for run in self.runs if run.conclusion == "success")
-
-    @property
-    def undecided(self) -> tuple[CheckResult, ...]:
-        """Those that were cancelled, or the like."""
-        return tuple(run for run in self.runs if run.conclusion not in _DECIDED)
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The names that no check bears."""
-        return tuple(name for name in self.names if not _select(self.runs, [name]))
-
-    @property
-    def unproved(self) -> tuple[str, ...]:
-        """The names under which nothing succeeded; without names one success is enough."""
-        if not self.names:
-            return () if self.succeeded else tuple(dict.fromkeys(run.name for run in self.runs))
-        return tuple(name for name in self.names if not _select(self.succeeded, [name]))
+        counting = [run for run in runs if run not in left_out]
+        counting = list(_select(runs, names)) if names else counting
+        ends: dict[str, list[CheckResult]] = {}
+        for run in counting:
+            ends.setdefault(_ENDS.get(run.conclusion, "undecided"), []).append(run)
+        failed, pending, succeeded, undecided = (
+            tuple(ends.get(end, ())) for end in ("failed", "pending", "succeeded", "undecided")
+        )
+        missing = tuple(name for name in names if not _select(counting, [name]))
+        unproved = tuple(name for name in names if not _select(succeeded, [name]))
+        if not (names or succeeded):
+            unproved = tuple(dict.fromkeys(run.name for run in counting))
+        by_end = (failed, pending, succeeded, undecided)
+        return cls(tuple(counting), names, left_out, *by_end, missing, unproved)
 
     @property
     def tested_base(self) -> str | None:
@@ -157,23 +146,19 @@ def judge_by_checks(
     judgment = decide_by_checks(pull, summary, begun - deadline.remaining)
     if summary.pending or not summary.runs:
         return judgment
-    notes = list[str]()
-    tests = _read_tests(options, ports, pull, deadline, notes, good=not summary.failed)
-    tested = None
-    if tests:
-        paths = _list_paths(ports, pull.merge.tree or pull.head.sha)
+    notes, tested = list[str](), None
+    if tests := _read_tests(options, ports, pull, deadline, notes, good=not summary.failed):
+        paths = paths_of(ports.repository.files(pull.merge.tree or pull.head.sha))
         tested = decide_reported(compare(tests.plan, tests.run, paths, options))
     if summary.failed:
         base = _summarise_base(ports.checks, options, pull, deadline, notes)
         judgment = _compare_failed(judgment, summary, base, options, tested)
-    if tested:
-        both = (judgment, tested) if summary.failed else (tested, judgment)
-        facts = BuildFacts.of(judgment) or BuildFacts()
-        own = {"from": facts.origin, "tested_base": facts.tested_base}
-        judgment = combine_judgments(both, notes).with_metadata(**own)
-    elif notes:
-        judgment = replace(judgment, reasoning=f"{judgment.reasoning} ({'; '.join(notes)})")
-    return refuse_edited(judgment, pull)
+    both = [judgment] if tested is None else [tested, judgment]
+    combined = combine_judgments(both if not summary.failed else both[::-1], notes)
+    own = {
+        key: judgment.metadata[key] for key in ("from", "tested_base") if key in judgment.metadata
+    }
+    return refuse_edited(combined.with_metadata(**own), pull)
 
 
 def _watch_checks(
@@ -209,10 +194,6 @@ def may_stop_waiting(
     return len(looks) > 1 and CheckSummary.of(looks[-2], wanted).complete
 
 
-def _list_paths(ports: Ports, tree: str) -> frozenset[str]:
-    return frozenset(entry.path for entry in ports.repository.files(tree))
-
-
 def _read_tests(
     options: BuildOptions,
     ports: Ports,
@@ -234,20 +215,17 @@ def _read_tests(
         for commit, tree in ((pull.head.sha, pull.merge.tree), (pull.base.sha, None)):
             artifacts = ports.checks.reports(commit, names, deadline)
             problems = () if options.artifacts == "auto" else artifacts.problems
-            if not (artifacts.files or problems):
-                notes += artifacts.problems
-                break
             notes += () if problems else artifacts.problems
-            sides.append(
-                read_reported(artifacts.files, _list_paths(ports, tree or commit), problems)
-            )
+            if not (artifacts.files or problems):
+                break
+            paths = paths_of(ports.repository.files(tree or commit))
+            sides.append(read_reported(artifacts.files, paths, problems))
     except (SourceError, CannotJudgeError) as error:
         notes.append(f"the test reports cannot be read: {error}")
         return None
-    if not sides:
-        return None
-    base = sides[1] if sides[1:] else None
-    return ReportedTests(sides[0], base, good, "" if base else "the base has left no test reports")
+    if len(sides) == 1:
+        return ReportedTests(sides[0], None, good, "the base has left no test reports")
+    return ReportedTests(*sides, good=good) if sides else None
 
 
 def _summarise_base(
@@ -272,7 +250,11 @@ def _compare_failed(
     tested: Judgment | None,
 ) -> Judgment:
     """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
-    old = [run for run in summary.failed if _fails_alike(run, base)]
+    old = []
+    for run in summary.failed:
+        same = [each for each in base.runs if (each.app, each.name) == (run.app, run.name)]
+        if same and all(each in base.failed for each in same):
+            old.append(run)
     words, reason = judgment.reasoning, {}
     if old and (len(old) < len(summary.failed) or options.pre_existing == "block"):
         words = f"{words}; {len(old)} of them failed on the base as well"
@@ -287,11 +269,6 @@ def _compare_failed(
     return replace(judgment, reasoning=words).with_metadata(**reason)
 
 
-def _fails_alike(run: CheckResult, base: CheckSummary) -> bool:
-    same = [each for each in base.runs if (each.app, each.name) == (run.app, run.name)]
-    return bool(same) and all(each in base.failed for each in same)
-
-
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
     """Decide by checks for which so many seconds were waited. Pure."""
     facts = BuildFacts(origin="checks", tested_base=summary.tested_base)
@@ -304,7 +281,7 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
         return Judgment.failed(words, score=score, checks=checks, metadata=metadata)
     if doubt := _find_doubt(pull, summary, seconds):
         label, words, snippet = doubt
-        metadata |= {"reason": label, **paste("", snippet)}
+        metadata |= paste("", snippet)
         return Judgment.abstained(words, label, checks=checks, metadata=metadata)
     words, score = _say_passed(pull, summary), BooleanScore(value=True)
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
@@ -314,25 +291,22 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
 def _find_doubt(
     pull: PullRequest, summary: CheckSummary, seconds: float
 ) -> tuple[str, str, Snippet] | None:
-    """The label, the words and what to paste where the checks prove nothing."""
     head = f"the head {pull.head.sha[:12]}"
+    missing = _quote_names(summary.missing)
     if summary.pending:
         late = f"after {format_duration(seconds)} {pluralize(len(summary.pending), 'check')} of"
-        missing = f"; missing: {_quote_names(summary.missing)}" if summary.missing else ""
-        words = f"{late} {head} still ran: {_list_runs(summary.pending)}{missing}"
-        return "checks_pending", words, _LONGER
+        words = f"{late} {head} still ran: {_list_runs(summary.pending)}"
+        return "checks_pending", f"{words}; missing: {missing}" if missing else words, _LONGER
     if summary.undecided:
-        what = pluralize(len(summary.undecided), "check")
-        words = (
-            f"{what} of {head} came to no result: {_list_runs(summary.undecided)}. Run them again."
-        )
+        what = f"{pluralize(len(summary.undecided), 'check')} of {head} came to no result"
+        words = f"{what}: {_list_runs(summary.undecided)}. Run them again."
         rerun = Snippet("sh", "a shell", f"gh run list --commit {pull.head.sha}; gh run rerun ID")
         return "checks_incomplete", words, rerun
-    if summary.missing:
+    if missing:
         words = (
-            f"{head} has no check called {_quote_names(summary.missing)}. Correct the name in "
-            "`build: {checks: […]}` (what stands before a colon is the app that reports it, "
-            "`*` any), or see why it did not run."
+            f"{head} has no check called {missing}. Correct the name in `build: {{checks: […]}}` "
+            "(what stands before a colon is the app that reports it, `*` any), or see why it did "
+            "not run."
         )
         return "no_checks", words, Snippet("yaml", POLICY, "build: {checks: auto}")
     if not summary.runs:
@@ -371,17 +345,16 @@ def _say_tested(pull: PullRequest, summary: CheckSummary) -> str:
 def _list_runs(runs: Sequence[CheckResult]) -> str:
     names = []
     for run in runs:
-        ended = run.conclusion not in {None, "success"}
-        end = f" ({_shorten_name(str(run.conclusion))})" if ended else ""
-        names.append(f"{_shorten_name(run.name)}{end}")
+        end = "" if run.conclusion in {None, "success"} else f" ({_shorten(str(run.conclusion))})"
+        names.append(f"{_shorten(run.name)}{end}")
     return join_names(names)
 
 
 def _quote_names(names: Sequence[str]) -> str:
-    return join_names([f"`{_shorten_name(name)}`" for name in names])
+    return join_names([f"`{_shorten(name)}`" for name in names])
 
 
-def _shorten_name(name: str) -> str:
+def _shorten(name: str) -> str:
     return visible(name[:_LONGEST_NAME]) + ("…" if len(name) > _LONGEST_NAME else "")
 
 
@@ -390,14 +363,13 @@ def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
     checks = []
     for run in listed[:_MOST_CHECKS]:
         passed = run.conclusion == "success"
-        name, app = _shorten_name(run.name), _shorten_name(run.app)
-        end = _shorten_name(run.conclusion or "has not ended")
-        see = f"See {run.url}" if run.url else f"See what {app} says about it"
+        end = _shorten(run.conclusion or "has not ended")
+        see = f"See {run.url}" if run.url else f"See what {_shorten(run.app)} says about it"
         checks.append(
             Check(
                 "check-passed",
                 passed,
-                f"{name} ({app}): {end}",
+                f"{_shorten(run.name)} ({_shorten(run.app)}): {end}",
                 severity="error" if passed or run in summary.failed else "warning",
                 evidence=run.url,
                 fix=None if passed else f"{see}, and make it succeed.",
