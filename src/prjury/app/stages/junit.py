@@ -13,7 +13,7 @@ from prjury.app.composition import build_ports, builds
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import CannotJudgeError, UsageError
 from prjury.git.open_snapshot import NothingToReview
-from prjury.judges.builds.reported import ReportedTests, read_places, refuse_no_reports
+from prjury.judges.builds.reported import ReportedTests, read_places
 from prjury.judges.builds.stage import BuiltEvidence, record_reports, tree_of
 from prjury.policy.tiers import BuildOptions
 from prjury.resources import program_version
@@ -54,7 +54,6 @@ def junit_evidence(
 ) -> BuiltEvidence | NothingToReview:
     """Read the reports of both sides as what became of a change."""
     places.refuse_unended()
-    refuse_no_reports((*places.head, *places.base))
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change

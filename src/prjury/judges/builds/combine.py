@@ -47,13 +47,20 @@ def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     edited = next(filter(_defines_checks, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
         return judgment
-    return Judgment.abstained(
+    words = (
         f"this change edits {visible(edited)}, which says what is run elsewhere. All passed "
-        f"there, but by the change's own rules, so look at it. {judgment.reasoning}",
-        "build_changed",
-        checks=judgment.checks,
-        metadata={**judgment.metadata, **give_reason("build_changed")},
+        f"there, but by the change's own rules, so look at it. {judgment.reasoning}"
     )
+    return doubt(judgment, words, "build_changed")
+
+
+def doubt(
+    judgment: Judgment, words: str, reason: str, snippet: Snippet | None = None, **more: object
+) -> Judgment:
+    """The ABSTAIN in the place of a judgment, whose checks and facts stay."""
+    answer = {"reason": reason, **paste("", snippet)} if snippet else give_reason(reason)
+    metadata = {**judgment.metadata, **answer, **more}
+    return Judgment.abstained(words, reason, checks=judgment.checks, metadata=metadata)
 
 
 WORST_FIRST = (Status.FAIL, Status.ERROR, Status.ABSTAIN, Status.PASS)
@@ -138,14 +145,12 @@ def refuse_replaced_build(
     builds = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
     now = f"{builds[0].system}, `{builds[0].without_setup}`" if builds else "nothing"
     snippet = Snippet("yaml", POLICY, f"build: {{command: {json.dumps(lost[0].text)}}}")
-    return Judgment.abstained(
+    words = (
         f"this change replaces the build that judges it: the base is tested by {lost[0].system}, "
         f"`{lost[0].without_setup}`, the merged tree by {now}, which passed. Look at it, or name "
-        f"the build in the policy: `build: {{command: {lost[0].text}}}`.",
-        "build_changed",
-        checks=judgment.checks,
-        metadata={**judgment.metadata, "reason": "build_changed", **paste("", snippet)},
+        f"the build in the policy: `build: {{command: {lost[0].text}}}`."
     )
+    return doubt(judgment, words, "build_changed", snippet)
 
 
 def find_new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:

@@ -103,6 +103,12 @@ class Comparison(Struct, frozen=True, dict=True):
         return sum(kind_of(path) is FileKind.TEST for path in paths)
 
     @property
+    def shows_reports_alone(self) -> bool:
+        """Nothing shows that another CI's reports are all that there should be."""
+        ended = self.outcome.last.exit_code is not None
+        return self.plan.system == REPORTED and self.base is None and not ended
+
+    @property
     def gap(self) -> Gap | None:
         """Why the tests cannot be compared, though nothing fails on the merged tree."""
         base, compares = self.base, self.options.compare == "always"

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.judges.builds import wording
+from prjury.judges.builds.combine import doubt
 from prjury.judges.builds.compare import PASSED, Comparison, may_hide_failures
 from prjury.judges.builds.environment import (
     POLICY,
@@ -101,12 +102,13 @@ def _decide_green(comparison: Comparison) -> Judgment:
         words = wording.say_unread(comparison, code)
         snippet = Snippet("yaml", POLICY, 'build: {command: "…", junit: ["**/TEST-*.xml"]}')
         return _err(comparison, words, reason, "", snippet)
-    words = wording.say_passed(comparison)
-    return _unless_lost(comparison, _make(comparison, Status.PASS, words, log=None))
+    passed = _make(comparison, Status.PASS, wording.say_passed(comparison), log=None)
+    if comparison.shows_reports_alone:
+        return doubt(passed, wording.REPORTS_ALONE.format(passed.reasoning), "reports_alone")
+    return _unless_lost(comparison, passed)
 
 
 def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
-    """The judgment, or the policy's answer where tests of the base are lost, or may be."""
     if comparison.lost.count:
         return _answer(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
     if comparison.ignored:
@@ -120,16 +122,16 @@ def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
 def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
     if comparison.options.vanished == "warn":
         note = {"note": reason} if reason == NO_COMPARISON else {}
-        reasoning = f"{words}; {passed.reasoning}"
-        return replace(passed, reasoning=reasoning, metadata={**passed.metadata, **note})
-    metadata = {**passed.metadata, "log": comparison.outcome.last.log or None, "reason": reason}
+        return replace(passed, reasoning=f"{words}; {passed.reasoning}").with_metadata(**note)
+    log = comparison.outcome.last.log or None
     if comparison.options.vanished == "fail":
-        score = BooleanScore(value=False)
-        return Judgment.failed(words, score=score, checks=passed.checks, metadata=metadata)
+        failed = replace(
+            passed, status=Status.FAIL, reasoning=words, score=BooleanScore(value=False)
+        )
+        return failed.with_metadata(log=log, reason=reason)
     late = comparison.run.base_unknown == wording.say_base_stopped("timeout")
-    metadata |= paste("", _MORE_TIME if late else _VANISHED_WARN)
-    question = wording.ASKED.format(words)
-    return Judgment.abstained(question, reason, checks=passed.checks, metadata=metadata)
+    snippet = _MORE_TIME if late else _VANISHED_WARN
+    return doubt(passed, wording.ASKED.format(words), reason, snippet, log=log)
 
 
 def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
@@ -16,9 +16,10 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.combine import combine_judgments, refuse_edited
 from prjury.judges.builds.compare import compare
+from prjury.judges.builds.decide import decide
 from prjury.judges.builds.environment import POLICY, Snippet, paste
 from prjury.judges.builds.failure import Results
-from prjury.judges.builds.reported import ReportedTests, decide_reported, read_reported
+from prjury.judges.builds.reported import ReportedTests, read_reported
 from prjury.judges.builds.wording import format_duration, join_names
 from prjury.judges.builds.workplace import paths_of
 from prjury.jury.judgment import Check, Judgment, Status
@@ -42,7 +43,7 @@ _LONGEST_NAME = 100
 _BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
 _LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
 #: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
-_ENDS = {
+_ENDS: Mapping[str | None, str] = {
     None: "pending", "success": "succeeded", "neutral": "silent", "skipped": "silent",
     **dict.fromkeys(("failure", "timed_out", "startup_failure", "error"), "failed"),
 }  # fmt: skip
@@ -149,7 +150,7 @@ def judge_by_checks(
     notes, tested = list[str](), None
     if tests := _read_tests(options, ports, pull, deadline, notes, good=not summary.failed):
         paths = paths_of(ports.repository.files(pull.merge.tree or pull.head.sha))
-        tested = decide_reported(compare(tests.plan, tests.run, paths, options))
+        tested = decide(compare(tests.plan, tests.run, paths, options))
     if summary.failed:
         base = _summarise_base(ports.checks, options, pull, deadline, notes)
         judgment = _compare_failed(judgment, summary, base, options, tested)
@@ -223,9 +224,10 @@ def _read_tests(
     except (SourceError, CannotJudgeError) as error:
         notes.append(f"the test reports cannot be read: {error}")
         return None
-    if len(sides) == 1:
-        return ReportedTests(sides[0], None, good, "the base has left no test reports")
-    return ReportedTests(*sides, good=good) if sides else None
+    if not sides:
+        return None
+    base = sides[1] if sides[1:] else None
+    return ReportedTests(sides[0], base, good, "" if base else "the base has left no test reports")
 
 
 def _summarise_base(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from prjury.errors import CannotJudgeError
@@ -18,7 +18,7 @@ from prjury.judges.builds.evidence import (
 )
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.plan import REPORTED, BuildPlan
-from prjury.judges.builds.reported import ENDED, UNENDED, decide_reported
+from prjury.judges.builds.reported import ENDED, UNENDED
 from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import BuildOptions
@@ -59,7 +59,7 @@ class EvidenceBuild:
         record = evidence.builds[0] if len(evidence.builds) == 1 else None
         if record is None or record.system != REPORTED or record.command not in plans:
             return None
-        return self._judge(plans[record.command], record, decide_reported)
+        return self._judge(plans[record.command], record)
 
     def judge_builds(
         self, evidence: BuildEvidence, plans: Sequence[BuildPlan]
@@ -70,7 +70,7 @@ class EvidenceBuild:
         for plan in plans:
             forms = (plan, *([plan.otherwise] if plan.otherwise else []))
             chosen = next((form for form in forms if _key(form) in records), plan)
-            judgments.append(self._judge(chosen, records.pop(_key(chosen), None), decide))
+            judgments.append(self._judge(chosen, records.pop(_key(chosen), None)))
         if records:
             commands = [f"`{visible(key[2][:_LONGEST_COMMAND])}`" for key in records]
             raise _mismatch(f"it ran {join_names(commands, _MOST_NAMED)}, which is not wanted here")
@@ -81,11 +81,9 @@ class EvidenceBuild:
         record = next((each for each in evidence.commands if each.command == plan.text), None)
         return self._compare(plan, record)
 
-    def _judge(
-        self, plan: BuildPlan, record: BuildRecord | None, judge: Callable[[Comparison], Judgment]
-    ) -> Judgment:
+    def _judge(self, plan: BuildPlan, record: BuildRecord | None) -> Judgment:
         try:
-            return judge(self._compare(plan, record))
+            return decide(self._compare(plan, record))
         except CannotJudgeError as error:
             return decide_untried(plan, str(error), error.reason)
 

@@ -12,16 +12,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.compare import Comparison
-from prjury.judges.builds.decide import decide
-from prjury.judges.builds.environment import give_reason
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.report_files import Found, files_below, load_reports
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.jury.judgment import Judgment, Status
 from prjury.snapshot.model import printable
 
 #: The plans of such a build: where its end is known, and where there is nothing but reports.
@@ -32,10 +28,7 @@ ENDED, UNENDED = (
 
 
 class ReportedTests(Struct, frozen=True):
-    """What is known of the tests that another CI ran.
-
-    `good` is its own word for its end on the head, None where that is not known.
-    """
+    """The tests that another CI ran; `good` is its own word for its end, None if not known."""
 
     head: Results
     base: Results | None = None
@@ -65,29 +58,24 @@ def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeR
     return TreeRun((step,), failures=(*results.failures, *results.flaky), results=results)
 
 
-def decide_reported(comparison: Comparison) -> Judgment:
-    """Decide by reports, which alone do not show that they are all that there should be."""
-    judgment = decide(comparison)
-    alone = comparison.plan.text == UNENDED.text and comparison.base is None
-    if judgment.status is not Status.PASS or not alone:
-        return judgment
-    return Judgment.abstained(
-        f"{judgment.reasoning}, but nothing shows that these are the reports of all tests: name "
-        "those of the base as well, or how the CI's job ended",
-        "reports_alone",
-        checks=judgment.checks,
-        metadata={**judgment.metadata, **give_reason("reports_alone")},
-    )
-
-
 def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
-    """The reports at these places: files, and directories with XML files."""
-    listing = Found()
-    names = dict(_list_reports(places, listing))
+    """The reports at these places: files, and directories with XML files, which hold one each."""
+    listing, names = Found(), dict[Path, str]()
+    above = [str(place.absolute().parent) for place in places if place.is_file()]
+    for place in places:
+        problems = len(listing.problems)
+        if place.is_file():
+            reports = {place: str(place.absolute().relative_to(posixpath.commonpath(above)))}
+        else:
+            below = files_below(place, listing) if place.is_dir() else ()
+            reports = {place / path: path for path in below if path.endswith(".xml")}
+        if not reports and len(listing.problems) == problems:
+            raise _report_missing(place)
+        names.update({path: printable(name) for path, name in reports.items()})
     listing.files = list(names)
-    problems = list(listing.problems)
-    files = dict(load_reports(listing, problems, lambda path: names[Path(path)]))
-    return read_reported(files, known, problems)
+    doubts = list(listing.problems)
+    files = dict(load_reports(listing, doubts, lambda path: names[Path(path)]))
+    return read_reported(files, known, doubts)
 
 
 def read_reported(
@@ -104,17 +92,14 @@ def read_reported(
     return parse_reports(files.items(), doubts, TreeFiles(known), relative)
 
 
-def _list_reports(places: Sequence[Path], found: Found) -> Iterator[tuple[Path, str]]:
-    """Each report with its name: below its directory, or below what all files have in common."""
-    files = [place for place in places if not place.is_dir()]
-    above = posixpath.commonpath([str(file.absolute().parent) for file in files]) if files else ""
-    for place in places:
-        if place in files:
-            yield place, printable(str(place.absolute().relative_to(above)))
-            continue
-        for path in files_below(place, found):
-            if path.endswith(".xml"):
-                yield place / path, printable(path)
+def _report_missing(place: Path) -> CannotJudgeError:
+    where = "below" if place.is_dir() else "at"
+    return CannotJudgeError(
+        f"there is no report (*.xml) {where} {printable(str(place))}",
+        why="the tests did not run, or their reports were not brought here",
+        remedy="look at the job that runs them, and name files or directories that it leaves",
+        reason="report_missing",
+    )
 
 
 #: An absolute path in a report, and how many of them are looked at.
@@ -137,18 +122,3 @@ def _above(path: str, known: frozenset[str]) -> Iterator[str]:
         if "/".join(parts[at:]) in known:
             yield "/".join(parts[:at])
             return
-
-
-def refuse_no_reports(places: Sequence[Path]) -> None:
-    """Refuse places where there is nothing, and directories without a report."""
-    unread = Found()
-    for place in places:
-        if place.exists() and (any(_list_reports((place,), unread)) or unread.problems):
-            continue
-        where = "below" if place.is_dir() else "at"
-        raise CannotJudgeError(
-            f"there is no report (*.xml) {where} {printable(str(place))}",
-            why="the tests did not run, or their reports were not brought here",
-            remedy="look at the job that runs them, and name files or directories that it leaves",
-            reason="report_missing",
-        )

@@ -12,6 +12,7 @@ from msgspec import structs
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import WORST_FIRST
 from prjury.judges.builds.compare import compare
+from prjury.judges.builds.decide import decide
 from prjury.judges.builds.evidence import (
     SCHEMA_NAME,
     BuildEvidence,
@@ -22,8 +23,10 @@ from prjury.judges.builds.evidence import (
     record_build,
 )
 from prjury.judges.builds.judge import make
+from prjury.judges.builds.kept_reports import KeepRun
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.reported import ReportedTests, decide_reported
+from prjury.judges.builds.reported import ReportedTests
+from prjury.judges.builds.workplace import paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree import command
 from prjury.jury.judge import Judge
@@ -63,24 +66,26 @@ def build_evidence(
     commands: Sequence[CommandOptions] = (),
 ) -> BuiltEvidence:
     """Build as the judge does, and keep what happened, also where the judge crashes or is late."""
-    builds, ran = list[BuildRecord](), dict[str, BuildRecord]()
-    clean = _redactor(ports)
+    builds, ran = dict[tuple[str, ...], BuildRecord](), dict[tuple[str, ...], BuildRecord]()
 
-    def keep_build(plan: BuildPlan, outcome: Run | CannotJudgeError) -> None:
-        builds.append(record_build(plan, outcome, clean))
+    def keep_in(records: dict[tuple[str, ...], BuildRecord]) -> KeepRun:
+        def keep(plan: BuildPlan, outcome: Run | CannotJudgeError) -> None:
+            record = record_build(plan, outcome, _redactor(ports))
+            records[record.key] = record
 
-    def keep_command(plan: BuildPlan, outcome: Run | CannotJudgeError) -> None:
-        ran[plan.text] = record_build(plan, outcome, clean)
+        return keep
 
     judges: list[Judge[PullRequestContext]] = [
-        replace(command.make(structs.replace(each, from_="run"), ports), keep=keep_command)
+        replace(command.make(structs.replace(each, from_="run"), ports), keep=keep_in(ran))
         for each in commands
     ]
     if options:
-        judges.insert(0, replace(make(options.with_changes(from_="run"), ports), keep=keep_build))
+        build = make(options.with_changes(from_="run"), ports)
+        judges.insert(0, replace(build, keep=keep_in(builds)))
     jury = Jury.of(MajorityVoting(), *judges, name="build")
     verdict = jury.vote(context, timeout=context.deadline.remaining, listener=ports.progress)
-    record = _make_evidence(context.pull, version, ports.shell.level, builds, [*dict(ran).values()])
+    records = (tuple(dict(kept).values()) for kept in (builds, ran))
+    record = _make_evidence(context.pull, version, ports.shell.level, *records)
     return BuiltEvidence(verdict.ballots, record)
 
 
@@ -88,10 +93,10 @@ def record_reports(
     tests: ReportedTests, options: BuildOptions, ports: Ports, pull: PullRequest, version: str
 ) -> BuiltEvidence:
     """The tests that another CI ran as evidence; nothing is run here."""
-    paths = frozenset(entry.path for entry in ports.repository.files(tree_of(pull)))
+    paths = paths_of(ports.repository.files(tree_of(pull)))
     comparison = compare(tests.plan, tests.run, paths, options)
     build = record_build(tests.plan, tests.run, _redactor(ports))
-    ballot = Ballot("build", decide_reported(comparison))
+    ballot = Ballot("build", decide(comparison))
     return BuiltEvidence((ballot,), _make_evidence(pull, version, "L0", [build]))
 
 

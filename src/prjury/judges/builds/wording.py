@@ -24,6 +24,10 @@ FROM_EVIDENCE = "built elsewhere, read from its evidence"
 LACKING = "{} could not run: a service that they need does not answer here"
 IGNORED = "{} failed by the log, and the command ended with exit code 0"
 ASKED = "{}. Check whether that is meant; nothing else failed."
+REPORTS_ALONE = (
+    "{}, but nothing shows that these are the reports of all tests: name those of the base as "
+    "well, or how the CI's job ended"
+)
 BASE_UNBUILDABLE = "it cannot be built here ({})"
 BASE_SLOW = "an earlier commit of the base took longer than there is time for this one"
 REVIEW_AGAIN = Snippet("sh", "a shell", "prjury review")

@@ -9,13 +9,12 @@ import pytest
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import compare
+from prjury.judges.builds.decide import decide
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.reported import (
     ReportedTests,
-    decide_reported,
     read_places,
     read_reported,
-    refuse_no_reports,
 )
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
@@ -56,7 +55,7 @@ class Trial:
 
     def judge(self) -> Judgment:
         tests = ReportedTests(self.head, self.base, self.good)
-        return decide_reported(compare(tests.plan, tests.run, KNOWN, self.options))
+        return decide(compare(tests.plan, tests.run, KNOWN, self.options))
 
 
 @pytest.mark.parametrize(
@@ -161,5 +160,5 @@ def test_a_place_where_there_is_nothing(tmp_path: Path, name: str, where: str) -
     (tmp_path / "some" / "a.xml").write_bytes(suite(case("a")))
     words = rf"there is no report \(\*\.xml\) {where} .*/{name}"
     with pytest.raises(CannotJudgeError, match=words) as caught:
-        refuse_no_reports([tmp_path / "some", tmp_path / name])
+        read_places([tmp_path / "some", tmp_path / name], KNOWN)
     assert caught.value.reason == "report_missing"
