@@ -84,7 +84,7 @@ def build_evidence(
         judges.insert(0, replace(build, keep=keep_in(builds)))
     jury = Jury.of(MajorityVoting(), *judges, name="build")
     verdict = jury.vote(context, timeout=context.deadline.remaining, listener=ports.progress)
-    records = (tuple(dict(kept).values()) for kept in (builds, ran))
+    records = (tuple(dict(each).values()) for each in (builds, ran))
     record = _make_evidence(context.pull, version, ports.shell.level, *records)
     return BuiltEvidence(verdict.ballots, record)
 
