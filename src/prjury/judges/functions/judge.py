@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions import call
 from prjury.judges.workspace.files import judge_or_error, open_regular
+from prjury.judges.workspace.program_judges import forget_log
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
@@ -68,31 +68,33 @@ def read_answer(content: bytes, function: str) -> Judgment:
     answer, about = reply.answer, reply.about or function
     if isinstance(answer, _JudgmentAnswer):
         return _make_judgment(answer, function)
-    if isinstance(answer, str):
-        return _vote(answer, [Check.bad(function, answer)])
     if isinstance(answer, bool):
-        return _vote(about if answer else f"not so: {about}", [Check(function, answer, about)])
-    entries = [_CheckAnswer(entry) if isinstance(entry, str) else entry for entry in answer]
+        words = about if answer else f"not so: {about}"
+        return _vote(words, [Check(function, answer, about)])
+    texts = (answer,) if isinstance(answer, str) else answer
+    entries = [_CheckAnswer(entry) if isinstance(entry, str) else entry for entry in texts]
     wrong = [entry.message for entry in entries if not entry.passed]
-    checks = _make_checks(entries, function) or [Check.ok(function, about)]
+    checks = _make_checks(entries, function) or (Check.ok(function, about),)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
     return _vote(f"{wrong[0]}{more}" if wrong else about, checks)
 
 
+def _vote(words: str, checks: Sequence[Check]) -> Judgment:
+    passes = all(check.passed for check in checks)
+    make = Judgment.passed if passes else Judgment.failed
+    return make(words, score=BooleanScore(passes), checks=checks)
+
+
 def _make_judgment(answer: _JudgmentAnswer, function: str) -> Judgment:
-    status = answer.status
-    votes = status in {Status.PASS, Status.FAIL}
-    return Judgment(
-        status,
-        answer.reasoning,
-        BooleanScore(status is Status.PASS) if votes else None,
-        label=None if status is Status.ERROR else answer.label,
-        checks=tuple(_make_checks(answer.checks, function)),
-        metadata={"reason": "rule"} if status is Status.ERROR else {},
-    )
+    status, checks = answer.status, _make_checks(answer.checks, function)
+    if status is Status.ERROR:
+        return Judgment(status, answer.reasoning, checks=checks, metadata={"reason": "rule"})
+    votes = status is not Status.ABSTAIN
+    score = BooleanScore(status is Status.PASS) if votes else None
+    return Judgment(status, answer.reasoning, score, label=answer.label, checks=checks)
 
 
-def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> list[Check]:
+def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> tuple[Check, ...]:
     checks = []
     for answer in sorted(answers, key=lambda answer: answer.passed)[:_MOST_LISTED]:
         place = Location(answer.path, answer.line) if answer.path else None
@@ -101,13 +103,7 @@ def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> list[Check]:
     if rest := len(answers) - len(checks):
         passed = all(answer.passed for answer in answers)
         checks.append(Check(function, passed, f"and {rest} more"))
-    return checks
-
-
-def _vote(words: str, checks: Sequence[Check]) -> Judgment:
-    passes = all(check.passed for check in checks)
-    make = Judgment.passed if passes else Judgment.failed
-    return make(words, score=BooleanScore(passes), checks=checks)
+    return tuple(checks)
 
 
 def make_view(pull: PullRequest) -> dict[str, Any]:
@@ -182,33 +178,29 @@ class PythonRule(Struct, frozen=True):
         return context.once.get(key, lambda: judge_or_error(lambda: self._call(context)))
 
     def _call(self, context: PullRequestContext) -> Judgment:
-        with self.ports.shell.scratch() as around:
-            done = self._start_call(around, context)
+        shell = self.ports.shell
+        with shell.scratch() as around:
+            (around / "rule.py").write_bytes(self.source)
+            view = json.dumps(make_view(context.pull), allow_nan=False)
+            (around / "pull.json").write_text(view, "ascii")
+            files = ("rule.py", self.options.file, self.name, "pull.json", "answer.json")
+            argv = (sys.executable, "-I", "-S", str(Path(call.__file__).resolve()), *files)
+            env = shell.environment()
+            command = ShellCommand(argv, around, env, output_limit=_MOST_OUTPUT)
+            deadline = context.deadline.within(self.options.timeout)
+            done = shell.run(command, deadline, self.ports.progress)
             try:
-                self._refuse_stopped(done)
+                self._refuse_failed(done)
                 return read_answer(_read_file(around / "answer.json", self.name), self.name)
             finally:
-                with contextlib.suppress(OSError):
-                    done.log.unlink()
-                    done.log.parent.rmdir()
+                forget_log(done)
 
-    def _start_call(self, around: Path, context: PullRequestContext) -> Completed:
-        (around / "rule.py").write_bytes(self.source)
-        view = json.dumps(make_view(context.pull), allow_nan=False)
-        (around / "pull.json").write_text(view, "ascii")
-        places = ("rule.py", self.options.file, self.name, "pull.json", "answer.json")
-        argv = (sys.executable, "-I", "-S", str(Path(call.__file__).resolve()), *places)
-        env = self.ports.shell.environment()
-        command = ShellCommand(argv, around, env, output_limit=_MOST_OUTPUT)
-        deadline = context.deadline.within(self.options.timeout)
-        return self.ports.shell.run(command, deadline, self.ports.progress)
-
-    def _refuse_stopped(self, done: Completed) -> None:
-        if done.stopped == "timeout":
-            words = f"{self.name} did not answer within {self.options.timeout:g} s"
-            raise CannotJudgeError(words, reason="timeout")
+    def _refuse_failed(self, done: Completed) -> None:
         if done.stopped:
-            raise CannotJudgeError(f"{self.name} was stopped", reason=done.stopped)
+            words = f"{self.name} was stopped"
+            if done.stopped == "timeout":
+                words = f"{self.name} did not answer within {self.options.timeout:g} s"
+            raise CannotJudgeError(words, reason=done.stopped)
         if done.exit_code:
             last = done.tail().split("\n")[-1].strip()
             raise CannotJudgeError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -14,6 +13,7 @@ from msgspec.structs import replace
 from prjury.code.syntax import SourceFile, SyntaxFault
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
+from prjury.judges.workspace.program_judges import forget_log
 from prjury.ports import Shell, SilentProgress
 from prjury.ports.types import ShellCommand
 
@@ -102,9 +102,7 @@ def _check_files(
             )
             command = ShellCommand(script, place, shell.environment())
             completed = shell.run(command, deadline, SilentProgress())
-            with suppress(OSError):
-                completed.log.unlink()
-                completed.log.parent.rmdir()
+            forget_log(completed)
             if completed.stopped or completed.exit_code:
                 break
             for text in waiting:

@@ -37,17 +37,27 @@ class FileExistsJudge:
         object.__setattr__(self, "path", check_path(self.path))
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Look for the file."""
+        """Look for the file, or into it."""
         return judge_or_error(lambda: self.look(Workspace.of(context)))
 
     def look(self, tree: FileTree) -> Judgment:
         """Judge these files; raises CannotJudgeError where there can be no judgment."""
         path = os.fspath(self.path)
-        return _judge_existence(path, tree.kind(path))
+        check = self._check_file(tree, path, tree.kind(path))
+        make = Judgment.passed if check.passed else Judgment.failed
+        score, metadata = BooleanScore(check.passed), {"path": printable(path)}
+        return make(check.message, score=score, checks=[check], metadata=metadata)
+
+    def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:  # noqa: ARG002 - others read it
+        words = "is there" if kind == "file" else f"is a {kind}, not a file"
+        message = f"{visible(path)} {words}"
+        if kind == "missing":
+            message = f"there is no file {visible(path)}"
+        return Check("file-exists", kind == "file", message, Location(path))
 
 
 @dataclass(frozen=True)
-class FileContentJudge:
+class FileContentJudge(FileExistsJudge):
     r"""PASS where a file's text is, contains or matches what is expected, else FAIL.
 
     The text is UTF-8, with or without a byte order mark; ``\r\n`` counts as ``\n``, in the
@@ -57,17 +67,15 @@ class FileContentJudge:
     expectation is named that can be met and missed.
     """
 
-    path: str | os.PathLike[str]
     _: KW_ONLY
     exact: str | None = None
     contains: str | None = None
     regex: str | None = None
     name: str = NAME
     description: str = "the file's text is as expected"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "path", check_path(self.path))
+        super().__post_init__()
         texts = {kind: getattr(self, kind) for kind in ("exact", "contains", "regex")}
         kinds = [kind for kind, text in texts.items() if text is not None]
         if len(kinds) != 1:
@@ -75,26 +83,15 @@ class FileContentJudge:
             raise ValueError(f"name exactly one of exact, contains and regex, not {names}")
         if not isinstance(texts[kinds[0]], str):
             raise TypeError(f"{kinds[0]} is text, not a {type(texts[kinds[0]]).__name__}")
-        if self.contains == "":
-            raise ValueError("an empty text is in every file: say what the file has to contain")
-        if self.regex == "":
-            raise ValueError("an empty expression matches every file: say what it has to match")
+        if "" in {self.contains, self.regex}:
+            raise ValueError("an empty text is in every file: say what the file has to hold")
         if self.regex:
             _compile(self.regex)  # what cannot be expected is refused at once
 
-    def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Compare the file's text."""
-        return judge_or_error(lambda: self.look(Workspace.of(context)))
-
-    def look(self, tree: FileTree) -> Judgment:
-        """Judge these files; raises CannotJudgeError where there can be no judgment."""
-        path = os.fspath(self.path)
-        kind = tree.kind(path)
+    def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:
         if kind in {"missing", "directory"}:
-            return _judge_existence(path, kind)
-        return _judge_check(self._match_text(tree.text(path), path), path)
-
-    def _match_text(self, text: str, path: str) -> Check:
+            return super()._check_file(tree, path, kind)
+        text = tree.text(path)
         if self.exact is not None:
             return _compare_lines(self.exact.replace("\r\n", "\n"), text, path)
         if self.contains:
@@ -108,21 +105,6 @@ class FileContentJudge:
         words = "contains" if self.contains else "matches"
         place = Location(path, text.count("\n", 0, start) + 1)
         return Check.ok(NAME, f"{visible(path)} {words} {quoted}", place)
-
-
-def _judge_existence(path: str, kind: Kind) -> Judgment:
-    messages = {
-        "file": f"{visible(path)} is there",
-        "missing": f"there is no file {visible(path)}",
-    }
-    message = messages.get(kind, f"{visible(path)} is a {kind}, not a file")
-    return _judge_check(Check("file-exists", kind == "file", message, Location(path)), path)
-
-
-def _judge_check(check: Check, path: str) -> Judgment:
-    make = Judgment.passed if check.passed else Judgment.failed
-    score, metadata = BooleanScore(check.passed), {"path": printable(path)}
-    return make(check.message, score=score, checks=[check], metadata=metadata)
 
 
 def _compare_lines(expected: str, text: str, path: str) -> Check:

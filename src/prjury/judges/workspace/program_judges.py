@@ -16,7 +16,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.files import Workspace, judge_or_error
-from prjury.judges.workspace.reports import find_reports, walk_elements
+from prjury.judges.workspace.reports import walk_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType
@@ -107,9 +107,7 @@ class CommandJudge:
             raise CannotJudgeError(f"`{_show_command(command)}` {words}", reason="timeout")
         judgment = self.decide(command, completed, completed.tail())
         if judgment.status is not Status.FAIL:
-            with contextlib.suppress(OSError):
-                completed.log.unlink()
-                completed.log.parent.rmdir()
+            forget_log(completed)
         return judgment
 
     def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
@@ -154,6 +152,13 @@ def _run_command(
         raise missing_tool(error.what) from error  # the shell's advice is about builds
 
 
+def forget_log(done: Completed) -> None:
+    """Remove the log of a program, and its directory."""
+    with contextlib.suppress(OSError):
+        done.log.unlink()
+        done.log.parent.rmdir()
+
+
 def _check_timeout(timeout: float) -> None:
     if finite(timeout, "the timeout") <= 0:
         raise ValueError(f"the timeout is above 0 seconds, not {timeout}")
@@ -181,7 +186,6 @@ def _show_command(command: ShellCommand) -> str:
 
 #: Quiet, never asking, without transfer progress; a module that fails keeps no other from running.
 _MAVEN_FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
-_MAVEN_REPORTS = [f"**/target/{plugin}-reports/TEST-*.xml" for plugin in ("surefire", "failsafe")]
 
 
 class MavenTests(Struct, frozen=True):
@@ -220,7 +224,12 @@ def run_maven_tests(
     ``timeout`` seconds has not passed. CannotJudgeError without a ``pom.xml`` or Maven, or where
     Maven is content and a test report cannot be read.
     """
-    directory, shell = Path(path), shell or make_shell()
+    from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
+        find_reports,
+        stamps,
+    )
+
+    directory, shell = Path(path).absolute(), shell or make_shell()
     _check_timeout(timeout)
     if not (directory / "pom.xml").is_file():
         raise CannotJudgeError(
@@ -230,33 +239,27 @@ def run_maven_tests(
         )
     program = "./mvnw" if os.access(directory / "mvnw", os.X_OK) else "mvn"
     argv = (program, *_MAVEN_FLAGS, *goals)
-    command = ShellCommand(argv, directory.absolute(), shell.environment())
-    before = _stamp_reports(directory)
+    command = ShellCommand(argv, directory, shell.environment())
+    nowhere = directory / "pom.xml"
+    earlier = stamps(directory, nowhere)
     done = _run_command(shell, command, Deadline.after(timeout), progress or SilentProgress())
-    outcomes = Counter[str]()
-    for report, stamp in _stamp_reports(directory).items():
-        if before.get(report) != stamp:
-            try:
-                outcomes.update(_list_outcomes(report))
-            except CannotJudgeError:
-                # A run that was stopped leaves half a report, and has not passed anyhow.
-                if done.exit_code == 0 and done.stopped is None:
-                    raise
-    numbers = (outcomes.total(), outcomes["failure"], outcomes["error"], outcomes["skipped"])
+    counts = Counter[str]()
+    for report in find_reports(directory, nowhere, earlier).files:
+        try:
+            counts += _count_outcomes(report)
+        except CannotJudgeError:
+            # A run that was stopped leaves half a report, and has not passed anyhow.
+            if done.exit_code == 0 and done.stopped is None:
+                raise
+    numbers = (counts.total(), counts["failure"], counts["error"], counts["skipped"])
     return MavenTests(argv, done.exit_code, done.seconds, done.log, *numbers, done.stopped)
 
 
-def _stamp_reports(directory: Path) -> Mapping[Path, tuple[int, int]]:
-    """Map each report to what changes whenever a file is written or replaced."""
-    states = {path: path.lstat() for path in find_reports(directory, *_MAVEN_REPORTS)}
-    return {path: (state.st_ino, state.st_ctime_ns) for path, state in states.items()}
-
-
-def _list_outcomes(path: Path) -> list[str]:
-    outcomes = []
+def _count_outcomes(path: Path) -> Counter[str]:
+    counts = Counter[str]()
     for element, _ in walk_elements(path):
         if element.tag == "testcase":
             tags = {child.tag for child in element}
             kinds = ("failure", "error", "skipped")
-            outcomes.append(next((kind for kind in kinds if kind in tags), "passed"))
-    return outcomes
+            counts[next((kind for kind in kinds if kind in tags), "passed")] += 1
+    return counts

@@ -62,7 +62,7 @@ class TestExact:
 
 class TestContains:
     def test_nothing_is_in_every_file(self) -> None:
-        with pytest.raises(ValueError, match="an empty text is in every file"):
+        with pytest.raises(ValueError, match="an empty text is in every file: say what the file has to hold"):
             look("a", contains="")
 
     @given(LINES.filter(bool), LINES)
@@ -98,7 +98,7 @@ class TestRegex:
             ("(?=a)", "RE2 refuses '(?=a)': invalid perl operator: (?="),
             (r"(a)\1", r"RE2 refuses '(a)\\1': invalid escape sequence: \1"),
             ("a{1001}", "RE2 refuses 'a{1001}': invalid repetition size: {1001}"),
-            ("", "an empty expression matches every file: say what it has to match"),
+            ("", "an empty text is in every file: say what the file has to hold"),
         ],
     )
     def test_what_is_refused(self, pattern: str, told: str) -> None:

@@ -109,7 +109,7 @@ def test_where_there_is_no_text(
             {"exact": "a", "regex": "b"},
             "name exactly one of exact, contains and regex, not exact and regex",
         ),
-        ({"contains": ""}, "an empty text is in every file: say what the file has to contain"),
+        ({"contains": ""}, "an empty text is in every file: say what the file has to hold"),
         ({"regex": "("}, "RE2 refuses '(': missing ): ("),
     ],
 )
