@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
+import struct
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path, PurePosixPath
@@ -18,12 +20,18 @@ from prjury.judges.files.meaning import (
     read_xml_text,
     split_words,
 )
-from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
+from prjury.judges.workspace.files import (
+    Workspace,
+    check_path,
+    judge_or_error,
+    open_regular,
+    unreadable,
+)
 from prjury.judges.workspace.reports import find_reports
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.jury.score import NumericalScore
+from prjury.jury.score import BooleanScore, NumericalScore
 from prjury.manifests.manifest import ManifestError
 from prjury.snapshot.model import visible
 
@@ -63,18 +71,18 @@ class SemanticComparisonJudge:
         path = self.path or (place.name if place.is_file() else ".")
         checks = []
         for where, text in list(_read_expected(place, path)):
-            if workspace.kind(where) != "file":
+            if workspace.kind(where) == "file":
+                checks.append(self._check_text(where, text, workspace.text(where)))
+            else:
                 words = f"there is no file {visible(where)}"
                 checks.append(Check.bad(self.name, words, Location(where)))
-            else:
-                checks.append(self._check_text(where, text, workspace.text(where)))
         failed = [check for check in checks if not check.passed]
         score = NumericalScore((len(checks) - len(failed)) / len(checks))
-        if not failed:
-            words = checks[0].message if len(checks) == 1 else f"all {len(checks)} files match"
-            return Judgment.passed(words, score=score, checks=checks)
-        more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-        return Judgment.failed(f"{failed[0].message}{more}", score=score, checks=checks)
+        if failed:
+            more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+            return Judgment.failed(f"{failed[0].message}{more}", score=score, checks=checks)
+        words = checks[0].message if len(checks) == 1 else f"all {len(checks)} files match"
+        return Judgment.passed(words, score=score, checks=checks)
 
     def _check_text(self, path: str, expected: str, text: str) -> Check:
         name = visible(path)
@@ -85,13 +93,13 @@ class SemanticComparisonJudge:
             goal = meaning(expected)
         except ManifestError as error:
             raise _make_refusal(f"the expected {name} cannot be compared", str(error)) from error
+        words = f"{name} is not what is expected"
         try:
             if meaning(text) == goal:
                 return Check.ok(self.name, f"{name} means what is expected", Location(path))
-            why = "is not what is expected"
         except ManifestError as error:
-            why = f"cannot be compared: {error}"
-        return _show_difference(self.name, f"{name} {why}", path, expected, text)
+            words = f"{name} cannot be compared: {error}"
+        return _show_difference(self.name, words, path, expected, text)
 
 
 @dataclass(frozen=True)
@@ -169,8 +177,8 @@ def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return
-    entries = find_reports(place, "**", everywhere=True) if place.is_dir() else []
-    files = [entry for entry in entries if not entry.is_dir()]  # links to directories are none
+    files = find_reports(place, "**", everywhere=True) if place.is_dir() else []
+    files = [file for file in files if not file.is_dir()]  # links to directories are none
     if not files:
         raise CannotJudgeError(
             f"there is nothing to compare with at {visible(str(place))}",
@@ -181,3 +189,80 @@ def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
     for file in files:
         name = file.relative_to(place).as_posix()
         yield str(PurePosixPath(path, name)), Workspace(place).text(name)
+
+
+_MAGIC = 0xCAFEBABE
+_HEADER = struct.Struct(">IHH")
+#: The major version of a class file minus this is the Java release that it needs.
+_OFFSET = 44
+_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class ClassVersionJudge:
+    """PASS where every class below a directory of the workspace runs on a Java release, else FAIL.
+
+    With ``exactly``, each has to be compiled for just that release. Archives are not looked into.
+    ERROR ``no_classes`` where nothing is compiled yet.
+    """
+
+    release: int
+    path: str = "."
+    exactly: bool = False
+    _: KW_ONLY
+    name: str = "class-version"
+    description: str = "the classes run on the Java release"
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def __post_init__(self) -> None:
+        if isinstance(self.release, bool) or not isinstance(self.release, int):
+            raise TypeError(f"a Java release is an integer, not {self.release!r}")
+        if self.release < 1:
+            raise ValueError(f"there is no Java release {self.release}")
+        check_path(self.path)
+
+    def judge(self, context: JudgmentContext, /) -> Judgment:
+        """Read the version of each class."""
+        return judge_or_error(lambda: self._judge_classes(Workspace.of(context)))
+
+    def _judge_classes(self, workspace: Workspace) -> Judgment:
+        place = workspace.locate(self.path)
+        files = find_reports(place, "*.class", everywhere=True) if place.is_dir() else []
+        if not files:
+            raise CannotJudgeError(
+                f"there are no classes below {visible(self.path)}",
+                why="Nothing is compiled yet, or it lies elsewhere",
+                remedy="Compile first, or name the directory as `path`",
+                reason="no_classes",
+            )
+        demand = f"Java {self.release}" + ("" if self.exactly else " or lower")
+        counts = Counter[int]()
+        wrong = []
+        for file in files:
+            release = _read_release(file)
+            counts[release] += 1
+            if release > self.release or (self.exactly and release < self.release):
+                path = Location(file.relative_to(workspace.root).as_posix())
+                wrong.append(Check.bad(self.name, f"it needs Java {release}", path))
+        words = f"all {len(files)} classes are for {demand}"
+        if wrong:
+            words = f"{len(wrong)} of {len(files)} classes are not for {demand}"
+        classes = {str(release): count for release, count in sorted(counts.items())}
+        make = Judgment.failed if wrong else Judgment.passed
+        return make(
+            words,
+            score=BooleanScore(not wrong),
+            checks=wrong[:_SHOWN] or [Check.ok(self.name, message=words)],
+            metadata={"release": self.release, "classes": classes},
+        )
+
+
+def _read_release(place: Path) -> int:
+    try:
+        with open_regular(place) as file:
+            magic, _, major = _HEADER.unpack(file.read(_HEADER.size))
+    except (OSError, struct.error) as error:
+        raise unreadable(visible(place.name), f"It is no class file ({error})") from error
+    if magic != _MAGIC:
+        raise unreadable(visible(place.name), "It is no class file")
+    return int(major) - _OFFSET

@@ -22,6 +22,8 @@ from prjury.manifests.xml import Node, read_xml
 Meaning: TypeAlias = Callable[[str], object]
 
 _SECONDS = 60.0
+#: Lists and maps within each other, where they are written in brackets.
+_DEEPEST = 200
 
 
 def find_meaning(path: str) -> Meaning:
@@ -56,9 +58,28 @@ def _refuse_double_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def read_yaml(text: str) -> object:
     """Read the YAML documents of a text; aliases and keys that are given twice are refused."""
-    from prjury.judges.files.yaml_documents import read_documents  # noqa: PLC0415 - only for YAML
+    import yaml  # noqa: PLC0415 - only for YAML
 
-    return [_tag_types(document) for document in read_documents(text)]
+    class Reader(yaml.SafeLoader):
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - as PyYAML has it
+            keys = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+            mapping = super().construct_mapping(node, deep=deep)
+            if len({self.construct_object(key, deep=True) for key in keys}) < len(keys):
+                raise ValueError("a key is given twice")
+            return mapping
+
+    try:
+        depth = 0
+        for token in yaml.scan(text):  # each token takes longer the deeper it stands
+            if isinstance(token, yaml.AliasToken):
+                raise ManifestError("it has aliases, which are not followed")
+            depth += isinstance(token, (yaml.FlowSequenceStartToken, yaml.FlowMappingStartToken))
+            depth -= isinstance(token, (yaml.FlowSequenceEndToken, yaml.FlowMappingEndToken))
+            if depth > _DEEPEST:
+                raise ManifestError("it is nested without end")
+        return [_tag_types(document) for document in yaml.load_all(text, Reader)]
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ManifestError(f"it is not YAML: {str(error).splitlines()[0]}") from error
 
 
 def read_toml(text: str) -> object:

@@ -17,8 +17,7 @@ from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines, read_reports
-from prjury.judges.workspace.files import judge_or_error
+from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports
 from prjury.judges.workspace.reports import invalid_report, large_report, walk_elements
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -168,13 +167,11 @@ class ToolFindings(Struct, frozen=True):
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Read the reports that a build or a command has left behind."""
-        if context.pull.merge.tree is None:
-            return judge_no_tree(context.pull)
-        return judge_or_error(lambda: self._judge_reports(context))
+        return judge_tree(context, lambda tree: self._judge_reports(tree, context))
 
-    def _judge_reports(self, context: PullRequestContext) -> Judgment:
+    def _judge_reports(self, merged: str, context: PullRequestContext) -> Judgment:
         pull, repository = context.pull, self.ports.repository
-        blobs = {entry.path: entry.blob for entry in repository.files(pull.merge.tree or "")}
+        blobs = {entry.path: entry.blob for entry in repository.files(merged)}
         tree = TreeFiles(frozenset(blobs))
         findings = self._read_findings(KeptReports.of(context), tree)
         files = {file.path: file for file in pull.files}

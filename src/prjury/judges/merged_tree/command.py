@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.combine import list_touched, refuse_edited
 from prjury.judges.builds.compare import Comparison, compare
@@ -17,8 +16,7 @@ from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_no_tree
-from prjury.judges.workspace.files import judge_or_error
+from prjury.judges.merged_tree.tree import judge_tree
 from prjury.judges.workspace.program_judges import CommandJudge, missing_tool
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
@@ -27,7 +25,6 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand
 from prjury.report.judge_facts import RunFacts
-from prjury.snapshot.model import PullRequest
 
 #: Seconds less than it may take, at which a command was stopped because the review's time was over.
 _SHORTENED = 5.0
@@ -54,12 +51,9 @@ class MergedTreeCommand:
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Run the command and wait for its end, or read from the evidence how it ended."""
-        tree = context.pull.merge.tree
-        if tree is None:
-            return judge_no_tree(context.pull)
-        if self.options.from_ == "evidence":
-            return judge_or_error(lambda: self._read_evidence(tree, context))
-        return judge_or_error(lambda: self._run_command(tree, context))
+        from_evidence = self.options.from_ == "evidence"
+        look = self._read_evidence if from_evidence else self._run_command
+        return judge_tree(context, lambda tree: look(tree, context))
 
     @property
     def plan(self) -> BuildPlan:
@@ -67,28 +61,25 @@ class MergedTreeCommand:
         return BuildPlan(CUSTOM, (BuildStep("test", self.options.run),), source="policy")
 
     def _run_command(self, tree: str, context: PullRequestContext) -> Judgment:
+        pull, deadline, repository = context.pull, context.deadline, self.ports.repository
+        options = BuildOptions(keep=self.options.keep)
+        touched = frozenset(list_touched(pull))
+        builder = Builder(self.ports, touched, tag=repository.nearest_tag(pull.base.sha))
         try:
-            comparison, builder = self._run_in_tree(tree, context.pull, context.deadline)
+            with builder.open_tree(tree, repository.files(tree), deadline) as place:
+                limit = within(deadline, self.options.timeout)
+                run = place.run_with_reports(self.plan, options, limit)
+                comparison = compare(self.plan, run, place.paths, options, builder.changed)
         except CannotJudgeError as error:
             self.keep(self.plan, error)
             if error.reason != "tool_missing":
                 raise
             raise missing_tool(error.what) from error
-        KeptReports.of(context).take(comparison.run, BuildOptions(keep=self.options.keep))
+        KeptReports.of(context).take(comparison.run, options)
         self.keep(comparison.plan, comparison.run)
         judgment = self.decide(comparison)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
-
-    def _run_in_tree(
-        self, tree: str, pull: PullRequest, deadline: Deadline
-    ) -> tuple[Comparison, Builder]:
-        tag = self.ports.repository.nearest_tag(pull.base.sha)
-        builder = Builder(self.ports, frozenset(list_touched(pull)), tag=tag)
-        with builder.open_tree(tree, self.ports.repository.files(tree), deadline) as place:
-            options = BuildOptions(keep=self.options.keep)
-            run = place.run_with_reports(self.plan, options, within(deadline, self.options.timeout))
-            return compare(self.plan, run, place.paths, options, builder.changed), builder
 
     def _read_evidence(self, tree: str, context: PullRequestContext) -> Judgment:
         paths = frozenset(entry.path for entry in self.ports.repository.files(tree))
@@ -102,20 +93,19 @@ class MergedTreeCommand:
         """Decide by the end of the command. Pure."""
         step, allowed = comparison.outcome.last, comparison.outcome.allowed
         options, code = self.options, step.exit_code or 0
-        metadata = RunFacts(options.run, code, (step.log,)).to_metadata()
+        reason = words = ""
         if step.stopped == "timeout" and allowed < options.timeout - _SHORTENED:
-            return Judgment.errored(
-                f"`{options.run}` was stopped, because the time of the review was over",
-                metadata={**metadata, "reason": "timeout"},
-            )
+            reason, words = "timeout", "was stopped, because the time of the review was over"
         good = not step.stopped and code == options.exit_code
         cause = find_environment(comparison)
         if not good and not step.stopped and cause and comparison.fault:
-            return Judgment.errored(
-                f"`{options.run}` cannot be run here, and the change is not to blame: "
-                f"{cause.message}. To have it judged: {comparison.fault.words}.",
-                metadata={**metadata, "reason": "environment"},
-            )
+            words = "cannot be run here, and the change is not to blame: "
+            words += f"{cause.message}. To have it judged: {comparison.fault.words}."
+            reason = "environment"
+        if reason:
+            metadata = RunFacts(options.run, code, (step.log,)).to_metadata()
+            metadata["reason"] = reason
+            return Judgment.errored(f"`{options.run}` {words}", metadata=metadata)
         timeout = min(options.timeout, max(1.0, math.ceil(allowed)))
         judge = CommandJudge(options.run, options.exit_code, timeout, shell=self.ports.shell)
         done = Completed(code, Path(step.log), step.seconds, step.stopped)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from itertools import groupby
@@ -18,7 +18,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_no_tree, read_merged_lines, read_reports
+from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports
 from prjury.judges.workspace.coverage import CoverageJudge, format_percent
 from prjury.judges.workspace.coverage_readers import (
     CoverageCounter,
@@ -26,7 +26,6 @@ from prjury.judges.workspace.coverage_readers import (
     CoverageReport,
     read_coverage,
 )
-from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import NumericalScore
@@ -71,17 +70,15 @@ class MergedTreeCoverage(Struct, frozen=True):
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Read the reports, and decide."""
-        pull = context.pull
-        if pull.merge.tree is None:
-            return judge_no_tree(pull)
+        return judge_tree(context, lambda tree: self._judge_report(tree, context))
+
+    def _judge_report(self, tree: str, context: PullRequestContext) -> Judgment:
+        pull, kept = context.pull, KeptReports.of(context)
         if not pull.files or is_docs_only(pull):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
-        return judge_or_error(lambda: self._judge_report(pull, KeptReports.of(context)))
-
-    def _judge_report(self, pull: PullRequest, kept: KeptReports) -> Judgment:
         reports = self._read_reports(kept)
         if self.options.mode == "added_lines":
-            return self._measure_added_lines(pull, reports)
+            return self._measure_added_lines(tree, pull, reports)
         baseline = None
         if self.options.baseline == "base":
             with suppress(CannotJudgeError):
@@ -102,10 +99,10 @@ class MergedTreeCoverage(Struct, frozen=True):
         return total.counters.get(self.options.metric)
 
     def _measure_added_lines(
-        self, pull: PullRequest, reports: Sequence[CoverageReport]
+        self, tree: str, pull: PullRequest, reports: Sequence[CoverageReport]
     ) -> Judgment:
         repository = self.ports.repository
-        blobs = {entry.path: entry.blob for entry in repository.files(pull.merge.tree or "")}
+        blobs = {entry.path: entry.blob for entry in repository.files(tree)}
         files = [file for file in pull.files if file.additions and file.path in blobs]
         added = {file.path: read_merged_lines(file, blobs, repository) for file in files}
         lines = {path: lines for path, lines in added.items() if lines}
@@ -180,38 +177,33 @@ def decide_added(
     checks += _list_uncovered(coverage, "warning" if enough else "error")
     if gap:
         checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
+        words = f"{words}; {gap}"
+    metadata = {
+        "report": report,
+        "mode": "added_lines",
+        "percent": float(share),
+        "covered": sum(runs),
+        "missed": len(runs) - sum(runs),
+        "minimum": minimum,
+        "unmeasured": list(unmeasured),
+        "summaries": ["coverage-added-lines"],
+    }
+    score = NumericalScore(float(share), 0.0, 100.0)
     make = Judgment.passed if enough else Judgment.failed
-    return make(
-        f"{words}; {gap}" if gap else words,
-        score=NumericalScore(float(share), 0.0, 100.0),
-        checks=checks,
-        metadata={
-            "report": report,
-            "mode": "added_lines",
-            "percent": float(share),
-            "covered": sum(runs),
-            "missed": len(runs) - sum(runs),
-            "minimum": minimum,
-            "unmeasured": list(unmeasured),
-            "summaries": ["coverage-added-lines"],
-        },
-    )
+    return make(words, score=score, checks=checks, metadata=metadata)
 
 
-def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Iterator[Check]:
-    spans = [(path, span) for path in sorted(coverage) for span in _list_spans(coverage[path])]
-    for path, (first, last) in spans[:_MOST_FINDINGS]:
-        lines = f"line {first} is" if first == last else f"lines {first} to {last} are"
-        place = Location(path, first, last if last > first else None)
-        words = f"{lines} not covered by tests"
-        yield Check.bad("uncovered-lines", words, place, severity=severity)
-    if (rest := len(spans) - _MOST_FINDINGS) > 0:
+def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Sequence[Check]:
+    checks = []
+    for path, runs in sorted(coverage.items()):
+        missed = sorted(number for number, run in runs.items() if not run)
+        for _, group in groupby(enumerate(missed), key=lambda entry: entry[1] - entry[0]):
+            first, *others = [number for _, number in group]
+            last = others[-1] if others else None
+            lines = f"lines {first} to {last} are" if last else f"line {first} is"
+            words, place = f"{lines} not covered by tests", Location(path, first, last)
+            checks.append(Check.bad("uncovered-lines", words, place, severity=severity))
+    if (rest := len(checks) - _MOST_FINDINGS) > 0:
         words = f"{pluralize(rest, 'more place')} not covered by tests"
-        yield Check.bad("uncovered-lines", words, severity=severity)
-
-
-def _list_spans(lines: Mapping[int, bool]) -> Iterator[tuple[int, int]]:
-    missed = sorted(number for number, run in lines.items() if not run)
-    for _, group in groupby(enumerate(missed), key=lambda entry: entry[1] - entry[0]):
-        numbers = [number for _, number in group]
-        yield numbers[0], numbers[-1]
+        checks[_MOST_FINDINGS:] = [Check.bad("uncovered-lines", words, severity=severity)]
+    return checks

@@ -25,7 +25,7 @@ from prjury.jury.judgment import Judgment
 from prjury.policy.seats import FileContentOptions, FileExistsOptions
 from prjury.ports import Ports, Repository, Shell
 from prjury.ports.types import TreeEntry
-from prjury.snapshot.model import FileChange, PullRequest, visible
+from prjury.snapshot.model import FileChange, visible
 
 T = TypeVar("T")
 
@@ -36,11 +36,15 @@ _LINK, _SUBMODULE = "120000", "160000"
 _LONGEST = 20_000
 
 
-def judge_no_tree(pull: PullRequest) -> Judgment:
-    """Abstain where there is no merged tree; it is no reason to let the change through."""
-    if pull.merge.impossible:
-        return Judgment.abstained(f"there is no merged tree: {pull.merge.impossible}", "no_merge")
-    return Judgment.abstained("there is no merged tree: the merge has conflicts", "conflicts")
+def judge_tree(context: PullRequestContext, decide: Callable[[str], Judgment]) -> Judgment:
+    """Judge the merged tree, or abstain: its lack is no reason to let the change through."""
+    merge = context.pull.merge
+    tree = merge.tree
+    if tree is not None:
+        return judge_or_error(lambda: decide(tree))
+    why = merge.impossible or "the merge has conflicts"
+    label = "no_merge" if merge.impossible else "conflicts"
+    return Judgment.abstained(f"there is no merged tree: {why}", label)
 
 
 def read_merged_lines(
@@ -149,40 +153,33 @@ class CommittedTree(Struct, frozen=True):
 
 def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
     """Demand a file in the merged tree."""
-    return _seat(FileExistsJudge(options.path), ports)
+    return MergedTreeJudge(FileExistsJudge(options.path), ports.repository)
 
 
 def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
     """Demand a text in a file of the merged tree."""
-    return _seat(read_content_options(options), ports)
+    return MergedTreeJudge(read_content_options(options), ports.repository, "file-content")
 
 
 def read_content_options(options: FileContentOptions) -> FileContentJudge:
     """Make the judge of a directory; ConfigError for an expression RE2 refuses."""
+    exact, contains, regex = options.exact, options.contains, options.regex
     try:
-        return FileContentJudge(
-            options.path, exact=options.exact, contains=options.contains, regex=options.regex
-        )
+        return FileContentJudge(options.path, exact=exact, contains=contains, regex=regex)
     except ValueError as error:
         raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
-
-
-def _seat(files: FileExistsJudge | FileContentJudge, ports: Ports) -> MergedTreeJudge:
-    return MergedTreeJudge(files, ports.repository, files.name, files.description)
 
 
 class MergedTreeJudge(Struct, frozen=True):
     """A judge of files over the merged tree, in git's objects: nothing is written out."""
 
-    files: FileExistsJudge | FileContentJudge
+    files: FileExistsJudge
     repository: Repository
-    name: str
-    description: str
+    name: str = "file-exists"
+    description: str = "the file is as expected"
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Look at the tree."""
-        tree = context.pull.merge.tree
-        if tree is None:
-            return judge_no_tree(context.pull)
-        return judge_or_error(lambda: self.files.look(CommittedTree.of(tree, self.repository)))
+        repository = self.repository
+        return judge_tree(context, lambda tree: self.files.look(CommittedTree.of(tree, repository)))

@@ -80,7 +80,7 @@ class CorrectnessJudge(_AnswerJudge):
 
     def _inquiry(self, context: JudgmentContext) -> Inquiry[JudgmentContext]:
         from prjury.judges.quality.kinds import agent_work  # noqa: PLC0415 - as above
-        from prjury.judges.workspace.model_judges import all_files  # noqa: PLC0415 - as above
+        from prjury.judges.workspace.directory import all_files  # noqa: PLC0415 - as above
 
         threshold = 1.0 if self.threshold is None else self.threshold
         in_files = context.workspace is not None and not context.diff

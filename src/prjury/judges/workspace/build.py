@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,8 +22,6 @@ from prjury.ports import Ports, Progress, Shell, SilentProgress
 from prjury.snapshot.model import visible
 
 if TYPE_CHECKING:
-    from prjury.git.directory import Directory
-    from prjury.judges.builds.detect import DetectedBuilds
     from prjury.judges.builds.evidence import Run
     from prjury.judges.builds.plan import BuildPlan
     from prjury.policy.tiers import BuildOptions
@@ -105,10 +103,11 @@ class BuildJudge:
             directory = open_directory(root)
         except SourceError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
+        paths = frozenset(entry.path for entry in directory.entries)
         ports, options = Ports(directory, self.shell, self.progress), self._options()
         builds = TreeBuildJudge(options, ports).find_plans(TREE, TREE)
         if not builds.plans:
-            return self._judge_unbuilt(directory, builds)
+            return self._judge_unbuilt(paths, builds.notes)
         builder = Builder(ports)
         own = Deadline.after(self.timeout)
         deadline = min(own, patience(None) or own, key=lambda deadline: deadline.at)
@@ -117,12 +116,10 @@ class BuildJudge:
             with builder.open_directory(directory.root, directory.entries) as place:
                 outcome = place.run_with_reports(plan, options, deadline)
             if outcome.head.last.stopped == "timeout" and deadline is not own:
-                raise CannotJudgeError(
-                    f"`{plan.text}` was stopped, because the vote was over", reason="timeout"
-                )
+                words = f"`{plan.text}` was stopped, because the vote was over"
+                raise CannotJudgeError(words, reason="timeout")
             return outcome
 
-        paths = frozenset(entry.path for entry in directory.entries)
         judgments = []
         for plan in builds.plans:
             goal_plan = with_goals(plan, self.goals) if self.goals else plan
@@ -131,23 +128,21 @@ class BuildJudge:
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
-    def _judge_unbuilt(self, directory: Directory, builds: DetectedBuilds) -> Judgment:
+    def _judge_unbuilt(self, paths: Iterable[str], notes: Sequence[str]) -> Judgment:
         from prjury.judges.builds.unbuilt import find_source, usual_command  # noqa: PLC0415 - as above
 
-        source = find_source((entry.path for entry in directory.entries), ())
-        notes = f" ({'; '.join(builds.notes)})" if builds.notes else ""
+        more = f" ({'; '.join(notes)})" if notes else ""
         if self.system:
-            words = f"there is no {self.system} build in the workspace{notes}"
+            words = f"there is no {self.system} build in the workspace{more}"
             return Judgment.errored(words, metadata={"reason": "no_build_system"})
-        if source is None and not builds.notes:
+        source = find_source(paths, ())
+        if source is None and not notes:
             words = "nothing to build: there is no source code that is compiled or tested"
             return Judgment.abstained(words, "not_applicable")
         where = f" for {visible(source)}" if source else ""
-        return Judgment.abstained(
-            f"no build system was recognised{where}{notes}. Name the command that builds and tests "
-            f"it, such as `{usual_command(source or '')}`.",
-            "no_build_system",
-        )
+        command = usual_command(source or "")
+        words = f"no build system was recognised{where}{more}. Name the command that builds and "
+        return Judgment.abstained(f"{words}tests it, such as `{command}`.", "no_build_system")
 
 
 #: The name by which the judge is known elsewhere.

@@ -10,15 +10,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from prjury.errors import UsageError, did_you_mean
-from prjury.judges.files.class_version import ClassVersionJudge
-from prjury.judges.files.judges import SemanticComparisonJudge, SupersetJudge
+from prjury.judges.files.judges import ClassVersionJudge, SemanticComparisonJudge, SupersetJudge
 from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.directory_patterns import directory_patterns
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
+from prjury.jury.judgment import Severity
 from prjury.policy.fields import parse_duration
 from prjury.policy.load import find_problems
 from prjury.ports import Ports
@@ -28,7 +27,7 @@ DirectoryJudge: TypeAlias = Judge[JudgmentContext]
 
 
 class JudgeKind(Struct, frozen=True):
-    """A judge by the types of its options, the first of them required; without maker by models."""
+    """A judge and the types of its options, the first required; without maker by `directory`."""
 
     options: Mapping[str, Any]
     required: int = 0
@@ -61,7 +60,10 @@ KINDS: Mapping[str, JudgeKind] = {
     "semantic": _make_by(SemanticComparisonJudge, "expected path"),
     "superset-diff": _make_by(SupersetJudge, "expected path"),
     "class-version": _make_by(ClassVersionJudge, "release path exactly"),
-    "patterns": _make_by(directory_patterns, "packs severity paths baseline write_baseline", 0),
+    "patterns": JudgeKind(
+        {"packs": list[str], "severity": Severity, "paths": list[str]}
+        | {"baseline": str, "write_baseline": str}
+    ),
     "quality": JudgeKind({"criteria": list[str], "must": list[str], **_MODEL}),
     "tests-exercise-behaviour": JudgeKind(_MODEL),
     "correctness": JudgeKind({"output": str, **_MODEL}),
@@ -90,9 +92,9 @@ def judge_by_name(
     try:
         if kind.make:
             return kind.make(**values, **programs)
-        from prjury.judges.workspace.model_judges import model_judge  # noqa: PLC0415 - slow to load
+        from prjury.judges.workspace import directory  # noqa: PLC0415 - slow to load
 
-        return model_judge(name, ports, environ, **values)
+        return directory.make(name, ports, environ, **values)
     except (ValueError, TypeError) as error:
         raise UsageError(f"{name}: {error}", remedy=_list_options(kind)) from error
 

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage
@@ -58,26 +58,22 @@ class CoverageJudge:
     def __post_init__(self) -> None:
         object.__setattr__(self, "report", check_path(self.report))
         for kind, choices in (("metric", Metric), ("mode", Mode)):
-            value = getattr(self, kind)
-            if value is not None and value not in get_args(choices):
-                names = ", ".join(get_args(choices))
-                raise ValueError(f"there is no {kind} {value!r}; known are {names}")
+            value, names = getattr(self, kind), get_args(choices)
+            if value is not None and value not in names:
+                raise ValueError(f"there is no {kind} {value!r}; known are {', '.join(names)}")
         for name in ("minimum", "baseline", "max_drop"):
             value = getattr(self, name)
             if value is not None and not 0 <= finite(value, name) <= _FULL:
                 raise ValueError(f"{name} is in 0..100, not {value}")
-        if problem := self._find_contradiction():
-            raise ValueError(problem)
-
-    def _find_contradiction(self) -> str:
-        if self.mode is None and self.minimum is self.baseline is self.max_drop is None:
-            return "nothing is asked: name a minimum, a baseline or a max_drop"
+        compared = self.baseline is not None or self.max_drop is not None
+        if self.mode is None and self.minimum is None and not compared:
+            raise ValueError("nothing is asked: name a minimum, a baseline or a max_drop")
         if self.mode == "floor" and self.minimum is None:
-            return "the mode floor needs a minimum"
-        if self.mode == "floor" and (self.baseline is not None or self.max_drop is not None):
-            return "the mode floor compares with no baseline"
-        no_drop = self.mode == "improved" and self.max_drop is not None
-        return "the mode improved allows no drop" if no_drop else ""
+            raise ValueError("the mode floor needs a minimum")
+        if self.mode == "floor" and compared:
+            raise ValueError("the mode floor compares with no baseline")
+        if self.mode == "improved" and self.max_drop is not None:
+            raise ValueError("the mode improved allows no drop")
 
     @property
     def compares(self) -> bool:
@@ -97,22 +93,24 @@ class CoverageJudge:
         self, counter: CoverageCounter | None, baseline: float | Fraction | None = None
     ) -> Judgment:
         """Return the judgment of a report's count, or of none, by a baseline in percent. Pure."""
-        path = os.fspath(self.report)
-        base = self.baseline if baseline is None else baseline
+        report = os.fspath(self.report)
         if counter is None:
             return Judgment.errored(
-                f"{visible(path)} has no {self.metric} counter: there is nothing of that kind in "
+                f"{visible(report)} has no {self.metric} counter: there is nothing of that kind in "
                 "the code, or it was compiled without what is needed to count it. "
                 "Ask for another metric.",
                 metadata={"reason": "no_such_counter"},
             )
         current = Fraction(100 * counter.covered, counter.total)
-        before = current if base == float(current) or base is None else _exact(base)
-        checks = list(
-            self._compare_counts(current, None if base is None else before, Location(path))
-        )
-        metadata: dict[str, Any] = {
-            "report": printable(path),
+        base = self.baseline if baseline is None else baseline
+        before = None if base is None else _exact(base)
+        if base == float(current):
+            before = current
+        checks = list(self._compare_counts(current, before, Location(report)))
+        failed = [check for check in checks if not check.passed]
+        words = "; ".join(check.message for check in failed or checks)
+        metadata = {
+            "report": printable(report),
             "metric": self.metric,
             "percent": float(current),
             "covered": counter.covered,
@@ -122,13 +120,11 @@ class CoverageJudge:
             "max_drop": self.max_drop,
             **({"mode": self.mode} if self.mode else {}),
         }
-        failed = [check for check in checks if not check.passed]
-        words = "; ".join(check.message for check in failed or checks)
-        if not failed and self.compares and base is None:
+        if not failed and self.compares and before is None:
             reason = f"{words}; there is no baseline to compare with".removeprefix("; ")
             return Judgment.abstained(reason, "no_baseline", checks=checks, metadata=metadata)
         score = NumericalScore(float(current), 0.0, 100.0)
-        if self.mode == "improved" and base is not None:
+        if self.mode == "improved" and before is not None:
             score = NumericalScore(float(_gain(current, before)))
         make = Judgment.failed if failed else Judgment.passed
         return make(words, score=score, checks=checks, metadata=metadata)
@@ -145,14 +141,14 @@ class CoverageJudge:
         now = f"{now} after {format_percent(before)} %"
         if self.mode == "improved":
             gain = _gain(current, before)
-            words = f"{format_percent(100 * gain)} % of the possible gain"
-            words = f"{now}, {words if gain else 'that is no improvement'}"
+            share = f"{format_percent(100 * gain)} % of the possible gain"
+            words = f"{now}, {share if gain else 'that is no improvement'}"
             yield Check("coverage-improved", gain > 0, words, place)
-        else:
-            most = self.max_drop or 0.0
-            limit = f"a drop of at most {format_percent(most)} points is" if most else "no drop is"
-            enough = before - current <= _exact(most)
-            yield Check("coverage-drop", enough, f"{now}, {limit} allowed", place)
+            return
+        most = self.max_drop or 0.0
+        limit = f"a drop of at most {format_percent(most)} points is" if most else "no drop is"
+        enough = before - current <= _exact(most)
+        yield Check("coverage-drop", enough, f"{now}, {limit} allowed", place)
 
 
 class CoverageImprovementJudge(CoverageJudge):
@@ -181,17 +177,18 @@ class CoverageImprovementJudge(CoverageJudge):
 
 
 def _find_baseline(context: JudgmentContext) -> float | None:
-    values = [context.metadata.get(key) for key in BASELINE_KEYS]
-    value = next((value for value in values if value is not None), None)
-    if value is None:
-        return None
-    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _FULL:
-        return float(value)
-    raise CannotJudgeError(
-        f"the context's baseline, {visible(repr(value)[:80])}, is no percentage",
-        remedy=f"Put a number from 0 to 100 into metadata[{BASELINE_KEYS[0]!r}]",
-        reason="baseline_invalid",
-    )
+    for key in BASELINE_KEYS:
+        value = context.metadata.get(key)
+        if value is None:
+            continue
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _FULL:
+            return float(value)
+        raise CannotJudgeError(
+            f"the context's baseline, {visible(repr(value)[:80])}, is no percentage",
+            remedy=f"Put a number from 0 to 100 into metadata[{BASELINE_KEYS[0]!r}]",
+            reason="baseline_invalid",
+        )
+    return None
 
 
 def _gain(current: Fraction, before: Fraction) -> Fraction:

@@ -22,7 +22,7 @@ from prjury import (
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Parsed, Parser, job
 from prjury.deadline import Deadline
-from prjury.judges.files.class_version import ClassVersionJudge
+from prjury.judges.files.judges import ClassVersionJudge
 from prjury.judges.files.meaning import find_meaning
 from prjury.manifests.manifest import ManifestError
 

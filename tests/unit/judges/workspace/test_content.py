@@ -62,7 +62,9 @@ class TestExact:
 
 class TestContains:
     def test_nothing_is_in_every_file(self) -> None:
-        with pytest.raises(ValueError, match="an empty text is in every file: say what the file has to hold"):
+        with pytest.raises(
+            ValueError, match="an empty text is in every file: say what the file has to hold"
+        ):
             look("a", contains="")
 
     @given(LINES.filter(bool), LINES)

@@ -1,16 +1,21 @@
-"""Judges that ask models about a directory: an agent's work, an answer and its context."""
+"""Judges of pull requests over a directory, every line of which counts as added: rules, models."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from msgspec import structs
 
 from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError, UsageError
 from prjury.git.directory import open_directory
 from prjury.judges.context import PullRequestContext
+from prjury.judges.patterns.baseline import baseline_text
+from prjury.judges.patterns.judge import NAME as PATTERNS
+from prjury.judges.patterns.judge import PatternsJudge
+from prjury.judges.patterns.selection import PackSelection
 from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
 from prjury.judges.quality.kinds import quality, testing
 from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
@@ -21,27 +26,38 @@ from prjury.judges.quality.rag import RagContext
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Judgment, Severity, Status
+from prjury.jury.voting import NOT_APPLICABLE
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
+from prjury.policy.fields import is_inside
 from prjury.policy.load import read_options
 from prjury.policy.models import ModelsConfig
+from prjury.policy.patterns import PatternsOptions
 from prjury.policy.schema import LimitsConfig
 from prjury.policy.tiers import QualityOptions, QuestionOptions
 from prjury.ports import Ports
-from prjury.snapshot.model import FileChange, Hunk, PullRequest
+from prjury.report.wording import pluralize
+from prjury.rulepacks.find import list_provided
+from prjury.rulepacks.load import load_own_packs
+from prjury.scratch import replace_file
+from prjury.snapshot.model import FileChange, Hunk, PullRequest, visible
 
 _Ask: TypeAlias = Callable[[JudgmentContext], Judgment]
+#: Seconds for the rules in a whole tree.
+_SECONDS = 2700.0
 
 
-def model_judge(
+def make(
     name: str,
     ports: Ports,
     environ: Mapping[str, str],
     model: str = "auto",
     **options: Any,  # noqa: ANN401 - as the catalog has them
 ) -> FunctionJudge[JudgmentContext]:
-    """Make the judge of this name; its own options besides ``runs`` and ``threshold``."""
+    """Make the judge of this name; ValueError or UsageError for options that make no sense."""
+    if name == PATTERNS:
+        return patterns_judge(**options)
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
     ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.secret))
@@ -58,12 +74,84 @@ def model_judge(
         ask = _ask_of_work(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
     else:
         ask = _ask_of_answer(name, ports, asking, **options)
-    return FunctionJudge(
-        lambda context: judge_or_error(lambda: ask(context)),
-        name,
-        f"asks a model about a directory: {name}",
-        type=JudgeType.LLM_POWERED,
+    return _make_judge(name, ask)
+
+
+def patterns_judge(
+    packs: Literal["auto"] | list[str] = "auto",
+    severity: Severity = "error",
+    paths: list[str] | None = None,
+    baseline: str | None = None,
+    write_baseline: str | None = None,
+) -> FunctionJudge[JudgmentContext]:
+    """Make the judge of version patterns; ``metadata["scope"]["left_out"]`` holds unread paths.
+
+    With ``write_baseline``, a file in the directory, all findings are written there and pass.
+    """
+    if write_baseline and baseline:
+        raise UsageError(
+            "baseline and write_baseline cannot be given together",
+            why="A new baseline is written of everything that is found",
+            remedy="Leave one of them out",
+        )
+    if write_baseline and not is_inside(write_baseline):
+        raise ValueError("write_baseline: a path inside the directory is needed, relative to it")
+    choice = "auto" if packs == ["auto"] else packs
+    own = {"packs": choice, "severity": severity, "paths": paths or [], "baseline": baseline}
+    options = read_options(own, PatternsOptions)
+    known = [*list_provided(options.packs), *load_own_packs(options.paths)]
+    selection = PackSelection.of(options.packs, known)
+
+    def ask(context: JudgmentContext) -> Judgment:
+        workspace = Workspace.of(context)
+        directory = open_directory(workspace.root)
+        judge = PatternsJudge(options, directory, selection, whole=True)
+        judgment = judge.judge(_show_change(context, directory.pull, _SECONDS))
+        left_out = [{"path": path, "reason": why} for path, why in directory.left_out.items()]
+        scope = {**judgment.metadata.get("scope", {}), "left_out": left_out}
+        judgment = judgment.with_metadata(scope=scope)
+        if left_out:
+            words = f"{judgment.reasoning}; {pluralize(len(left_out), 'path')} left out"
+            judgment = replace(judgment, reasoning=words)
+        unjudged = judgment.status is Status.ERROR or judgment.label == NOT_APPLICABLE
+        if unjudged or not write_baseline:
+            return judgment
+        return _write_baseline(workspace, write_baseline, judgment)
+
+    return _make_judge(PATTERNS, ask, JudgeType.DETERMINISTIC)
+
+
+def _write_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
+    entries = judgment.metadata["findings"]
+    text = baseline_text((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
+    try:
+        place = workspace.locate(file)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(place, text.encode())
+    except OSError as error:
+        raise CannotJudgeError(
+            f"the baseline {visible(file)} cannot be written: {error.strerror}",
+            remedy="Name a file in a directory that can be written to",
+            reason="unwritable",
+        ) from error
+    message = f"{pluralize(len(entries), 'known finding')} written to {visible(file)}"
+    if unread := judgment.metadata["scope"]["unread"]:
+        message += f"; {pluralize(len(unread), 'file')} could not be read"
+    return Judgment.passed(message, metadata=judgment.metadata)
+
+
+def _show_change(context: JudgmentContext, pull: PullRequest, seconds: float) -> PullRequestContext:
+    deadline = Deadline.after(seconds)
+    return PullRequestContext(
+        context.goal, workspace=context.workspace, pull=pull, deadline=deadline
     )
+
+
+def _make_judge(
+    name: str, ask: _Ask, kind: JudgeType = JudgeType.LLM_POWERED
+) -> FunctionJudge[JudgmentContext]:
+    about = f"judges the lines or the work of a directory: {name}"
+    return FunctionJudge(lambda context: judge_or_error(lambda: ask(context)), name, about, kind)
 
 
 def _ask_of_work(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Ask:
@@ -114,12 +202,8 @@ def _ask_of_lines(
 
     def ask(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
-        change = PullRequestContext(
-            context.goal,
-            workspace=directory.root,
-            pull=structs.replace(directory.pull, files=_add_all_lines(directory.pull)),
-            deadline=Deadline.after(ALL_CALLS),
-        )
+        pull = structs.replace(directory.pull, files=_add_all_lines(directory.pull))
+        change = _show_change(context, pull, ALL_CALLS)
         return make(options, structs.replace(ports, repository=directory)).judge(change)
 
     return ask
