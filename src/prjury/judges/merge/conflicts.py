@@ -35,7 +35,16 @@ def list_conflicts(
         evidence = _show_regions(conflict.regions, f"`{at}`" if at else "the head")
         message, place = f"{kind} conflict: {conflict.reason}", Location(path, *lines)
         checks.append(Check.bad("conflict", message, place, evidence=evidence, fix=fix))
-    return checks, [_conflict_json(conflict) for conflict in conflicts]
+    values = [
+        {
+            "path": printable(conflict.path),
+            "type": conflict.type.value,
+            "class": "mechanical" if conflict.mechanical else "human",
+            "reason": conflict.reason,
+        }
+        for conflict in conflicts
+    ]
+    return checks, values
 
 
 def _merge_paths(conflicts: Sequence[Conflict]) -> list[Conflict]:
@@ -65,12 +74,3 @@ def _cut_lines(lines: Sequence[str]) -> list[str]:
     rows = [printable(line)[:_LONGEST_LINE] for line in lines[:_FEW_LINES]]
     rest = len(lines) - len(rows)
     return [*rows, f"… ({pluralize(rest, 'more line')})"] if rest else rows
-
-
-def _conflict_json(conflict: Conflict) -> dict[str, Any]:
-    return {
-        "path": printable(conflict.path),
-        "type": conflict.type.value,
-        "class": "mechanical" if conflict.mechanical else "human",
-        "reason": conflict.reason,
-    }

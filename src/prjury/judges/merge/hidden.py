@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import tokenize
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from io import BytesIO
-from itertools import islice
 
 from prjury.jury.judgment import Check, Location
 from prjury.report.invisible_chars import show_invisible
@@ -26,19 +25,18 @@ _HIDDEN = re.compile(
 
 def find_hidden(files: Iterable[FileChange]) -> list[Check]:
     """Return a warning for each added line with characters that nobody sees, up to twenty."""
-    return list(islice(_check_lines(files), _MOST_CHECKS))
-
-
-def _check_lines(files: Iterable[FileChange]) -> Iterator[Check]:
+    checks: list[Check] = []
     for file in files:
         for line in file.added_lines:
-            if line.text.isascii() or not (match := _HIDDEN.search(line.text)):
+            match = None if line.text.isascii() else _HIDDEN.search(line.text)
+            if match is None or len(checks) == _MOST_CHECKS:
                 continue
             name = unicodedata.name(match[0], "a tag").lower()
             message = f"holds a character that nobody sees: U+{ord(match[0]):04X} ({name})"
             evidence = show_invisible(line.text.strip())[:_LONGEST_EVIDENCE]
             place = Location(printable(file.path), line.new)
-            yield Check.bad(NAME, message, place, severity="warning", evidence=evidence)
+            checks.append(Check.bad(NAME, message, place, severity="warning", evidence=evidence))
+    return checks
 
 
 def find_other_reading(content: bytes) -> str | None:

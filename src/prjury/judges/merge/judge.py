@@ -18,7 +18,7 @@ from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut, MergeFacts
 from prjury.report.wording import pluralize
 from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, find_habit
-from prjury.snapshot.model import PullRequest, Side, printable, visible
+from prjury.snapshot.model import PullRequest, printable, visible
 
 NAME = "merge"
 #: A rebase that takes longer is given up, and so it ends before the judge's own time does.
@@ -51,24 +51,22 @@ class MergeJudge(Struct, frozen=True):
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Try to merge, rebase or squash the change, as the project does it."""
-        pull = context.pull
+        pull, repository, strategy = context.pull, self.ports.repository, self.options.strategy
         if pull.merge.impossible or _is_held(pull):
             return decide(pull, Habit(Way.MERGE, "no other way was tried"))
-        judgment = decide(pull, *self._try(context))
+        if strategy == "auto":
+            way = find_habit(repository.recent(pull.base.sha, RECENT))
+        else:
+            way = Habit(Way(strategy), "the policy says so")
+        rebase = None
+        if way.way is Way.REBASE:
+            seconds = min(_REBASE_SECONDS, context.deadline.remaining * _REBASE_SHARE)
+            limit = context.deadline.within(seconds)
+            rebase = repository.rebase(pull.base.sha, pull.head.sha, limit)
         checks, doubts = check_syntax(pull, self.ports, context.deadline)
+        judgment = decide(pull, way, rebase)
         judgment = add_syntax(judgment, [*checks, *find_hidden(pull.files)], doubts)
         return _refuse_own_workflow(judgment, pull, context.workflow)
-
-    def _try(self, context: PullRequestContext) -> tuple[Habit, RebaseTrial | None]:
-        base, head = context.pull.base.sha, context.pull.head.sha
-        if self.options.strategy != "auto":
-            way = Habit(Way(self.options.strategy), "the policy says so")
-        else:
-            way = find_habit(self.ports.repository.recent(base, RECENT))
-        if way.way is not Way.REBASE:
-            return way, None
-        seconds = min(_REBASE_SECONDS, context.deadline.remaining * _REBASE_SHARE)
-        return way, self.ports.repository.rebase(base, head, context.deadline.within(seconds))
 
 
 def _refuse_own_workflow(judgment: Judgment, pull: PullRequest, workflow: str | None) -> Judgment:
@@ -83,39 +81,45 @@ def _refuse_own_workflow(judgment: Judgment, pull: PullRequest, workflow: str | 
 
 def decide(pull: PullRequest, way: Habit, rebase: RebaseTrial | None = None) -> Judgment:
     """Decide by the trials. Pure. A squash is the trial merge: it commits the merged tree."""
-    strategy = {"way": way.way.value, "reason": way.reason}
-    subject = f"{way.way} onto {_show_tip(pull.base)}"
-    metadata = {**MergeFacts().to_metadata(), "subject": subject, "strategy": strategy}
+    sha, ref = f"`{pull.base.sha[:7]}`", pull.base.ref
+    tip = sha if pull.base.sha.startswith(ref) else f"`{printable(ref)}` @{sha}"
+    metadata = {
+        **MergeFacts().to_metadata(),
+        "subject": f"{way.way} onto {tip}",
+        "strategy": {"way": way.way.value, "reason": way.reason},
+    }
     impossible = pull.merge.impossible or (rebase and rebase.impossible)
     if impossible:
         return Judgment.errored(impossible, metadata={**metadata, "reason": pull.merge.reason})
     if _is_held(pull):
         words = "nothing to merge: the base holds the head already"
-        return Judgment.passed(words).with_metadata(**metadata)
+        return Judgment.passed(words, metadata=metadata)
     judgment = _judge_merge(pull) if rebase is None else _judge_rebase(pull, rebase)
     check = Check.ok("strategy", f"{way.way}: {way.reason}")
     behind = f"{pluralize(pull.behind, 'commit')} behind" if pull.behind else "up to date"
-    words = f"{judgment.reasoning}, {behind}"
-    judgment = replace(judgment, reasoning=words, checks=(check, *judgment.checks))
-    return judgment.with_metadata(**metadata)
+    return replace(
+        judgment,
+        reasoning=f"{judgment.reasoning}, {behind}",
+        checks=(check, *judgment.checks),
+        metadata={**metadata, **judgment.metadata},
+    )
 
 
 def _is_held(pull: PullRequest) -> bool:
     return pull.merge_base == pull.head.sha
 
 
-def _show_tip(side: Side) -> str:
-    sha = f"`{side.sha[:7]}`"
-    return sha if side.sha.startswith(side.ref) else f"`{printable(side.ref)}` @{sha}"
-
-
 def _judge_merge(pull: PullRequest) -> Judgment:
-    conflicts = pull.merge.conflicts
     if pull.merge.clean:
-        return Judgment.passed("merges cleanly", checks=[Check.ok("merge-clean", "no conflicts")])
-    checks, values = list_conflicts(conflicts)
-    metadata = {"conflicts": values}
-    return Judgment.failed(conflict_messages(conflicts), checks=checks, metadata=metadata)
+        return Judgment.passed("merges cleanly", checks=[_check_merge(pull)])
+    checks, values = list_conflicts(pull.merge.conflicts)
+    words = conflict_messages(pull.merge.conflicts)
+    return Judgment.failed(words, checks=checks, metadata={"conflicts": values})
+
+
+def _check_merge(pull: PullRequest) -> Check:
+    message = "no conflicts" if pull.merge.clean else conflict_messages(pull.merge.conflicts)
+    return Check("merge-clean", pull.merge.clean, message, severity="warning")
 
 
 def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
@@ -155,21 +159,16 @@ def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -
     words = f"{place} (`{sha}` {subject}): {conflict_messages(trial.conflicts)}"
     if rest := trial.total - trial.picked - 1:
         words += f"; {pluralize(rest, 'commit')} after it not tried"
-    base = printable(pull.base.ref)
-    fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
+    fix = (
+        f"Rebase the branch onto `{printable(pull.base.ref)}` and resolve the conflict at `{sha}`."
+    )
     at = None if commit.sha == pull.head.sha else sha
     checks, values = list_conflicts(trial.conflicts, at=at, fix=fix)
+    if pull.merge.clean:
+        checks.insert(0, _check_merge(pull))
     facts = MergeFacts({"sha": commit.sha, "subject": subject, "place": place})
-    return Judgment.failed(
-        words,
-        checks=[_check_merge(pull), *checks] if pull.merge.clean else checks,
-        metadata={**facts.to_metadata(), "conflicts": values},
-    )
-
-
-def _check_merge(pull: PullRequest) -> Check:
-    message = "no conflicts" if pull.merge.clean else conflict_messages(pull.merge.conflicts)
-    return Check("merge-clean", pull.merge.clean, message, severity="warning")
+    metadata = {**facts.to_metadata(), "conflicts": values}
+    return Judgment.failed(words, checks=checks, metadata=metadata)
 
 
 def add_syntax(judgment: Judgment, checks: Sequence[Check], doubts: Sequence[LeftOut]) -> Judgment:

@@ -46,13 +46,22 @@ def check_syntax(
     files = {file.path: file for file in pull.files if _is_source(file)}
     if not files or not pull.merge.tree or len(files) > _MOST_FILES:
         return [], []
-    parser = _SyntaxReader(pull, files, ports, deadline.within(_SECONDS))
-    texts = parser.read_texts(pull.merge.tree, {path: path for path in files})
-    faults, unparsed = parser.find_faults(texts)
+    limit = deadline.within(_SECONDS)
+    pythons = _find_pythons(pull, files, ports)
+    is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
+
+    def find(texts: Sequence[SourceFile]) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
+        faults, unparsed = find_faults(texts, limit)
+        if is_babel:
+            faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
+        return ask_tools(texts, faults, ports.shell, limit), unparsed
+
+    texts = _read_texts(ports, pull.merge.tree, {path: path for path in files}, pythons)
+    faults, unparsed = find(texts)
     if faults:
-        places = {path: files[path].old_path or path for path in faults}
-        before, _ = parser.find_faults(parser.read_texts(pull.base.sha, places))
-        faults = {path: faults[path] for path in sorted(faults) if path not in before}
+        places = {path: files[path].old_path or path for path in sorted(faults)}
+        before, _ = find(_read_texts(ports, pull.base.sha, places, pythons))
+        faults = {path: faults[path] for path in places if path not in before}
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
     count = len(texts) - len(unparsed)
     if count and not checks:
@@ -60,63 +69,44 @@ def check_syntax(
     for path, reason in sorted(unparsed.items()):
         words = f"could not be parsed ({reason})"
         checks.append(Check.bad(NAME, words, Location(printable(path)), severity="hint"))
-    doubts = [
-        LeftOut(printable(path), f"a parser is not sure about it: {fault.message}")
+    doubts = {
+        path: f"a parser is not sure about it: {fault.message}"
         for path, fault in faults.items()
         if not fault.certain and not _is_test_data(files[path])
-    ]
-    doubts.extend(
-        LeftOut(printable(text.path), why)
-        for text in texts
-        if text.grammar == "python" and (why := find_other_reading(text.content))
-    )
-    return checks, doubts
+    }
+    for text in texts:
+        if text.grammar == "python" and (why := find_other_reading(text.content)):
+            doubts[text.path] = why
+    return checks, [LeftOut(printable(path), why) for path, why in doubts.items()]
 
 
 def _is_source(file: FileChange) -> bool:
-    text = SourceFile(file.path, b"")
     opaque = file.kind in {FileKind.BINARY, FileKind.SUBMODULE, FileKind.SYMLINK}
     changed = file.new_blob != file.old_blob and file.status is not FileStatus.DELETED
-    return bool(text.grammar) and changed and file.new_mode in {*REGULAR_MODES, None} and not opaque
+    regular = file.new_mode in {*REGULAR_MODES, None} and not opaque
+    return bool(SourceFile(file.path, b"").grammar) and changed and regular
 
 
-class _SyntaxReader:
-    def __init__(
-        self, pull: PullRequest, files: Mapping[str, FileChange], ports: Ports, deadline: Deadline
-    ) -> None:
-        self.ports, self.deadline = ports, deadline
-        self.pythons = _oldest_pythons(pull, files, ports)
-        entries = ports.repository.files(pull.base.sha)
-        self.is_babel = any(_BABEL.search(entry.path) for entry in entries)
-
-    def find_faults(
-        self, texts: Sequence[SourceFile]
-    ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
-        """Return faults by path, and why other files could not be parsed."""
-        faults, unparsed = find_faults(texts, self.deadline)
-        if self.is_babel:
-            faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
-        faults = ask_tools(texts, faults, self.ports.shell, self.deadline)
-        return faults, unparsed
-
-    def read_texts(self, tree: str, places: Mapping[str, str]) -> list[SourceFile]:
-        """Read regular files of a tree, by the paths that they have now and had there."""
-        entries = {entry.path: entry for entry in self.ports.repository.files(tree)}
-        blobs = {
-            path: entries[place].blob
-            for path, place in places.items()
-            if place in entries and entries[place].mode in REGULAR_MODES
-        }
-        contents = self.ports.repository.read(list(blobs.values()))
-        texts = []
-        for path, blob in blobs.items():
-            content = contents[blob]
-            if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
-                texts.append(SourceFile(path, content, self.pythons.get(path)))
-        return texts
+def _read_texts(
+    ports: Ports, tree: str, places: Mapping[str, str], pythons: Mapping[str, tuple[int, int]]
+) -> list[SourceFile]:
+    """Read regular files of a tree, by the paths that they have now and had there."""
+    entries = {entry.path: entry for entry in ports.repository.files(tree)}
+    blobs = {
+        path: entries[place].blob
+        for path, place in places.items()
+        if place in entries and entries[place].mode in REGULAR_MODES
+    }
+    contents = ports.repository.read(list(blobs.values()))
+    texts = []
+    for path, blob in blobs.items():
+        content = contents[blob]
+        if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
+            texts.append(SourceFile(path, content, pythons.get(path)))
+    return texts
 
 
-def _oldest_pythons(
+def _find_pythons(
     pull: PullRequest, files: Mapping[str, FileChange], ports: Ports
 ) -> Mapping[str, tuple[int, int]]:
     """Return the oldest Python that the project declares for a file, if it is a Python 3."""
@@ -130,24 +120,26 @@ def _oldest_pythons(
         return oldest
     project = Project.read(pull, ports.repository, programs)
     for path in programs:
-        spans = [
-            read_span(each.version, "runtime", "python")
+        lows = [
+            span.low
             for each in project.of_file[path].head.declared
             if (each.ecosystem, each.artifact) == ("runtime", "python") and each.version
+            if (span := read_span(each.version, "runtime", "python"))
         ]
-        low = min((span.low for span in spans if span), default=())
+        low = min(lows, default=())
         if low >= (3,) and not re.search(r"3_?\d", path.rpartition("/")[2]):
             oldest[path] = max(_OLDEST_PYTHON, (low[0], (*low, 0)[1]))
     return oldest
 
 
 def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
-    severity: Severity = "error" if fault.certain else "warning"
+    severity: Severity = "error"
     words = f"does not parse: {fault.message}"
-    if not fault.certain:
-        words = f"may not parse: {fault.message} (the parser can be mistaken; nobody read the file)"
     if _is_test_data(file):
-        severity, words = "hint", f"does not parse: {fault.message} (test data, or exempt)"
+        severity, words = "hint", f"{words} (test data, or exempt)"
+    elif not fault.certain:
+        severity = "warning"
+        words = f"may not parse: {fault.message} (the parser can be mistaken; nobody read the file)"
     return Check.bad(NAME, words, Location(printable(file.path), fault.line), severity=severity)
 
 

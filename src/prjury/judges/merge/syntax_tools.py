@@ -23,21 +23,19 @@ _LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
 
 
 class SyntaxTool(Struct, frozen=True):
-    """A program that checks the syntax of one file, which is right under any of the endings."""
+    """A command that checks the syntax of one file, which is right under any of the endings."""
 
     program: str
     arguments: str
     endings: Sequence[str]
-    complaint: re.Pattern[str]
+    complaint: str
 
 
 _TOOLS: Mapping[str, SyntaxTool] = {
-    "javascript": SyntaxTool(
-        "node", "--check", (".mjs", ".cjs"), re.compile(r"^SyntaxError: (.+)", re.MULTILINE)
-    ),
-    "go": SyntaxTool("gofmt", "-e", (".go",), re.compile(r"^the file:\d+:\d+: (.+)", re.MULTILINE)),
-    "ruby": SyntaxTool("ruby", "-c", (".rb",), re.compile(r"(syntax error.*)", re.IGNORECASE)),
-    "php": SyntaxTool("php", "-n -l", (".php",), re.compile(r"((?:Parse|Fatal) error:.*)")),
+    "javascript": SyntaxTool("node", "--check", (".mjs", ".cjs"), r"(?m)^SyntaxError: (.+)"),
+    "go": SyntaxTool("gofmt", "-e", (".go",), r"(?m)^the file:\d+:\d+: (.+)"),
+    "ruby": SyntaxTool("ruby", "-c", (".rb",), r"(?i)(syntax error.*)"),
+    "php": SyntaxTool("php", "-n -l", (".php",), r"((?:Parse|Fatal) error:.*)"),
 }
 #: Words of node about syntax that it does not know, which tools before it may take away.
 _UNKNOWN_TO_NODE = re.compile(
@@ -114,7 +112,7 @@ def _check_files(
 def _read_result(tool: SyntaxTool, file: Path) -> SyntaxFault | None:
     output = file.with_name(f"{file.name}.out").read_bytes()[:_LONGEST_OUTPUT]
     words = output.decode("utf-8", "replace").replace(f"./{file.name}", "the file")
-    complaint = tool.complaint.search(words)
+    complaint = re.search(tool.complaint, words)
     if file.with_name(f"{file.name}.code").read_text().strip() == "0" or complaint is None:
         return None
     line = _LINE.search(words)

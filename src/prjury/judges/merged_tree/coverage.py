@@ -73,16 +73,16 @@ class MergedTreeCoverage(Struct, frozen=True):
         return judge_tree(context, lambda tree: self._judge_report(tree, context))
 
     def _judge_report(self, tree: str, context: PullRequestContext) -> Judgment:
-        pull, kept = context.pull, KeptReports.of(context)
+        pull, store = context.pull, KeptReports.of(context)
         if not pull.files or is_docs_only(pull):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
-        reports = self._read_reports(kept)
+        reports = self._read_reports(store)
         if self.options.mode == "added_lines":
             return self._measure_added_lines(tree, pull, reports)
         baseline = None
         if self.options.baseline == "base":
             with suppress(CannotJudgeError):
-                if counter := self._add_up(self._read_reports(kept.of_base)):
+                if counter := self._add_up(self._read_reports(store.of_base)):
                     baseline = Fraction(100 * counter.covered, counter.total)
         return self.measure.decide(self._add_up(reports), baseline)
 

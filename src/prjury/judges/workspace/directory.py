@@ -99,8 +99,8 @@ def patterns_judge(
     choice = "auto" if packs == ["auto"] else packs
     own = {"packs": choice, "severity": severity, "paths": paths or [], "baseline": baseline}
     options = read_options(own, PatternsOptions)
-    known = [*list_provided(options.packs), *load_own_packs(options.paths)]
-    selection = PackSelection.of(options.packs, known)
+    candidates = [*list_provided(options.packs), *load_own_packs(options.paths)]
+    selection = PackSelection.of(options.packs, candidates)
 
     def ask(context: JudgmentContext) -> Judgment:
         workspace = Workspace.of(context)
