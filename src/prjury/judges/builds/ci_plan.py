@@ -168,22 +168,21 @@ def _name_other_rows(job: CiJob) -> list[str]:
 
 
 class Options(Struct, frozen=True):
-    """The words of a tool that a recipe takes over from the CI.
+    """The words of a tool that its recipe takes over from the CI.
 
     Attributes:
-        valued: words with a value, behind a blank or a sign of equality, or in them (`prefixes`).
-        goals: words that name what is done; the CI's stand in the place of the recipe's.
+        valued: options with a value, behind a blank or a sign of equality, or in them.
+        goal: the recipe's word in whose place the CI's goals stand.
         at: how many words of the tool come first; 0 for all.
         refused: starts of words that leave tests out, or name what this machine has otherwise.
     """
 
     programs: frozenset[str]
+    valued: frozenset[str]
     flags: frozenset[str] = frozenset()
-    valued: frozenset[str] = frozenset()
-    prefixes: tuple[str, ...] = ("\0",)
-    goals: frozenset[str] = frozenset()
+    goal: str = ""
     at: int = 0
-    refused: tuple[str, ...] = ("\0",)
+    refused: tuple[str, ...] = ()
 
 
 _SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test= -dgroups=".split())
@@ -191,27 +190,28 @@ _SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test=
 RECIPE_FIRST: Mapping[str, Options] = {
     "cargo": Options(
         frozenset({"cargo"}),
+        frozenset("--features -F --exclude --profile".split()),
         frozenset("--all-features --no-default-features --locked --release --all-targets".split()),
-        frozenset("--features -F --exclude --profile".split()), at=2,
+        at=2,
     ),
     "maven": Options(
         frozenset({"mvn"}),
-        valued=frozenset({"-P", "--activate-profiles", "-D", "--define"}), prefixes=("-P", "-D"),
-        goals=frozenset({"test", "package"}), refused=_SKIPS,
+        frozenset("-P --activate-profiles -D --define".split()),
+        goal="verify",
+        refused=_SKIPS,
     ),
     "gradle": Options(
         frozenset({"gradle"}),
-        valued=frozenset({"-x", "--exclude-task", "-P", "-D"}), prefixes=("-P", "-D"),
-        goals=frozenset({"*"}), refused=_SKIPS,
+        frozenset("-x --exclude-task -P -D".split()),
+        goal="build",
+        refused=_SKIPS,
     ),
     "cmake": Options(
-        frozenset({"cmake", "ctest", "make", "ninja"}),
-        valued=frozenset({"-D"}), prefixes=("-D",),
-        refused=tuple(
-            f"-dcmake_{name}" for name in ("install_", "toolchain", "c_compiler", "cxx_compiler")
-        ),
+        frozenset("cmake ctest make ninja".split()),
+        frozenset({"-D"}),
+        refused=tuple("-dcmake_install_ -dcmake_toolchain -dcmake_c_comp -dcmake_cxx_c".split()),
     ),
-}  # fmt: skip
+}
 
 
 def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
@@ -253,22 +253,18 @@ def _fill_words(call: Call, env: Mapping[str, str]) -> list[str]:
 
 
 def _take_options(words: Sequence[str], table: Options) -> list[str]:
+    options: dict[tuple[str, ...], None] = {}
     names = {word.partition("=")[0] for word in words}
-    each = {"--feature-powerset", "--each-feature"} & names
-    every = "hack" in words and each and not {"--exclude-features", "--skip"} & names
-    options = ["--all-features"] if every else []
+    each = names & {"--feature-powerset", "--each-feature"}
+    if "hack" in words and each and not names & {"--exclude-features", "--skip"}:
+        options["--all-features",] = None
     before = words[: words.index("--")] if "--" in words else words
     for word, after in pairwise([*before, ""]):
-        pair: list[str] = []
-        if word in table.valued:
-            pair = [word + after] if word in table.prefixes else [word, after]
-        elif word.partition("=")[0] in table.flags | table.valued or word.startswith(
-            table.prefixes
-        ):
-            pair = [word]
-        if pair and all(pair) and _is_usable(" ".join(pair), table):
-            options += pair
-    return options if table.at else list(dict.fromkeys(options))
+        names = {word.partition("=")[0], word[:2]}
+        pair = (word, after) if word in table.valued else (word,)
+        if names & (table.flags | table.valued) and all(pair) and _is_usable("".join(pair), table):
+            options[pair] = None
+    return [word for pair in options for word in pair]
 
 
 def _is_usable(text: str, table: Options) -> bool:
@@ -281,10 +277,10 @@ def _is_usable(text: str, table: Options) -> bool:
 def _list_goals(words: Sequence[str], table: Options) -> list[str]:
     pairs = pairwise(words)
     plain = [word for before, word in pairs if word[:1] != "-" and before not in table.valued]
-    if "*" in table.goals:
+    if table.goal == "build":
         return [word for word in plain if word != "clean" and "$" not in word]
-    goals = [word for word in plain if word in table.goals or word in {"verify", "install"}]
-    return goals[-1:] if goals and goals[-1] in table.goals else []
+    goals = [word for word in plain if word in {"test", "package", "verify", "install"}]
+    return goals[-1:] if table.goal and goals[-1:] in (["test"], ["package"]) else []
 
 
 def _with_words(
@@ -294,13 +290,11 @@ def _with_words(
         configures = step.command.startswith("cmake -S") and options
         line = f"{step.command} {shlex.join(options)}"
         return replace(step, command=line) if configures else step
-    words = list(step.command)
-    new = [word for word in options if word not in words or not word.startswith("-")]
-    if goals:
-        last = "build" if "*" in table.goals else "verify"
-        words = [part for word in words for part in (goals if word == last else [word])]
+    words: list[str] = []
+    for word in step.command:
+        words += goals if goals and word == table.goal else [word]
     at = table.at or len(words)
-    return replace(step, command=(*words[:at], *new, *words[at:]))
+    return replace(step, command=(*words[:at], *options, *words[at:]))
 
 
 def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:

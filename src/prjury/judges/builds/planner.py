@@ -161,8 +161,7 @@ class BuildPlanner(Struct, frozen=True):
         if plan.source == "policy" or by_lines:
             return equipped
         path = equipped.env.get("PATH", escape_braces(self.machine.path))
-        ci = [step.script for step in job.steps] if job else ()
-        prepared = with_environment(equipped, root.below(plan.directory), path, ci)
+        prepared = with_environment(equipped, root.below(plan.directory), path)
         return narrow_to_affected(with_adapters(prepared, root))
 
     def _list_versions(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:

@@ -354,7 +354,7 @@ class TestOptions:
         [
             ("./mvnw verify -Pci -Dx=1", "verify -Pci -Dx=1"),
             ("mvn -P ci test -D a.release=11 -DfailIfNoTests=false",
-             "test -Pci -Da.release=11 -DfailIfNoTests=false"),
+             "test -P ci -D a.release=11 -DfailIfNoTests=false"),
             ("mvn -B", "verify"),
         ],
     )  # fmt: skip
@@ -376,7 +376,7 @@ class TestOptions:
         line = "cmake -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=gcc-9 -D X_TESTS=ON "
         line += "-DX_WERROR=ON ."
         plan = only(plans(here, job(f"run: {line}", "run: make", "run: ctest -C Release"), files))
-        assert steps_of(plan)[0].endswith("-DCMAKE_BUILD_TYPE=Release -DX_TESTS=ON")
+        assert steps_of(plan)[0].endswith("-DCMAKE_BUILD_TYPE=Release -D X_TESTS=ON")
 
     def test_the_ci_s_other_tests_follow_the_recipe(self, here: Toolchains) -> None:
         files = {"pom.xml": "<project/>", "package.json": "{}"}

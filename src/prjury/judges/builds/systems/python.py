@@ -1,16 +1,12 @@
-"""Python: uv, tox, pytest, Django, unittest, or only the compiler without tests. Pure.
-
-A build has an environment of its own, with what the project declares for its tests.
-"""
+"""Python: uv, tox, pytest, Django, or only the compiler without tests. Pure."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.calls import read_calls
 from prjury.judges.builds.plan import PYTEST_ENV, BuildPlan, BuildStep
 from prjury.judges.builds.systems.build_system import NATIVE, BuildSystem
 from prjury.judges.builds.systems.build_system import PYTHON as SUFFIXES
@@ -28,6 +24,9 @@ from prjury.manifests.python import PyProject, read_pyproject
 from prjury.manifests.syntax import table
 from prjury.snapshot.model import printable
 
+_PYTEST = ("python3", "-m", "pytest", "-q")
+#: Names of files that unittest finds, and pytest by itself does not.
+_ODD_NAMES = "test*.py *_tests.py"
 _MANIFEST, _LOCK, _MANAGE = "pyproject.toml", "uv.lock", "manage.py"
 #: Files that make a directory below the root a project of its own.
 _MANIFESTS = (_LOCK, "tox.ini", "tox.toml", _MANIFEST, "setup.py")
@@ -42,17 +41,12 @@ _OTHERS = (
 ).split()
 _TABLES = ("[tool.pytest", "[tool:pytest")
 _PYTEST_FILES = ((_MANIFEST, _TABLES), ("setup.cfg", _TABLES), ("tox.ini", ("[pytest]",)))
-#: The exit code of pytest, Django's runner and unittest if all tests ran and some failed.
+#: The exit code of pytest and of Django's runner if all tests ran and some failed.
 _TESTS_FAILED = 1
-#: The most files that are read to find tests.
-_MOST_READ = 2_000
 #: Directories with data, or with code of others.
-_ASIDE = frozenset(
-    "node_modules vendor third_party site-packages testdata test-data fixture fixtures "
-    "__fixtures__".split()
-)
+_ASIDE = frozenset("node_modules vendor third_party site-packages testdata fixtures".split())
 #: The plans whose interpreter is the machine's, unless an environment is made for them.
-_PREPARED = frozenset({"pytest", "unittest", "django"})
+_PREPARED = frozenset({"pytest", "django"})
 #: Tools that are lent where the machine lacks them.
 LENT = frozenset({"uv", "uvx", "tox", "nox", "poetry", "pdm", "hatch", "pipenv", "pipx"})
 _SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg")
@@ -94,9 +88,7 @@ def _has_modules(root: SourceTree) -> bool:
 
 
 def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
-    if root.has(*_OTHERS):
-        return False
-    return bool(find_tests(root, places) or _plan_unittests(root, places, ("python3",)))
+    return not root.has(*_OTHERS) and find_tests(root, places) is not None
 
 
 class _PythonProject:
@@ -126,31 +118,41 @@ class _PythonProject:
         elif settings and settings.tests and not (locked and tests):
             yield plan_tox(settings)
         elif tests:
-            step = BuildStep("test", ("python3", "-m", "pytest", "-q"), all_ran=_TESTS_FAILED)
-            yield _plan_pytest("pytest", step, (self._name_marker(), tests))
+            yield self._plan_pytest("pytest", _PYTEST, tests)
         else:
-            yield self._plan_without_pytest("python3")
+            yield self._plan_others(("python3",), _PYTEST)
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
-        command = ("uv", "run", "--no-sync", *(() if has_pytest else ("--with", "pytest")))
-        step = BuildStep("test", (*command, "pytest", "-q"), all_ran=_TESTS_FAILED)
+        run = ("uv", "run", "--no-sync")
+        command = (*run, *(() if has_pytest else ("--with", "pytest")), "pytest", "-q")
         if self.members and not _find_configuration(self.root):
             for place in self.members:
                 if test := _find_test_file(self.root.below(place), frozenset()):
-                    reasons = (f"{_LOCK} is there", f"{place}/{test} is a test")
-                    yield replace(_plan_pytest("uv", step, reasons), directory=place)
-            ignored = (f"--ignore={place}" for place in self.members)
-            step = replace(step, command=(*step.command, *ignored))
+                    plan = self._plan_pytest("uv", command, f"{place}/{test} is a test")
+                    yield replace(plan, directory=place)
+            command += tuple(f"--ignore={place}" for place in self.members)
         if tests:
-            yield _plan_pytest("uv", step, (f"{_LOCK} is there", tests))
+            yield self._plan_pytest("uv", command, tests)
         elif not self.members:
-            plan = self._plan_without_pytest("uv", "run", "--no-sync", "python")
-            yield replace(plan, system="uv")
+            yield replace(self._plan_others((*run, "python"), command), system="uv")
 
-    def _plan_without_pytest(self, *python: str) -> BuildPlan:
-        if plan := _plan_unittests(self.root, self.below, python):
-            return replace(plan, reasons=(self._name_marker(), *plan.reasons))
+    def _plan_pytest(self, system: str, command: tuple[str, ...], reason: str) -> BuildPlan:
+        step = BuildStep("test", command, all_ran=_TESTS_FAILED)
+        reasons = (self._name_marker(), reason)
+        return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
+
+    def _plan_others(self, python: tuple[str, ...], pytest: tuple[str, ...]) -> BuildPlan:
+        """Django's runner, else pytest with names that unittest knows, else the compiler."""
+        tests = [path for path in self.root.files if _is_odd_test(path, self.below)]
+        if tests and "django" in self.root.text(_MANAGE).lower():
+            step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
+            reasons = f"{_MANAGE} is Django's", f"{printable(tests[0])} may hold tests"
+            return BuildPlan("django", (step,), reasons)
+        for path, text in self.root.texts(tests):
+            if "TestCase" in text:
+                command = (*pytest, "-o", f"python_files={_ODD_NAMES}")
+                return self._plan_pytest("pytest", command, f"{printable(path)} is a test")
         own = ("-x", r"/\.venv/") if self.root.has(_LOCK) else ()
         step = BuildStep("build", ("python3", "-m", "compileall", "-q", *own, "."))
         reasons = (self._name_marker(), "no tests were found, so it is only compiled")
@@ -159,10 +161,6 @@ class _PythonProject:
     def _name_marker(self) -> str:
         marker = self.root.has(*_MARKERS)
         return f"{marker} is there" if marker else "there are Python files"
-
-
-def _plan_pytest(system: str, step: BuildStep, reasons: tuple[str, ...]) -> BuildPlan:
-    return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
 
 
 def find_tests(root: SourceTree, others: frozenset[str]) -> str | None:
@@ -183,7 +181,6 @@ def _find_configuration(root: SourceTree) -> str | None:
 
 
 def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
-    """The first file with tests for pytest by its name."""
     for path in root.files:
         stem = path.rpartition("/")[2].removesuffix(".py")
         is_test = path.endswith(".py") and (stem.startswith("test_") or stem.endswith("_test"))
@@ -192,64 +189,17 @@ def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
     return None
 
 
-def _plan_unittests(
-    root: SourceTree, others: frozenset[str], python: Sequence[str]
-) -> BuildPlan | None:
-    """Django's runner, or unittest for each top directory of tests; None without tests."""
-    tests = [path for path in root.files if _may_test(path) and nearest(path, others | {""}) == ""]
-    if tests and "django" in root.text(_MANAGE).lower():
-        step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
-        reasons = f"{_MANAGE} is Django's", f"{printable(tests[0])} may hold tests"
-        return BuildPlan("django", (step,), reasons)
-    files = [
-        path
-        for path, text in root.texts(tests[:_MOST_READ])
-        if "unittest" in text and "TestCase" in text
-    ]
-    if not files:
-        return None
-    steps = []
-    for top, pattern in sorted({(_find_top(path, root), _find_pattern(path)) for path in files}):
-        place = f"./{top}" if top else "."
-        words = ("-m", "unittest", "discover", "-v", "-s", place, "-t", place, "-p", pattern)
-        steps.append(BuildStep("test", (*python, *words), all_ran=_TESTS_FAILED))
-    return BuildPlan(
-        "unittest",
-        tuple(steps),
-        (f"{printable(files[0])} has tests for unittest", "nothing is there for pytest"),
-    )
-
-
-def _may_test(path: str) -> bool:
-    *parts, name = path.split("/")
-    stem = name.removesuffix(".py")
-    is_test = stem.startswith("test") or stem.endswith(("_test", "_tests"))
-    aside = any(part in _ASIDE or part.startswith(".") for part in parts)
-    return name.endswith(".py") and stem.isidentifier() and is_test and not aside
-
-
-def _find_pattern(path: str) -> str:
+def _is_odd_test(path: str, others: frozenset[str]) -> bool:
     name = path.rpartition("/")[2]
-    return "test*.py" if name.startswith("test") else f"*_{name.rpartition('_')[2]}"
+    fits = name.endswith(".py") and (name.startswith("test") or name.endswith("_tests.py"))
+    aside = _ASIDE.intersection(path.split("/")) or "/." in f"/{path}"
+    return fits and not aside and nearest(path, others | {""}) == ""
 
 
-def _find_top(path: str, root: SourceTree) -> str:
-    """The directory from which a file is imported: the nearest one that is no package."""
-    place = parent_of(path)
-    while place and f"{place}/__init__.py" in root.files:
-        place = parent_of(place)
-    return place
-
-
-def with_environment(
-    plan: BuildPlan, root: SourceTree, path: str, ci: Iterable[str] = ()
-) -> BuildPlan:
-    """The plan with an environment of its own, where the project says what belongs into it.
-
-    The path is as it is written in the variables of plans; `ci` are the commands of the base's CI.
-    """
+def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
+    """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
-        return replace(plan, steps=(BuildStep("setup", _find_sync(root, ci)), *plan.steps))
+        return replace(plan, steps=(BuildStep("setup", _find_sync(root)), *plan.steps))
     if plan.system not in _PREPARED:
         return plan
     command = find_install_command(root, with_pytest=plan.system == "pytest")
@@ -266,14 +216,8 @@ def with_environment(
     return prepared.with_env({"VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"})
 
 
-def _find_sync(root: SourceTree, ci: Iterable[str]) -> str:
-    """Uv's own command for a locked environment, as the CI gives it, else with all extras."""
+def _find_sync(root: SourceTree) -> str:
     sync = ["uv", "sync", "--frozen"]
-    for call in (call for script in ci for call in read_calls(script)):
-        if call.words[:2] == ("uv", "sync"):
-            words = [word for word in call.words[2:] if word not in {"--frozen", "--locked"}]
-            if all(word.replace("-", "").replace("_", "").isalnum() for word in words):
-                return shlex.join([*sync, *words])
     manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
     sync += ["--all-packages"] if manifest.is_workspace or root.place else []
     groups = [name for name in manifest.groups if name.startswith("test")]
@@ -342,7 +286,7 @@ def _for_tests(names: Iterable[str]) -> list[str]:
 PYTHON = BuildSystem(
     _MANIFESTS,
     {
-        **dict.fromkeys(("pytest", "unittest", "django", "python"), SUFFIXES),
+        **dict.fromkeys(("pytest", "django", "python"), SUFFIXES),
         **dict.fromkeys(("uv", "tox"), SUFFIXES | NATIVE),
     },
     (
@@ -352,8 +296,7 @@ PYTHON = BuildSystem(
         ),
         ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
         ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
-        ("`manage.py` of Django, and tests", "`python3 manage.py test`"),
-        ("`unittest` in `test*.py`, `*_tests.py`", "`python3 -m unittest discover -v`"),
+        ("`manage.py` of Django, and `tests.py`", "`python3 manage.py test`"),
         ("Python without tests", "`python3 -m compileall -q .`"),
     ),
     _plan_projects,

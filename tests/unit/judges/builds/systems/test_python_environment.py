@@ -20,10 +20,10 @@ POETRY = "uv tool run --quiet --with poetry-plugin-export poetry export --withou
 OWN = " && uv pip install --quiet --no-deps -e ."
 
 
-def prepared(files: Mapping[str, str], *ci: str) -> BuildPlan:
+def prepared(files: Mapping[str, str]) -> BuildPlan:
     root = root_of({**files, "test_a.py": ""})
     (plan,) = plans_of("python", root)
-    return with_environment(plan, root, "/bin", ci)
+    return with_environment(plan, root, "/bin")
 
 
 @pytest.mark.parametrize(
@@ -88,30 +88,21 @@ def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "ci", "options"),
+    ("more", "options"),
     [
-        ("", (), ""),
-        ('[dependency-groups]\ndev = ["pytest"]\n', (), ""),
-        ('[dependency-groups]\ncheck = ["pytest>=8"]\n', (), " --group check"),
-        (f'{EXTRAS}test = ["idna"]\n', (), " --extra test"),
+        ("", ""),
+        ('[dependency-groups]\ndev = ["pytest"]\n', ""),
+        ('[dependency-groups]\ncheck = ["pytest>=8"]\n', " --group check"),
+        (f'{EXTRAS}test = ["idna"]\n', " --extra test"),
         (
             f'{EXTRAS}test = ["idna"]\nhttp = ["x"]\n',
-            (),
             " --all-extras || uv sync --frozen --extra test",
         ),
-        (f'{EXTRAS}all = ["PyTest [x]"]\n', (), " --all-extras || uv sync --frozen"),
-        (
-            f'{EXTRAS}http = ["idna"]\n[dependency-groups]\ntest = ["pytest"]\n',
-            ("set -e\nuv sync --all-extras --group test --locked && uv run pytest",),
-            " --all-extras --group test",
-        ),
-        (f'{EXTRAS}http = ["idna"]\n', ("uv sync --extra http",), " --extra http"),
-        ("", ("uv sync --extra ${{ matrix.x }}",), ""),
-        ("", ("uv sync --all-packages",), " --all-packages"),
-        ('[tool.uv.workspace]\nmembers = ["x"]\n[tool.pytest]\n', (), " --all-packages"),
+        (f'{EXTRAS}all = ["PyTest [x]"]\n', " --all-extras || uv sync --frozen"),
+        ('[tool.uv.workspace]\nmembers = ["x"]\n[tool.pytest]\n', " --all-packages"),
     ],
 )
-def test_uv_is_told_what_to_install(more: str, ci: tuple[str, ...], options: str) -> None:
+def test_uv_is_told_what_to_install(more: str, options: str) -> None:
     lock = '[[package]]\nname = "pytest"\n'
-    plan = prepared({"uv.lock": lock, "pyproject.toml": f"[project]\nname = 'p'\n{more}"}, *ci)
+    plan = prepared({"uv.lock": lock, "pyproject.toml": f"[project]\nname = 'p'\n{more}"})
     assert plan.text == f"uv sync --frozen{options} && uv run --no-sync pytest -q"
