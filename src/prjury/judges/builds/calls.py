@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -38,10 +38,7 @@ _STOPPING: Mapping[str, tuple[str, ...]] = {
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A command of a script, without assignments and what only starts it, such as `uv` (`through`).
-
-    `family` is the kind of code that it tests, and `runner` the program that runs the tests.
-    """
+    """A command of a script, the kind of code that it tests, its runner, and what starts it."""
 
     words: tuple[str, ...]
     purpose: Purpose
@@ -111,13 +108,11 @@ def split_commands(line: str) -> Iterator[list[str]]:
             continue
         elif before and set(before) <= set("<>&") and set(before) & set("<>"):
             continue  # the file that output goes to
-        elif command or not (word in WORDS["shell_words"] or _is_assignment(word)):
+        elif command or not (
+            word in WORDS["shell_words"]
+            or ("=" in word and word.partition("=")[0].removesuffix("+").isidentifier())
+        ):
             command.append(word)
-
-
-def _is_assignment(word: str) -> bool:
-    name, sign, _ = word.partition("=")
-    return bool(sign) and name.removesuffix("+").isidentifier()
 
 
 def name_program(word: str) -> str:
@@ -144,8 +139,8 @@ def name_script(call: Call) -> str:
     return "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
 
 
-def _read_call(words: Sequence[str]) -> Call:
-    before, words = words[0], _unwrap(list(words))
+def _read_call(words: list[str]) -> Call:
+    before, words = words[0], _unwrap(words)
     through = name_program(before) if words[0] != before else ""
     program, rest = name_program(words[0]), words[1:]
     family, runner = _find_runner(program, rest, words[0])
@@ -171,7 +166,6 @@ def _unwrap(words: list[str]) -> list[str]:
 
 
 def _find_started_runner(words: Sequence[str]) -> int:
-    """The place of a test runner behind a package manager or Node; 0 for another command."""
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
@@ -222,9 +216,8 @@ def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, st
     if program in _CALLED:
         family, *tests = _CALLED[program]
         return (family, program) if _calls_test(tests, plain) else ("", "")
-    if program in _TESTERS:
-        family, calls_test = _TESTERS[program]
-        return (family, program) if calls_test(words) else ("", "")
+    if program in _BUILDERS:
+        return (_BUILDERS[program], program) if _calls_goal(program, words) else ("", "")
     return _find_script(program, words, path)
 
 
@@ -251,31 +244,29 @@ def _calls_maven_test(words: Sequence[str]) -> bool:
     return not goals or not WORDS["maven_goals"].isdisjoint(goals)
 
 
-def _calls_make_test(words: Sequence[str]) -> bool:
-    places = [after for word, after in pairwise(words) if word == "-C"]
-    for word in words:
-        if word in places and word.strip("./").startswith("test"):
-            return True
-        if word not in places and word[:1] not in {"", "-"} and "=" not in word and says_test(word):
+def _calls_goal(program: str, words: Sequence[str]) -> bool:
+    if program == "mvn":
+        return _calls_maven_test(words)
+    for before, word in pairwise(["", *words]):
+        if program == "cmake":
+            tests = before in {"--target", "-t"} and says_test(word)
+        elif before == "-C":
+            tests = word.strip("./").startswith("test")
+        elif word[:1] in {"", "-"} or "=" in word or before == "-x":
+            tests = False
+        elif program == "gradle":
+            goal = word.rpartition(":")[2]
+            tests = goal in WORDS["gradle_tasks"] or "test" in goal.lower()
+        else:
+            tests = says_test(word)
+        if tests:
             return True
     return False
 
 
-def _calls_gradle_test(words: Sequence[str]) -> bool:
-    tasks = [word.rpartition(":")[2] for word in words if word[:1] not in {"", "-"}]
-    return any(one in WORDS["gradle_tasks"] or "test" in one.lower() for one in tasks)
-
-
-def _calls_cmake_test(words: Sequence[str]) -> bool:
-    return any(says_test(after) for word, after in pairwise(words) if word in {"--target", "-t"})
-
-
-_TESTERS: Mapping[str, tuple[str, Callable[[Sequence[str]], bool]]] = {
-    "mvn": ("maven", _calls_maven_test),
-    "gradle": ("gradle", _calls_gradle_test),
-    "cmake": ("cmake", _calls_cmake_test),
-    **dict.fromkeys(WORDS["makes"], ("make", _calls_make_test)),
-}
+#: Programs of which any word may be a goal that tests, with the kind of code.
+_BUILDERS = {"mvn": "maven", "gradle": "gradle", "cmake": "cmake"}
+_BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 
 def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:

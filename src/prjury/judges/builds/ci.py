@@ -32,11 +32,7 @@ _SHARES = "shard group split chunk partition index".split()
 class CiJob(msgspec.Struct, frozen=True, dict=True):
     """A job that tests pull requests, in the row of its matrix that fits this machine.
 
-    Attributes:
-        versions: what its actions set up, by tool; `version_files` are where they take it from.
-        other_rows: the values of rows that are not run and test by other lines.
-        lacks: the programs that run its tests and are not here.
-        actions: those that it uses up to the last test, with their inputs.
+    Its actions are those up to the last test; `lacks` are programs that run its tests.
     """
 
     path: str
@@ -92,10 +88,7 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
 
 
 class BaseCi(msgspec.Struct, frozen=True):
-    """The CI of the base: the jobs that a build here stands for, the main one first, and others.
-
-    It may call workflows of other repositories (`external`), and have tests that cannot run here.
-    """
+    """The CI of the base: the jobs that a build here stands for, the main one first, and others."""
 
     jobs: tuple[CiJob, ...] = ()
     others: tuple[CiJob, ...] = ()
@@ -230,8 +223,7 @@ class _Reader:
         rows = [_Row(self, called, job, row, name) for row in values]
         rows = [row for row in rows if row.context.holds(job.condition) is not False]
         ranked = [(row.rank(one := row.read()), one) for row in rows]
-        released = called.workflow.path.endswith(("release.yml", "publish.yml"))
-        on_push = "push" in called.events and not released
+        on_push = "push" in called.events
         tested = [
             (rank, one)
             for rank, one in ranked
@@ -252,7 +244,6 @@ class _Reader:
 
 
 def _list_tests(job: CiJob) -> set[str]:
-    """The scripts of tests without versions, by which alone rows do not test otherwise."""
     table = {} if has_part(" ".join(job.row), _SHARES) else _NO_VERSION
     return {step.script.translate(table) for step in job.tests}
 
@@ -272,6 +263,8 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         """The row's place among those that a build here can stand for."""
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
+        lacks = [step for step in job.left_out if step.kind == "services"]
+        others = self._list_missing(job, job.calls), self.job.container, job.needs_artifacts
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
         texts += [*self.values, *job.env.values()]
         marked = has_part(
@@ -281,19 +274,13 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             not_on_pull_requests=not self.called.events & {"pull_request", "merge_group"},
             aside=has_part(names, WORDS["aside"]),
             other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
-            lacks=self._count_missing(job),
+            lacks=len(lacks) + sum(map(bool, others)),
             instrumented=marked,
             distance=self._distance(job),
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
             below_root=all(place for _, place in job.places),
             narrowness=-measure_breadth(job.tests),
         )
-
-    def _count_missing(self, job: CiJob) -> int:
-        missing = self._list_missing(job, job.calls)
-        services = [step for step in job.left_out if step.kind == "services"]
-        others = (bool(missing), bool(self.job.container), job.needs_artifacts)
-        return len(services) + sum(others)
 
     def _list_missing(self, job: CiJob, calls: Iterable[Call]) -> list[str]:
         installs = (call for call in job.calls if call.purpose == "setup")
@@ -305,8 +292,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
     def _distance(self, job: CiJob) -> float:
         """The distance of this machine from its versions; unusual rows are farther."""
         texts = [str(value) for value in (*job.versions.values(), *self.values.values())]
-        free = [text for text in texts if text.endswith("t") and text[-2:-1].isdigit()]
-        unusual = bool(free) or any(has_part(text, WORDS["unusual"]) for text in texts)
+        unusual = any(has_part(text, WORDS["unusual"]) for text in texts)
         far = max((self.reader.here.distance(*one) for one in job.versions.items()), default=0.0)
         return far + unusual * 0.5
 

@@ -1,7 +1,4 @@
-"""Plans that a job of the base's CI gives: its lines, or a recipe with its options. Pure.
-
-Each test runner is told to name its tests and to write a report, by a variable or by options.
-"""
+"""Plans that a job of the base's CI gives: its lines, or a recipe with its options. Pure."""
 
 from __future__ import annotations
 
@@ -241,14 +238,11 @@ def _is_of(call: Call, family: str) -> bool:
 
 
 def _fill_words(call: Call, env: Mapping[str, str]) -> list[str]:
-    """The words of a call with their variables; a variable may hold several options."""
+    """The words of a call with their variables, which may hold several options alone."""
     words: list[str] = []
     for word in call.words:
         text = Template(word).safe_substitute(env)
-        try:
-            words += shlex.split(text) if " " in text and text.startswith("-") else [text]
-        except ValueError:  # a quotation without an end
-            words.append(text)
+        words += text.split() if word.startswith("$") else [text]
     return words
 
 
@@ -315,10 +309,9 @@ _PRINTING = {"--reporter", "--reporters", "-R", "--json", "--silent", "--verbose
 
 
 class Adapter(Struct, frozen=True):
-    """A way to tell one runner; `{step}` stands for the number of the step.
+    """Options and variables by which a runner names its tests and writes a report.
 
-    With the exit code `all_ran` all tests ran and some failed. Options are written behind the word
-    `after`; `repeated` are those of later calls in a step, where a variable names the report.
+    Options stand behind the word `after`; `repeated` are those of later calls in a step.
     """
 
     options: str = ""
@@ -423,7 +416,6 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
 
 
 def _find_call(words: Sequence[str], call: Call, start: int) -> int:
-    """The place of a command among the words of a script; -1 if it is written otherwise there."""
     for at in range(start, len(words)):
         plain = words[at].strip("'\"();&")
         if name_program(plain) == call.program and words[at]:

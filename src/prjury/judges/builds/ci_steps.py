@@ -37,10 +37,7 @@ _DEEPEST = 3
 
 
 class CiStep(Struct, frozen=True):
-    """One line of a step, or a script for bash.
-
-    Of its `calls`, scripts of the tree are known by what they run.
-    """
+    """One line of a step, or a script for bash, and its calls."""
 
     kind: StepName
     script: str
@@ -146,7 +143,7 @@ class StepReader:
         if step.action == "actions/checkout" and "repository" not in step.inputs:
             self._checkout = step.inputs.get("path", "")
         elif step.action == "actions/checkout":
-            self._others.append(inputs.get("path") or "\0")
+            self._others.append(f"./{inputs.get('path')}/")
         tested = any(one.kind == "test" for one in self.steps)
         if step.action == "actions/download-artifact" and not tested:
             self.needs_artifacts = True
@@ -184,7 +181,7 @@ class StepReader:
             self._leave(run, "it wants a secret", "elsewhere", step.line)
         elif script is None or directory is None:
             self._leave(run, "it depends on the run itself", "other", step.line)
-        elif shell and not shell.startswith(("bash", "sh")) and shell.split()[0] != "python":
+        elif shell and not shell.startswith(("bash", "sh")):
             self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
             below = directory.removeprefix("./").strip("/.")
@@ -192,8 +189,6 @@ class StepReader:
             for offset, part in split_script(script):
                 line = step.line + offset if step.line else 0
                 lines = self._drop_refused(part, line, below)
-                if lines and shell.startswith("python"):
-                    lines = f"python3 - <<'PYTHON'\n{lines}\nPYTHON"
                 if lines:
                     self._add(step, lines, line, below)
 
@@ -221,8 +216,8 @@ class StepReader:
         env = dict(fill_variables(self.context, step.env))
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
         calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))
-        places = tuple(f"./{place}/" for place in self._others)
-        foreign = any(f"./{one.words[0].removeprefix('./')}".startswith(places) for one in calls)
+        programs = [f"./{call.words[0].removeprefix('./')}" for call in calls]
+        foreign = any(program.startswith(tuple(self._others)) for program in programs)
         purpose = "other" if foreign or _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(show_first_line(part))
@@ -296,10 +291,6 @@ def _find_command(step: WorkflowStep) -> str:
         return "bundle install"
     if inputs.get("run_install") == "true":
         return "pnpm install"
-    if step.action.startswith("gradle/") and inputs.get("arguments"):
-        return f"./gradlew {inputs['arguments']}"
-    if step.action == "actions-rs/cargo":
-        return f"cargo {inputs.get('command', '')} {inputs.get('args', '')}".strip()
     return ""
 
 

@@ -41,10 +41,7 @@ _OF_TESTS = frozenset(
 
 
 class DetectedBuilds(Struct, frozen=True):
-    """The builds of a tree by directory, what is not run, and why.
-
-    Around changed files projects are skipped in directories of certain names.
-    """
+    """The builds of a tree, notes on what is not run, and places of projects that are not built."""
 
     plans: tuple[BuildPlan, ...]
     notes: tuple[str, ...] = ()
@@ -52,8 +49,6 @@ class DetectedBuilds(Struct, frozen=True):
 
 
 class _Build(Struct, frozen=True):
-    """A build, with its system and the name of that in the policy."""
-
     name: str
     plan: BuildPlan
     system: BuildSystem
@@ -68,7 +63,6 @@ class _Build(Struct, frozen=True):
 
     @property
     def is_weak(self) -> bool:
-        """It is run only where nothing better is found."""
         return self.system.when == "last_resort" or self.only_compiles
 
 
@@ -79,11 +73,7 @@ def detect_builds(
     own: Sequence[BuildSystem] = (),
     called: frozenset[str] = frozenset(),
 ) -> DetectedBuilds:
-    """The builds of the tree that the change can affect; all of them, each whole, for None.
-
-    Those of the policy's own systems replace all others; the programs that the CI calls decide
-    between builds of the same code.
-    """
+    """The builds that the change can affect, all for None; what the CI calls is preferred."""
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     by_name |= {name: system for system in own for name in system.covers}
     paths = changes.paths if changes else frozenset[str]()
@@ -123,10 +113,7 @@ def detect_builds(
 def _is_replaced(
     root: SourceTree, build: _Build, every: Sequence[_Build], called: frozenset[str]
 ) -> bool:
-    """Tell whether the policy's own recipe, or a better build of the same family, is run instead.
-
-    Better is what lies outermost, then what tests, what alone the CI calls, or has a wrapper.
-    """
+    """Tell whether the policy's own recipe, or a better one of the same family, is run instead."""
     where = build.plan.directory
     around = [other for other in every if is_within(where, other.plan.directory)]
     if not build.system.own and any(other.system.own for other in around):
@@ -197,10 +184,11 @@ def _is_aside(build: _Build, chosen: Sequence[_Build]) -> bool:
 def _is_material(place: str, built: frozenset[str]) -> bool:
     """True for code of others, and for tests and their data below a project that is built."""
     parts = place.lower().split("/")
-    of_tests = next((index for index, part in enumerate(parts) if part in _OF_TESTS), None)
-    above = "/".join([*place.split("/")[:of_tests], "x"])
-    tested = of_tests is not None and nearest(above, built) is not None
-    return tested or not _VENDORED.isdisjoint(parts)
+    for index, part in enumerate(parts):
+        above = "/".join([*place.split("/")[:index], "x"])
+        if part in _VENDORED or (part in _OF_TESTS and nearest(above, built) is not None):
+            return True
+    return False
 
 
 def _list_notes(
@@ -209,7 +197,6 @@ def _list_notes(
     chosen: Sequence[_Build],
     systems: Sequence[str] | None,
 ) -> list[str]:
-    """The builds that are not run, systems that are not there, packages that are unreadable."""
     notes = _note(ALSO_FOUND, every, {build.place for build in chosen})
     for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
         if marker := root.has(*SYSTEMS[name].manifests):

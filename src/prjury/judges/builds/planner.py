@@ -89,7 +89,6 @@ class BuildPlanner(Struct, frozen=True):
     def _follow_ci(
         self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
     ) -> DetectedBuilds:
-        """The builds of the CI's jobs, and no more, beside those of recipes that are affected."""
         every = detect_builds(root, None, None, (), ci.programs).plans
         plans, notes = list[BuildPlan](), list[str]()
         for job in ci.jobs:
@@ -156,24 +155,13 @@ class BuildPlanner(Struct, frozen=True):
             wants=tuple(wish for one in chosen for wish in one.wishes),
             missing="" if plan.source == "policy" else missing,
             older="; ".join(one.older for one in chosen if one.older),
-            versions=self._list_versions(plan, chosen),
+            versions={name_tool(one.tool): one.version for one in chosen if one.version},
         ).with_env(self._path_of(plan, chosen))
         if plan.source == "policy" or by_lines:
             return equipped
         path = equipped.env.get("PATH", escape_braces(self.machine.path))
         prepared = with_environment(equipped, root.below(plan.directory), path)
         return narrow_to_affected(with_adapters(prepared, root))
-
-    def _list_versions(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
-        """The versions of the chosen tools, and of those that its lines call."""
-        versions = {name_tool(one.tool): one.version for one in chosen if one.version}
-        calls = (call for step in plan.steps for call in read_calls(step.text))
-        for tool in dict.fromkeys(TOOLS_OF.get(call.family, ("",))[0] for call in calls):
-            current = next((one for one in self.machine.of(tool) if one.current), None)
-            choice = ToolChoice(tool, (), current)
-            if current and name_tool(tool) not in versions:
-                versions[name_tool(tool)] = choice.version
-        return versions
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
         """The variables by which the steps find tools that PATH does not find anyway."""
@@ -212,7 +200,11 @@ def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
     family = kind_of(plan)
     others = list_other_tests(job, family, root)
     plan = with_ci_options(plan, job, family)
-    env = {name: escape_braces(text) for name, text in job.env.items() if is_extra(name)}
+    env = {}
+    for name, text in job.env.items():
+        of_machine = name in _NOT_TAKEN or any(part in name for part in _NOT_TAKEN_PARTS)
+        if not of_machine and not is_refused(name):
+            env[name] = escape_braces(text)
     return replace(
         plan,
         steps=(*plan.steps, *others),
@@ -224,13 +216,6 @@ def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
 
 def _with_note(plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:
     return replace(plan, notes=(*plan.notes, because), left_out=job.left_out)
-
-
-def is_extra(name: str) -> bool:
-    """True if a variable of the CI belongs to the project, not to its machine."""
-    return not (
-        name in _NOT_TAKEN or any(part in name for part in _NOT_TAKEN_PARTS) or is_refused(name)
-    )
 
 
 def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:
