@@ -5,8 +5,8 @@ Everything here counts in the head's lines, from which those of the base follow.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeAlias
 
@@ -49,9 +49,8 @@ def with_context(
     for first, last in places:
         if all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last]):
             shown.update(range(first, last + 1))
-    return tuple(
-        _join_hunks(parts) for parts in _touching(_split_hunks(hunks, lines, sorted(shown)))
-    )
+    begins = {hunk.lines[0]: hunk for hunk in hunks}
+    return tuple(_join_lines(run, begins.get(run[0])) for run in _find_runs(hunks, lines, shown))
 
 
 class _Change(Struct, frozen=True):
@@ -124,19 +123,25 @@ def _indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _split_hunks(
-    hunks: Sequence[Hunk], lines: Sequence[str], shown: Sequence[int]
-) -> Iterator[Hunk]:
-    """The hunks and, between them, each line that is shown as a hunk of its own."""
+def _find_runs(
+    hunks: Sequence[Hunk], lines: Sequence[str], shown: Container[int]
+) -> Iterator[list[Line]]:
+    """The lines that stand together: those of hunks, and around them those that are shown."""
+    run: list[Line] = []
     begin, shift = 1, 0
     for hunk in (*hunks, None):
-        end = _begin(hunk) if hunk else len(lines) + bool(lines[-1])
-        for number in shown[bisect_left(shown, begin) : bisect_left(shown, end)]:
-            yield Hunk(number - shift, 1, number, 1, "", (_make_line(number, shift, lines),))
+        for number in range(begin, _begin(hunk) if hunk else len(lines) + bool(lines[-1])):
+            if number in shown:
+                run.append(_make_line(number, shift, lines))
+            elif run:
+                yield run
+                run = []
         if hunk:
-            yield hunk
-            begin = _end_of(hunk)
+            run += hunk.lines
+            begin = _begin(hunk) + hunk.new_lines
             shift += hunk.new_lines - hunk.old_lines
+    if run:
+        yield run
 
 
 def _make_line(number: int, shift: int, lines: Sequence[str]) -> Line:
@@ -152,32 +157,15 @@ def _begin(hunk: Hunk) -> int:
     return hunk.new_start + (not hunk.new_lines)
 
 
-def _end_of(hunk: Hunk) -> int:
-    return _begin(hunk) + hunk.new_lines
-
-
-def _touching(parts: Iterable[Hunk]) -> Iterator[list[Hunk]]:
-    group: list[Hunk] = []
-    for part in parts:
-        if group and _end_of(group[-1]) < _begin(part):
-            yield group
-            group = []
-        group.append(part)
-    if group:
-        yield group
-
-
-def _join_hunks(parts: Sequence[Hunk]) -> Hunk:
-    """The parts as one hunk; git's section holds only where the hunk begins as it did."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    old, new = sum(part.old_lines for part in parts), sum(part.new_lines for part in parts)
+def _join_lines(lines: Sequence[Line], first: Hunk | None) -> Hunk:
+    """The hunk of these lines; git's section holds only where it begins with the first one."""
+    old = [line.old for line in lines if line.old is not None]
+    new = [line.new for line in lines if line.new is not None]
     return Hunk(
-        first.old_start + (not first.old_lines) - (not old),
-        old,
-        _begin(first) - (not new),
-        new,
-        first.section,
-        tuple(line for part in parts for line in part.lines),
+        old[0] if old or not first else first.old_start,
+        len(old),
+        new[0] if new or not first else first.new_start,
+        len(new),
+        first.section if first else "",
+        tuple(lines),
     )
