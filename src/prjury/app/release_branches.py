@@ -9,7 +9,6 @@ from functools import cached_property
 
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Snapshot
-from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
@@ -45,7 +44,6 @@ class BranchJudges:
     build: bool = False
     texts: bool = True
     thorough: frozenset[str] | None = None
-    interface: Interface | None = None
 
     def judge(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
         """Return the verdict for each branch, in order."""
@@ -64,7 +62,7 @@ class BranchJudges:
             own_label=self.config.publish.labels.get("backport"),
             texts=self.texts,
         )
-        judge = BackportJudge(tools, self.thorough, self.interface)
+        judge = BackportJudge(tools, self.thorough)
         return judge.judge(self.snapshot.pull, branches, deadline)
 
     def begin(

@@ -56,8 +56,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     if request.models:
         wired.models.start_loading_clients()
     context = change.look_around(change.start_clock(), environment.environ)
-    interface = steps.find_interface(change, context.deadline)
-    branches = change.branch_judges(ports, interface, build=request.build)
+    branches = change.branch_judges(ports, build=request.build)
     if runs_others(request, config):
         branches.read_packs()
     with closing(ports.progress), ThreadPoolExecutor(1) as pool:
@@ -85,7 +84,6 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         notes=(*change.notes, *chosen.notes, *earned),
         override=request.override,
         recovery=recovery,
-        names=steps.find_changed_names(interface),
     )
 
 

@@ -15,12 +15,9 @@ from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_n
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import BranchJudges, opinion_on
 from prjury.app.request import ReviewRequest
-from prjury.code.parser import Parser
-from prjury.code.publics.difference import ChangeKind
 from prjury.deadline import Deadline
-from prjury.errors import PrJuryError, SourceError, UsageError
+from prjury.errors import SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
-from prjury.judges.backport.checks.api import Interface, interface_of
 from prjury.judges.backport.checks.asked_for import find_requested, find_requests
 from prjury.judges.backport.requests.branches import ChosenBranches, bare, choose_target_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
@@ -35,7 +32,6 @@ from prjury.ports.types import LinkedIssue
 from prjury.report.judge_facts import AgentFacts, PanelFacts
 from prjury.report.model import (
     Backport,
-    ChangedNames,
     Cost,
     EarlierVotes,
     PolicyOrigin,
@@ -67,8 +63,6 @@ def _list_asked_tiers(path: str, config: Config, every: Iterable[str]) -> Iterab
     return entry.tiers if entry else every
 
 
-#: Public names of each kind that a report holds, characters of one, seconds to find them.
-_MOST_NAMES, _LONGEST_NAME, _NAMES_SECONDS = 1_000, 200, 20.0
 #: The judges that run what the change brings, or read what a run has left behind.
 RUNNING = ("build", "command", "coverage", "findings")
 
@@ -139,14 +133,10 @@ class OpenedChange(Struct, frozen=True):
 
         return replace(context, find_call_sites=find, read_issues=read)
 
-    def branch_judges(
-        self, ports: Ports, interface: Interface | None, *, build: bool = False
-    ) -> BranchJudges:
+    def branch_judges(self, ports: Ports, *, build: bool = False) -> BranchJudges:
         """Those that judge release branches beside a review; the operator's own get all checks."""
         requested = frozenset(self.request.backport_to)
-        return BranchJudges(
-            self.snapshot, ports, self.config, build, thorough=requested, interface=interface
-        )
+        return BranchJudges(self.snapshot, ports, self.config, build, thorough=requested)
 
     def choose_branches(self, *, alone: bool = False, texts: bool = True) -> ChosenBranches:
         """The release branches of the operator, of requests and of the policy."""
@@ -334,28 +324,3 @@ def cost_of(
 def origin_of(policy: Policy) -> PolicyOrigin:
     """The policy as a report records it."""
     return PolicyOrigin(policy.source, policy.hash, policy.resolved)
-
-
-def find_interface(change: OpenedChange, deadline: Deadline) -> Interface | None:
-    """The changes of what it offers; None where nobody could tell in time.
-
-    It is looked for before anything of the change is built.
-    """
-    within = deadline.within(_NAMES_SECONDS)
-    try:
-        return interface_of(change.pull, change.snapshot.store, Parser(), within)
-    except PrJuryError:
-        return None
-
-
-def find_changed_names(found: Interface | None) -> ChangedNames | None:
-    """The public names among what was found, for the report."""
-    if found is None:
-        return None
-    labels: dict[ChangeKind, list[str]] = {kind: [] for kind in ChangeKind}
-    for each in found.names:
-        labels[each.kind].append(printable(each.symbol.label)[:_LONGEST_NAME])
-    if not found.names and found.unchecked:
-        return None
-    added, changed, removed = (tuple(labels[kind][:_MOST_NAMES]) for kind in ChangeKind)
-    return ChangedNames(added, changed, removed, len(found.breaking))

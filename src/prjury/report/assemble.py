@@ -25,7 +25,6 @@ from prjury.report.judge_facts import (
 from prjury.report.model import (
     OVERRIDE_COMMAND,
     Backport,
-    ChangedNames,
     Cost,
     Coverage,
     NotChecked,
@@ -207,7 +206,6 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     notes: Sequence[str] = (),
     override: Override | None = None,
     recovery: Recovery | None = None,
-    names: ChangedNames | None = None,
 ) -> Report:
     """The report of one run, from the parts that `Report` describes."""
     coverage, gate_policy = measure(pull, verdict.attempts), gate_policy_of(policy)
@@ -235,7 +233,6 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         notes=tuple(dict.fromkeys((*pull.notes, *first, *notes))),
         override=override,
         recovery=recovery,
-        names=names,
     )
 
 

@@ -22,7 +22,6 @@ from prjury.report.invisible_chars import show_surrogates
 from prjury.report.judge_facts import GeneralFacts
 from prjury.report.model import (
     Backport,
-    ChangedNames,
     Cost,
     Count,
     Coverage,
@@ -144,7 +143,6 @@ class ReportJson(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     since: Since | None = None
     dismissals: tuple[Dismissal, ...] = ()
-    names: ChangedNames | None = None
     elapsed_ms: Count
     version: str
     recovery: Recovery | None = None

@@ -93,7 +93,7 @@ def view_findings(
     return tuple(views)
 
 
-def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
+def view_group(number: int, group: Group, views: Mapping[int, FindingView]) -> View:
     """Return what is shown of a group: what is wrong, once, and its places."""
     findings = [views[id(finding.check)] for finding in group.findings]
     finding = findings[0]
@@ -105,6 +105,7 @@ def view_group(group: Group, views: Mapping[int, FindingView]) -> View:
     evidence = finding.check.evidence or ""
     is_settled = finding.dismissed is not None
     return View(
+        number=number,
         symbol="⚪" if is_settled else _WEIGHT_SYMBOLS[finding.weight],
         icon=trust("abstain" if is_settled else _WEIGHT_ICONS[finding.weight]),
         source=join_source(finding.tier, finding.judge),

@@ -146,16 +146,6 @@ class Override(Struct, frozen=True):
     reason: str
 
 
-class ChangedNames(Struct, frozen=True):
-    """What a change does to public names, by their signatures."""
-
-    added: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    #: How many removals and changes may break callers.
-    breaking: Count = 0
-
-
 class Since(Struct, frozen=True):
     """What became of the findings of the last verdict on another head."""
 
@@ -265,4 +255,3 @@ class Report:
     recovery: Recovery | None = None
     since: Since | None = None
     dismissals: tuple[Dismissal, ...] = ()
-    names: ChangedNames | None = None

@@ -36,7 +36,7 @@ from prjury.report.findings import (
 from prjury.report.headline import is_advised_against, why
 from prjury.report.judge_facts import GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.links import Links
-from prjury.report.model import Backport, ChangedNames, NotChecked, Report, TierReport
+from prjury.report.model import Backport, NotChecked, Report, TierReport
 from prjury.report.next_steps import gate_page, next_steps
 from prjury.report.redact import Redact
 from prjury.report.rows import TableRow, limit_rows, rows
@@ -64,24 +64,6 @@ from prjury.report.wording import (
     verdict_symbol,
 )
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
-
-#: Public names that are told of each kind.
-_MOST_NAMES = 4
-
-
-def names_line(names: ChangedNames | None) -> str | None:
-    """Return one line on public names; None where they are not known, or none is touched."""
-    kinds = (
-        {"new": names.added, "changed": names.changed, "removed": names.removed} if names else {}
-    )
-    parts = [
-        f"{len(each):,} {kind} ({join_words([f'`{name}`' for name in each], _MOST_NAMES)})"
-        for kind, each in kinds.items()
-        if each
-    ]
-    breaking = f"; {names.breaking:,} may break callers" if names and names.breaking else ""
-    return f"{', '.join(parts)}{breaking}" if parts else None
-
 
 #: The colour of the decision by its symbol.
 _COLORS = {each.symbol: each.color for each in (PASSED, FAILED, HUMAN, UNJUDGED)}
@@ -133,7 +115,6 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
         since=describe_since(report),
-        names=names_line(report.names),
         recovery=report.recovery if report.recovery and report.recovery.rounds else None,
         logs=_view_logs(report, links, run),
         footer=footer(report),
@@ -166,7 +147,10 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     every = findings(report.verdict, report.dismissals)
     views = view_findings(report, every, links)
     by_check = {id(view.check): view for view in views}
-    groups = [(group, view_group(group, by_check)) for group in number_groups(every)]
+    groups = [
+        (group, view_group(number, group, by_check))
+        for number, group in enumerate(number_groups(every), start=1)
+    ]
     must_fix = [view for group, view in groups if group.first.weight is Weight.MUST_FIX]
     should_look = [view for group, view in groups if group.first.weight is not Weight.MUST_FIX]
     blockers = sum(view.weight is Weight.MUST_FIX for view in views)

@@ -29,7 +29,6 @@ def test_a_green_change_of_a_fork_goes_through_four_jobs(zones: Zones) -> None:
     (comment,) = zones.fake.bodies
     assert "Ready to merge" in comment
     assert "run=40.1" in comment.splitlines()[0]
-    assert "Public names: 1 new (`open_till()`)." in comment
     (check,) = zones.fake.checks(zones.head)
     assert (check["name"], check["conclusion"]) == ("PR Jury report", "success")
     report = told(zones)

@@ -13,7 +13,7 @@ from fakes.render import to_comment, to_feedback, to_html
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.report.judge_facts import BuildFacts, RuleFacts, TestFacts
-from prjury.report.model import Backport, ChangedNames, PolicyOrigin, Report, SkippedJudge
+from prjury.report.model import Backport, PolicyOrigin, Report, SkippedJudge
 from prjury.report.next_steps import next_steps
 from prjury.report.view import page
 from prjury.report.wording import ADVISES_AGAINST
@@ -250,15 +250,6 @@ def test_the_page_draws_its_symbols() -> None:
     html = to_html(fake.needs_a_human())
     assert not set(html) & set("✅❌⚠⚪⏭💡")
     assert '<use href="#i-error"/>' in html
-
-
-def test_public_names_are_told_where_they_are_known() -> None:
-    names = ChangedNames(("a", "b"), (), ("c",), breaking=1)
-    report = replace(fake.passed(), names=names)
-    assert "Public names: 2 new (`a` and `b`), 1 removed (`c`); 1 may break callers." in to_comment(
-        report
-    )
-    assert "Public names" not in to_comment(fake.passed())
 
 
 def test_a_missing_model_that_the_policy_wants_is_a_key_to_set() -> None:

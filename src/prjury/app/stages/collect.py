@@ -71,10 +71,9 @@ def collect(
         casting = defer_models(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.look_around(change.start_clock(), environment.environ)
-        interface = steps.find_interface(change, context.deadline)
-        verdict = steps.vote(seating, context, ports.progress)
+            verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
-        branches = change.branch_judges(ports, interface)
+        branches = change.branch_judges(ports)
         return StageEvidence(
             pull=change.pull,
             policy=change.policy,
@@ -88,7 +87,6 @@ def collect(
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
             seconds=change.seconds,
-            names=steps.find_changed_names(interface),
             call_sites=tuple(context.find_call_sites()) if _spares(change) is None else (),
             issues=tuple(context.once.get(LINKED_ISSUES, tuple)),
             calibration=read_base_record(

@@ -16,7 +16,7 @@ from prjury.jury.judge import JudgeType
 from prjury.policy.load import Policy
 from prjury.ports import Repository
 from prjury.ports.types import LinkedIssue, TreeEntry
-from prjury.report.model import Backport, ChangedNames, Cost, Count
+from prjury.report.model import Backport, Cost, Count
 from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
 from prjury.snapshot.model import PullRequest
 
@@ -82,7 +82,6 @@ class StageEvidence(Struct, frozen=True):
     level: str = "L0"
     seconds: Annotated[float, Meta(ge=0.0)] = 2700.0
     elapsed_ms: Count = 0
-    names: ChangedNames | None = None
     calibration: str | None = None
     call_sites: tuple[CallSite, ...] = ()
     issues: tuple[LinkedIssue, ...] = ()

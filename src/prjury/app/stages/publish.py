@@ -73,7 +73,6 @@ def publish_stage(
         elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
         notes=(*evidence.notes, *notes),
         override=override,
-        names=evidence.names,
     )
 
 

@@ -93,13 +93,9 @@ class Change:
         return needs_of(self.pull, self.repository)
 
 
-def read_change(
-    pull: PullRequest, tools: Tools, deadline: Deadline, interface: Interface | None = None
-) -> Change:
-    """Find what the change brings; its interface anew where a part of that was not checked."""
+def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
+    """Find what the change brings."""
     repository, patterns = tools.repository, tools.judges.patterns
-    if interface is None or interface.unchecked:
-        interface = interface_of(pull, repository, Parser(), deadline)
     commits = tools.releases.messages(pull.merge_base, pull.head.sha)
     single = [one for one in reversed(commits) if len(one.parents) == 1]
     texts = [one.text for one in commits]
@@ -108,7 +104,7 @@ def read_change(
         repository,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
         find_requests(pull, tools.config, texts, tools.own_label, texts=tools.texts),
-        interface,
+        interface_of(pull, repository, Parser(), deadline),
         find_bumps(pull, repository),
         traits_of(pull),
         patterns.find_concerned(pull) if patterns else frozenset(),

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.judges.backport.check_list import collect_facts
-from prjury.judges.backport.checks.api import Interface
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
 from prjury.judges.backport.context import BranchContext, Tools, read_change
 from prjury.judges.backport.history import read_history
@@ -32,7 +31,6 @@ class BackportJudge(Struct, frozen=True):
 
     tools: Tools
     thorough: frozenset[str] | None = None
-    interface: Interface | None = None
 
     def judge(
         self, pull: PullRequest, branches: Sequence[str], deadline: Deadline
@@ -84,7 +82,7 @@ class BackportJudge(Struct, frozen=True):
     ) -> list[BranchContext]:
         # Git reads the branches while the change's public names are compared here.
         reading = pool.map(lambda tip: read_history(pull, tip, self.tools.releases), picking)
-        change = read_change(pull, self.tools, deadline, self.interface)
+        change = read_change(pull, self.tools, deadline)
         histories = list(reading)
         newest = min((len(one.earlier) for one in histories if one.fork_point), default=0)
         return [
