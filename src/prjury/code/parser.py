@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from prjury.code import standby, worker
@@ -47,7 +48,7 @@ class Parsed(Struct, frozen=True):
     matches: tuple[tuple[int, Range], ...] = ()
     comments: tuple[Range, ...] = ()
     strings: tuple[Range, ...] = ()
-    tree: Sequence[tuple[str, int, int, int]] = ()
+    tree: tuple[tuple[str, int, int, int], ...] = ()
 
 
 class NotParsed(Struct, frozen=True):
@@ -88,7 +89,10 @@ class Parser(Struct, frozen=True):
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         """The replies in the order of the jobs; every job has one."""
         replies = self.check(jobs, deadline)
-        return [each if isinstance(each, NotParsed) else read_reply(each) for each in replies]
+        return [
+            each if isinstance(each, NotParsed) else msgspec.convert(each, Parsed)
+            for each in replies
+        ]
 
     def check(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
         """The same, as the worker says it."""
@@ -154,20 +158,6 @@ def _replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
     """The complete lines; a worker that dies in the middle of one has not answered."""
     replies = [json.loads(line) for line in output.split(b"\n")[:-1]]
     return [NotParsed(REFUSED, str(each["error"])) if "error" in each else each for each in replies]
-
-
-def read_reply(values: Mapping[str, Any]) -> Parsed:
-    """A reply as a value."""
-    return Parsed(
-        matches=tuple([(row[0], (row[1], row[2])) for row in values["found"]]),
-        comments=_ranges(values["comments"]),
-        strings=_ranges(values["strings"]),
-        tree=[tuple(row) for row in values.get("tree", ())],
-    )
-
-
-def _ranges(pairs: Sequence[Sequence[int]]) -> tuple[Range, ...]:
-    return tuple((start, end) for start, end in pairs)
 
 
 def _describe_end(code: int) -> str:

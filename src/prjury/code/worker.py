@@ -6,8 +6,9 @@ action ends the process. The first job without a reply is then to blame.
 
 The first line is a table of rules, ast-grep configs which may have ``names`` besides. Each further
 one is a job, ``{"language", "text", "rules": [place in the table, ...], "comments": [kind, ...],
-"strings": [kind, ...]}``; its reply is ``{"found": [[rule, start, end], ...], ...}`` in characters,
-or ``{"error": message}``. ``tree``, ``syntax``, ``publics`` and ``definitions`` ask for more.
+"strings": [kind, ...]}``; its reply is ``{"matches": [[rule, [start, end]], ...], ...}`` in
+characters, or ``{"error": message}``. ``tree``, ``syntax``, ``publics`` and ``definitions`` ask for
+more.
 """
 
 from __future__ import annotations
@@ -63,9 +64,8 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
     def of_kinds(kinds: list[str]) -> list[list[int]]:
         return ranges({"rule": {"any": [{"kind": kind} for kind in kinds]}}) if kinds else []
 
-    rows = [[number, *place] for number, rule in enumerate(rules) for place in ranges(rule)]
     return {
-        "found": rows,
+        "matches": [(number, place) for number, rule in enumerate(rules) for place in ranges(rule)],
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
         **({"tree": nodes_of(root)} if job.get("tree") else {}),

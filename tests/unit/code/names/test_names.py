@@ -27,7 +27,7 @@ def lines_of(language: str, code: str, names: list[str], word: str = "used-anywh
         "comments": [],
         "strings": [],
     }
-    starts = [start for _, start, _ in scan(job)["found"]]
+    starts = [start for _, (start, _) in scan(job)["matches"]]
     return sorted({code.count("\n", 0, start) + 1 for start in starts})
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.code.parser import read_reply
+from prjury.code.parser import Parsed
 from prjury.code.source import Source
 from prjury.code.stripped import comment_ranges
 from prjury.code.worker import scan_safely
@@ -66,7 +67,7 @@ def silenced(
     scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
     job = job_with_probe(scan)
     assert job
-    parsed = read_reply(scan_safely(job))
+    parsed = msgspec.convert(scan_safely(job), Parsed)
     ours, suppressions = read_suppressions(scan, parsed)
     told = {hit.lines[0]: suppressions.silencer(hit, severity) for hit in scan.hits(ours)}
     assert told
