@@ -159,8 +159,8 @@ def test_a_list_that_is_cut_says_how_much_is_missing(harmless: Report) -> None:
     blockers, others = weights[Weight.MUST_FIX], weights.total() - weights[Weight.MUST_FIX]
     lines = to_comment(harmless).split("\n")
     for words in (
-        f"- … and {blockers - 60} more",
-        f"- … and {others - 50} more",
+        f"… and {blockers - 60} more",
+        f"… and {others - 50} more",
         "  - … and 27 more conflicts",
         "  - … and 6 more commits first",
         "… and 5 more notes.",
