@@ -71,7 +71,7 @@ def collect(
         casting = defer_models(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.look_around(change.start_clock(), environment.environ)
-            verdict = steps.vote(seating, context, ports.progress)
+        verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         branches = change.branch_judges(ports)
         return StageEvidence(
