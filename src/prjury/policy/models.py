@@ -75,9 +75,9 @@ class RetryConfig(PolicySection, frozen=True):
     confidence: Annotated[Share, "mean confidence below which all are asked again"] = 0.7
     iterations: Annotated[int, Meta(ge=1, le=5), "rounds at most"] = 2
     trigger: Annotated[
-        Literal["evidence", "flip", "agreement", "self_report"],
-        "what confidence is: the share of true quotes, the same answer with the files in another "
-        "order (asks twice), the same answer as the other models, or its own word",
+        Literal["evidence", "flip"],
+        "what confidence is: the share of true quotes, or the same answer with the files in "
+        "another order (asks twice)",
     ] = "evidence"
 
 

@@ -4,29 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from prjury.judges.quality.rag import RagContext, list_subjects
+from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
+from prjury.judges.quality.kinds.agent_work import correctness
+from prjury.judges.quality.rag import RagContext, inquiry_about, list_subjects
+from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.model_judge import JudgeModel, ModelReply, asker
-from prjury.models.client import ModelClient
+from prjury.models.client import ModelClient, TextModel
+from prjury.ports import Panel
 from prjury.report.sanitise import BY_SHAPE, join_lines
-
-if TYPE_CHECKING:
-    from prjury.judges.quality.judge import Inquiry
-    from prjury.ports import ChatModel
 
 #: Characters of a statement in a report.
 _LONGEST = 2_000
-
-
-def chat_model(model: JudgeModel | Callable[[str], ModelReply]) -> ChatModel:
-    """Return the model of a client, or one's own function or object as one."""
-    from prjury.models.client import TextModel  # noqa: PLC0415 - importing the package costs nothing
-
-    return model.model if isinstance(model, ModelClient) else TextModel(asker(model))
 
 
 @dataclass(frozen=True)
@@ -53,11 +46,9 @@ class _AnswerJudge:
             raise ValueError(f"a model is asked at least once, not {self.runs} times")
 
     def _inquire(self, inquiry: Inquiry[JudgmentContext], context: JudgmentContext) -> Judgment:
-        from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - as above
-        from prjury.ports import Panel  # noqa: PLC0415 - as above
-
-        panel = Panel((chat_model(self.model),))
-        return ModelBackedJudge(inquiry, panel, self.runs).judge(context)
+        model = self.model
+        chat = model.model if isinstance(model, ModelClient) else TextModel(asker(model))
+        return ModelBackedJudge(inquiry, Panel((chat,)), self.runs).judge(context)
 
 
 @dataclass(frozen=True)
@@ -71,22 +62,19 @@ class CorrectnessJudge(_AnswerJudge):
 
     def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
         """Return PASS or FAIL; ABSTAIN without a goal or work, ERROR where it cannot be read."""
-        from prjury.judges.workspace.files import judge_or_error  # noqa: PLC0415 - as above
-
         if isinstance(context, RagContext):
             context = JudgmentContext(context.question or "", agent_output=context.answer)
         work = context
-        return judge_or_error(lambda: self._inquire(self._inquiry(work), work))
+        return judge_or_error(lambda: self._compare(work))
 
-    def _inquiry(self, context: JudgmentContext) -> Inquiry[JudgmentContext]:
-        from prjury.judges.quality.kinds import agent_work  # noqa: PLC0415 - as above
-        from prjury.judges.workspace.directory import all_files  # noqa: PLC0415 - as above
+    def _compare(self, context: JudgmentContext) -> Judgment:
+        from prjury.judges.workspace.directory import all_files  # noqa: PLC0415 - it loads packs
 
+        is_in_files = context.workspace is not None and not context.diff
+        files = all_files(context) if is_in_files else ()
         threshold = 1.0 if self.threshold is None else self.threshold
-        in_files = context.workspace is not None and not context.diff
-        files = all_files(context) if in_files else ()
-        work = (lambda _: files) if files else None
-        return agent_work.correctness(work, BY_SHAPE, threshold)
+        inquiry = correctness((lambda _: files) if files else None, BY_SHAPE, threshold)
+        return self._inquire(inquiry, context)
 
 
 @dataclass(frozen=True)
@@ -113,8 +101,6 @@ class _RagJudge(_AnswerJudge):
         ``metadata["subjects"]`` says what the checks' names stand for. ABSTAIN ``not_applicable``
         where there is no answer, or no question; ``no_documents`` where nothing was retrieved.
         """
-        from prjury.judges.quality.kinds.grounded import inquiry_about  # noqa: PLC0415 - as above
-
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))

@@ -21,7 +21,7 @@ from prjury.judges.quality.model_seat import InquiryInput, Material, ModelSeat
 from prjury.judges.quality.prompt_input import digest_of, sizes
 from prjury.judges.quality.prompts import Instructions
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form
-from prjury.judges.quality.votes import PassMark, Poll, prose, withhold_pass
+from prjury.judges.quality.votes import PassMark, join_ballots, prose, withhold_pass
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.jury import Seat
@@ -118,7 +118,7 @@ class ModelBackedJudge(Generic[ContextT]):
         verdict = self._vote(model_seats, case)
         ballots = [_word_timeout(ballot, case) for ballot in verdict.ballots]
         chair = verdict.aggregated if self.panel.chair is not None else None
-        judgment = _refuse_flips(Poll(ballots, chair).judgment(), verdict)
+        judgment = _refuse_flips(join_ballots(ballots, chair), verdict)
         if calls.leaks:  # one answer that was steered from outside is enough not to approve
             judgment = withhold_pass(judgment, str(calls.leaks[0]), calls.leaks[0].reason)
         if case.inapplicable:
@@ -203,7 +203,7 @@ class ModelBackedJudge(Generic[ContextT]):
             for it in cases
             for call in plan_calls(model_seat, it)
         ]
-        forecast = Forecast(self.name, tuple(calls), self._most_rounds(), absent=dict(panel.absent))
+        forecast = Forecast(self.name, tuple(calls), panel.rounds, absent=dict(panel.absent))
         refusal = panel.refusal(forecast.input_tokens, forecast.usd)
         return structs.replace(forecast, refusal=refusal)
 
@@ -215,10 +215,6 @@ class ModelBackedJudge(Generic[ContextT]):
             numbers[model.identity] += 1
         return model_seats
 
-    def _most_rounds(self) -> int:
-        alone = len(self.panel.models) * self.runs == 1 and self.panel.trigger == "agreement"
-        return 1 if alone else self.panel.rounds
-
     def _vote(self, model_seats: Sequence[ModelSeat], case: InquiryInput) -> JuryVerdict:
         trigger, chair = self.panel.trigger, self.panel.chair
         confidence = share_of_true_quotes if trigger == "evidence" else trigger
@@ -226,7 +222,7 @@ class ModelBackedJudge(Generic[ContextT]):
             [Seat(model_seat, confidence=confidence) for model_seat in model_seats],
             None if chair is None else Chair(chair, model_seats[0].calls, case.deadline),
             self.panel.confidence,
-            self._most_rounds(),
+            self.panel.rounds,
             name=self.name,
             parallel=self.parallel,
         )

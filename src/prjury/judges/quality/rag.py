@@ -1,4 +1,4 @@
-"""What was retrieved for a question, and the answer to it: statements and documents, numbered."""
+"""Answers and the documents they were given on, asked about statement by statement."""
 
 from __future__ import annotations
 
@@ -6,18 +6,61 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
 
+from prjury.deadline import Deadline
+from prjury.judges.quality.judge import Inquiry
+from prjury.judges.quality.model_seat import Material
+from prjury.judges.quality.prompt_input import document
+from prjury.judges.quality.prompts import Prompts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
+from prjury.jury.judgment import Judgment
 from prjury.jury.library.execution import document_text
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.report.redact import Redact
 
 RELEVANCE = "contextual-relevance"
-
+#: The label where nothing was retrieved: nobody's fault is not said of it, so a gate asks.
+NO_DOCUMENTS = "no_documents"
 #: Statements, or documents, that have a criterion each; of more, neighbours share one.
 MOST_CRITERIA = 20
+
+#: What each of the judges does, in words.
+_ABOUT: Mapping[str, str] = MappingProxyType(
+    {
+        "faithfulness": "asks a model whether an answer follows from its context",
+        "hallucination": "asks a model whether an answer holds anything made up",
+        RELEVANCE: "asks a model whether a context fits its question",
+    }
+)
+#: The question about a statement or a document, by judge.
+_QUESTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "faithfulness": "Does {place} of `/answer` follow from the context, and agree with it? No "
+        "if it can be quoted and the context does not support it or says otherwise. Yes as well if "
+        "it states nothing.",
+        "hallucination": "Is everything that {place} of `/answer` names (people, things, "
+        "functions, options, sources, numbers, dates) in the context, and nothing there the "
+        "opposite of what the context says? No if it can be quoted and names what the context does "
+        "not have, or contradicts it. Yes as well if it names nothing.",
+        RELEVANCE: "Does {place} bear on the question? No if it is beside the point and one of its "
+        "lines can be quoted. Abstain where it is not shown.",
+    }
+)
+_SUFFICIENT = (
+    "Can the question be answered from this context? No if a part of the question can be quoted "
+    "that the context leaves open."
+)
+
+#: Where a sentence ends: not behind an initial, a short number or a usual abbreviation.
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b\d\d\d\.)(?<!\b(?:cf|vs|Dr|Mr|Ms|No|St)\.)"
+    r"(?<!\b(?:etc|Mrs)\.)\s+(?=[^\sa-z])|(?<=[。！？])\s*(?=\S)"
+)
 
 
 @dataclass(frozen=True)
@@ -45,16 +88,21 @@ class RagContext:
         for name, value in documents.items():
             if not isinstance(name, str) or not name.strip() or name.startswith("/"):
                 raise ValueError(f"a document's name is a text without a leading /, not {name!r}")
-            text = document_text(value)
-            if text is None:
+            texts[name] = document_text(value)
+            if texts[name] is None:
                 raise TypeError(f"{name} is a {type(value).__name__} without a text")
-            texts[name] = text
         object.__setattr__(self, "documents", FrozenDict(texts))
 
     @property
     def texts(self) -> Mapping[str, str]:
         """The documents' texts by name."""
         return self.documents if isinstance(self.documents, Mapping) else {}
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The answer's sentences; a line break ends one as well."""
+        lines = filter(None, map(str.strip, (self.answer or "").splitlines()))
+        return tuple(statement for line in lines for statement in _END.split(line))
 
     @classmethod
     def of(cls, context: JudgmentContext, documents: Any = None) -> RagContext:  # noqa: ANN401
@@ -68,42 +116,79 @@ class RagContext:
         return cls(context.goal, context.agent_output, documents)
 
 
-_SENTENCE = re.compile(r"(?<=[.!?…])\s+(?=[^\sa-z])|(?<=[。！？])\s*(?=\S)")
-_ABBREVIATED = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|etc|Dr|Mrs?|Ms|No|St|\d{1,3}|\w)\.$")
-
-
-def split_statements(answer: str) -> tuple[str, ...]:
-    """Return the answer's sentences; a line break ends one as well."""
-    statements: list[str] = []
-    for line in filter(None, map(str.strip, answer.splitlines())):
-        goes_on = False
-        for part in _SENTENCE.split(line):
-            if goes_on:
-                statements[-1] += f" {part}"
-            else:
-                statements.append(part)
-            goes_on = _ABBREVIATED.search(part) is not None
-    return tuple(statements)
-
-
 class Subject(Struct, frozen=True):
-    """What a criterion is about: statements, or documents by name, with their numbers from 1."""
+    """What a criterion is about: statements, or documents by name, and where they stand."""
 
-    numbers: range
+    place: str
     text: str
 
 
 def list_subjects(name: str, rag: RagContext) -> Mapping[str, Subject]:
     """Return what the criteria of a judge are about, neighbours together where there are many."""
+    one, line, joiner = ("statement", "line", "\n")
+    texts = rag.statements
     if name == RELEVANCE:
-        one, texts, joiner = "document", tuple(rag.texts), ", "
-    else:
-        one, texts, joiner = "statement", split_statements(rag.answer or ""), "\n"
+        one, line, joiner = ("document", "context", ", ")
+        texts = tuple(rag.texts)
     width = max(1, math.ceil(len(texts) / MOST_CRITERIA))
     subjects = {}
-    for first in range(0, len(texts), width):
-        some = texts[first : first + width]
-        last = first + len(some)
-        criterion = f"{one}-{last}" if len(some) == 1 else f"{one}s-{first + 1}-{last}"
-        subjects[criterion] = Subject(range(first + 1, last + 1), joiner.join(some))
+    for at in range(0, len(texts), width):
+        some = texts[at : at + width]
+        first, last = at + 1, at + len(some)
+        criterion, place = f"{one}s-{first}-{last}", f"{line}s {first} to {last}"
+        if len(some) == 1:
+            criterion, place = f"{one}-{first}", f"{line} {first}"
+        subjects[criterion] = Subject(place, joiner.join(some))
     return subjects
+
+
+def inquiry_about(
+    name: str, rag: RagContext, redact: Redact, threshold: float | None = None
+) -> Inquiry[JudgmentContext]:
+    """Return what the judge of this name asks a model.
+
+    Args:
+        threshold: the share of statements or documents that have to pass; by default all
+            statements, or half of the documents, which must besides answer the question.
+    """
+    relevance = name == RELEVANCE
+    least = threshold if threshold is not None else 0.5 if relevance else 1.0
+    criteria = {"sufficient": _SUFFICIENT} if relevance else {}
+    for criterion, subject in list_subjects(name, rag).items():
+        criteria[criterion] = _QUESTIONS[name].format(place=subject.place)
+    instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
+
+    def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:
+        return _gather(rag, redact, relevance=relevance)
+
+    return Inquiry(
+        name,
+        _ABOUT[name],
+        criteria,
+        least,
+        gather,
+        lambda _: instructions,
+        must=frozenset({"sufficient"} & criteria.keys()),
+        # A statement that was not judged is not known to follow.
+        quorum=0.5 if relevance else least,
+    )
+
+
+def _gather(rag: RagContext, redact: Redact, *, relevance: bool) -> Material | Judgment:
+    question = (rag.question or "").strip()
+    if relevance and not question:
+        return Judgment.abstained("there is no question", NOT_APPLICABLE)
+    if not relevance and not rag.statements:
+        return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
+    if not any(text.strip() for text in rag.texts.values()):
+        message = "no documents were retrieved" if relevance else "no documents to compare with"
+        return Judgment.abstained(message, NO_DOCUMENTS)
+    parts = tuple(
+        document(name, f"context {place}", text, redact)
+        for place, (name, text) in enumerate(rag.texts.items(), start=1)
+    )
+    always = (document("/question", "question", rag.question or "", redact),) if question else ()
+    if relevance:
+        return Material(parts, always=always)
+    answer = document("/answer", "answer", "\n".join(rag.statements), redact)
+    return Material((answer,), always=(*always, *parts))

@@ -7,6 +7,7 @@ more than half of the seats must have voted, and more of them must pass than fai
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -173,80 +174,61 @@ def withhold_pass(judgment: Judgment, because: str, label: str) -> Judgment:
 _VOTES = (Status.PASS, Status.FAIL)
 
 
-class Poll(Struct, frozen=True):
-    """The ballots of the last round, and what the chair says of them where there is one."""
+def join_ballots(ballots: Sequence[Ballot], chair: Judgment | None = None) -> Judgment:
+    """Return the judgment of a seat that speaks for all, with the others' objections beside it.
 
-    ballots: Sequence[Ballot]
-    chair: Judgment | None = None
-
-    def judgment(self) -> Judgment:
-        """Return that of a real seat, with the others' objections beside it.
-
-        ABSTAIN, or ERROR if a seat crashed, where too few seats voted.
-        """
-        if self.chair is not None and not any(map(self._votes_for, _VOTES)):
-            return Poll(self.ballots).judgment()
-        if len(self.ballots) == 1 and self.chair is None:
-            return self.ballots[0].judgment
-        status = self._status()
-        speaker = self._choose_speaker(status) if status else self._find_silence()
-        checks = (*speaker.checks, *self._objections(speaker))
-        judgment = replace(speaker, reasoning=self._count_votes(speaker), checks=checks)
-        if speaker is self.chair:
-            first = next(b.judgment for b in self.ballots if b.judgment.status in _VOTES)
-            if "scope" in first.metadata:
-                judgment = judgment.with_metadata(scope=first.metadata["scope"])
-        agree = len(self._votes_for(status)) if status else 0
-        return judgment.with_metadata(
-            panel=[_describe_seat(ballot) for ballot in self.ballots],
-            agreement={"agree": agree, "seats": len(self.ballots)},
-        )
-
-    def _status(self) -> Status | None:
-        """Return how they vote, or the chair, who lifts no majority against; None for silence."""
-        passed, failed = (len(self._votes_for(status)) for status in _VOTES)
-        has_quorum = (passed + failed) * 2 > len(self.ballots)
-        vote = Status.PASS if passed > failed else Status.FAIL
-        if self.chair is None:
-            return vote if has_quorum else None
-        if self.chair.status is Status.PASS:
-            if failed > passed:
-                return Status.FAIL
-            return Status.PASS if has_quorum else None
-        return Status.FAIL if self.chair.status is Status.FAIL else None
-
-    def _votes_for(self, status: Status | None) -> list[Judgment]:
-        return [b.judgment for b in self.ballots if b.judgment.status is status]
-
-    def _choose_speaker(self, status: Status) -> Judgment:
-        """Return whose score is the upper median among those that vote so; else the chair."""
-        same = sorted(self._votes_for(status), key=_lowest_first)
-        if same:
-            return same[len(same) // 2]
-        return self.chair or self.ballots[0].judgment
-
-    def _find_silence(self) -> Judgment:
-        """Return the first reason why there is no answer; a crash before anything else."""
-        if self.chair is not None and self.chair.status not in _VOTES:
-            return self.chair
-        silent = [b.judgment for b in self.ballots if b.judgment.status not in _VOTES]
+    ABSTAIN, or ERROR if a seat crashed, where too few seats voted; the chair decides nothing alone.
+    """
+    judgments = [ballot.judgment for ballot in ballots]
+    votes = [judgment for judgment in judgments if judgment.status in _VOTES]
+    chair = chair if votes else None
+    if len(ballots) == 1 and chair is None:
+        return judgments[0]
+    status = _count_votes(votes, len(ballots), chair)
+    agreeing = sorted((vote for vote in votes if vote.status is status), key=_lowest_first)
+    if agreeing:  # the upper median
+        speaker = agreeing[len(agreeing) // 2]
+    elif chair is not None and (status or chair.status not in _VOTES):
+        scope = votes[0].metadata.get("scope")
+        speaker = chair.with_metadata(scope=scope) if scope is not None else chair
+    else:
+        silent = [judgment for judgment in judgments if judgment.status not in _VOTES]
         crashed = [judgment for judgment in silent if judgment.status is Status.ERROR]
-        return (crashed or silent)[0]
+        speaker = (crashed or silent)[0]
+    counts = Counter(judgment.status for judgment in judgments)
+    words = ", ".join(f"{counts[it]} {word}" for it, word in _WORDS.items() if counts[it])
+    decided = "; the chair decided" if chair is not None else ""
+    return replace(
+        speaker,
+        reasoning=f"{words} of {len(ballots)} answers{decided}: {speaker.reasoning}",
+        checks=(*speaker.checks, *_list_objections(ballots, speaker)),
+    ).with_metadata(
+        panel=[_describe_seat(ballot) for ballot in ballots],
+        agreement={"agree": len(agreeing), "seats": len(ballots)},
+    )
 
-    def _count_votes(self, speaker: Judgment) -> str:
-        votes = {word: len(self._votes_for(status)) for word, status in _WORDS.items()}
-        counts = ", ".join(f"{count} {word}" for word, count in votes.items() if count)
-        chair = "; the chair decided" if self.chair is not None else ""
-        return f"{counts} of {len(self.ballots)} answers{chair}: {speaker.reasoning}"
 
-    def _objections(self, speaker: Judgment) -> Iterator[Check]:
-        seen = {_identify(check) for check in speaker.failed_checks}
-        for ballot in self.ballots:
-            for check in ballot.judgment.failed_checks:
-                if _identify(check) not in seen:
-                    seen.add(_identify(check))
-                    message = f"{ballot.judge}: {check.message}"
-                    yield replace(check, message=message, severity="warning")
+def _count_votes(votes: Sequence[Judgment], seats: int, chair: Judgment | None) -> Status | None:
+    """Return how the seats vote, or the chair, who lifts no majority against; None for silence."""
+    failed = sum(vote.status is Status.FAIL for vote in votes)
+    passed = len(votes) - failed
+    has_quorum = len(votes) * 2 > seats
+    if chair is not None and chair.status is not Status.PASS:
+        return Status.FAIL if chair.status is Status.FAIL else None
+    if chair is not None and failed > passed:
+        return Status.FAIL
+    if not has_quorum:
+        return None
+    return Status.PASS if passed > failed or chair is not None else Status.FAIL
+
+
+def _list_objections(ballots: Sequence[Ballot], speaker: Judgment) -> Iterator[Check]:
+    seen = {_identify(check) for check in speaker.failed_checks}
+    for ballot in ballots:
+        for check in ballot.judgment.failed_checks:
+            if _identify(check) not in seen:
+                seen.add(_identify(check))
+                yield replace(check, message=f"{ballot.judge}: {check.message}", severity="warning")
 
 
 def _lowest_first(judgment: Judgment) -> tuple[float, bool]:
@@ -260,10 +242,10 @@ def _identify(check: Check) -> tuple[str, Location | None, str | None]:
 
 
 _WORDS = {
-    "pass": Status.PASS,
-    "fail": Status.FAIL,
-    "without an answer": Status.ABSTAIN,
-    "crashed": Status.ERROR,
+    Status.PASS: "pass",
+    Status.FAIL: "fail",
+    Status.ABSTAIN: "without an answer",
+    Status.ERROR: "crashed",
 }
 
 

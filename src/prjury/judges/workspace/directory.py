@@ -20,9 +20,8 @@ from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
 from prjury.judges.quality.kinds import quality, testing
 from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
 from prjury.judges.quality.kinds.agent_work import correctness
-from prjury.judges.quality.kinds.grounded import inquiry_about
 from prjury.judges.quality.kinds.quality import find_criteria
-from prjury.judges.quality.rag import RagContext
+from prjury.judges.quality.rag import RagContext, inquiry_about
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType

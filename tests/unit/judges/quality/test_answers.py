@@ -23,7 +23,7 @@ from prjury import (
     Status,
     evaluate,
 )
-from prjury.judges.quality.rag import MOST_CRITERIA, RELEVANCE, list_subjects, split_statements
+from prjury.judges.quality.rag import MOST_CRITERIA, RELEVANCE, list_subjects
 
 TERMS = "A parcel is sent within three days. Returns are free for 30 days."
 RAG = RagContext(
@@ -236,6 +236,10 @@ def test_numbers_that_make_no_sense_are_refused(make: dict[str, Any]) -> None:
         FaithfulnessJudge(model(), **make)
 
 
+def split_statements(answer: str) -> tuple[str, ...]:
+    return RagContext(None, answer).statements
+
+
 def test_sentences() -> None:
     assert split_statements("One, e.g. Maven. Two!\n\n3. Three? 1.5 is four. J. Doe is five.") == (
         "One, e.g. Maven.",
@@ -252,7 +256,7 @@ def test_sentences() -> None:
 def test_many_statements_share_criteria(count: int) -> None:
     subjects = list_subjects(RELEVANCE, RagContext("?", documents=["text"] * count)).values()
     assert len(subjects) <= MOST_CRITERIA
-    assert [number for it in subjects for number in it.numbers] == list(range(1, count + 1))
+    assert sum(it.text.count(",") + 1 for it in subjects) == count
 
 
 def test_many_statements_take_no_time() -> None:

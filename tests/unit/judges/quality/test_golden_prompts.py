@@ -31,8 +31,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
 from prjury.judges.quality.kinds.agent_work import correctness
-from prjury.judges.quality.kinds.grounded import inquiry_about
-from prjury.judges.quality.rag import RagContext
+from prjury.judges.quality.rag import RagContext, inquiry_about
 from prjury.jury.context import JudgmentContext
 from prjury.policy.tiers import (
     PromptOptions,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.quality.votes import Poll
+from prjury.judges.quality.votes import join_ballots
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
@@ -28,7 +28,7 @@ def ballots(statuses: str) -> list[Ballot]:
 
 
 def decided(statuses: str, chair: Judgment | None = None) -> Judgment:
-    return Poll(ballots(statuses), chair).judgment()
+    return join_ballots(ballots(statuses), chair)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_who_dissents_is_heard_in_warnings_each_thing_once() -> None:
         Ballot("four", said(FAIL, 0.5, here, fine)),
         Ballot("five", said(PASS, 1.0)),
     ]
-    judgment = Poll(seats).judgment()
+    judgment = join_ballots(seats)
     assert judgment.status is PASS
     assert [(c.message, c.severity) for c in judgment.failed_checks] == [
         ("three: drops a table", "warning"),
@@ -84,9 +84,9 @@ def test_silence_has_the_first_reason_a_crash_before_all() -> None:
         Ballot("one", Judgment.abstained("no reply", "timeout")),
         Ballot("two", Judgment.abstained("refused", "refused")),
     ]
-    assert Poll(seats).judgment().label == "timeout"
+    assert join_ballots(seats).label == "timeout"
     crash = Judgment.errored("boom", metadata={"reason": "crashed"})
-    judgment = Poll([*seats, Ballot("three", crash)]).judgment()
+    judgment = join_ballots([*seats, Ballot("three", crash)])
     assert (judgment.status, judgment.metadata["reason"]) == (ERROR, "crashed")
 
 
@@ -119,6 +119,8 @@ def test_a_seat_without_an_answer_never_helps_to_pass(statuses: str) -> None:
         ("fa", PASS, FAIL),
         ("ppa", PASS, PASS),
         ("pff", PASS, FAIL),
+        ("paa", PASS, ABSTAIN),
+        ("pae", PASS, ERROR),
     ],
 )
 def test_the_chair_decides_but_passes_nothing_that_no_seat_passes(
@@ -134,7 +136,7 @@ def test_the_chair_decides_but_passes_nothing_that_no_seat_passes(
 def test_where_nobody_voted_the_chair_has_nothing_to_say(chair: Status) -> None:
     seats = [Ballot(name, Judgment.abstained("no reply", "timeout")) for name in ("one", "two")]
     for some in (seats, seats[:1]):
-        judgment = Poll(some, said(chair)).judgment()
+        judgment = join_ballots(some, said(chair))
         assert (judgment.status, judgment.label) == (ABSTAIN, "timeout")
         assert "chair" not in judgment.reasoning
 

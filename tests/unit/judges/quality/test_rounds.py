@@ -20,7 +20,6 @@ from fakes.llm import (
     context,
     judge,
     paths_of,
-    quote,
     reply,
 )
 from prjury.jury.judgment import Judgment, Status
@@ -102,18 +101,6 @@ def test_a_leak_in_the_turned_answer_is_a_leak() -> None:
     assert judgment.status is not Status.PASS
 
 
-def test_disagreement_asks_everybody_again() -> None:
-    judgment, calls = asked([PASSING, PASSING], [HALF, PASSING], trigger="agreement")
-    assert (judgment.status, calls) == (Status.PASS, [2, 2])
-    _, calls = asked([HALF], [HALF], trigger="agreement")
-    assert calls == [1, 1]
-
-
-def test_a_single_seat_has_nobody_to_agree_with() -> None:
-    _, calls = asked([UNSURE, UNSURE], trigger="agreement")
-    assert calls == [1]
-
-
 def test_an_approval_that_flips_in_every_round_is_none() -> None:
     judgment, calls = asked([PASSING, HALF, PASSING, HALF], trigger="flip")
     assert (judgment.status, judgment.label, calls) == (Status.ABSTAIN, "unsure", [4])
@@ -122,13 +109,13 @@ def test_an_approval_that_flips_in_every_round_is_none() -> None:
 
 @pytest.mark.parametrize("reason", ["refused", "budget", "timeout"])
 def test_a_doubtful_approval_does_not_stand_where_nobody_confirms_it(reason: ModelReason) -> None:
-    judgment, calls = asked([UNSURE, ModelError("no", reason)], trigger="self_report")
+    judgment, calls = asked([DREAMING, ModelError("no", reason)])
     assert (judgment.status, judgment.label, calls) == (Status.ABSTAIN, reason, [2])
 
 
 def test_a_failure_stands_where_nobody_takes_it_back() -> None:
-    unsure = reply(**{name: answer("fail", [quote()], 0.5) for name in FOUR})
-    judgment, _ = asked([unsure, ModelError("no", "refused")], trigger="self_report")
+    unsure = reply(correctness=FAILING, risk=INVENTED)
+    judgment, _ = asked([unsure, ModelError("no", "refused")])
     assert judgment.status is Status.FAIL
     assert judgment.metadata["no_answer_again"] == "refused"
 
@@ -142,7 +129,6 @@ def test_a_failure_stands_where_nobody_takes_it_back() -> None:
         ("evidence", [DREAMING, PASSING]),
         ("flip", [PASSING, HALF, HALF, HALF]),
         ("flip", [PASSING, PASSING]),
-        ("self_report", [UNSURE, PASSING]),
     ],
 )
 @pytest.mark.parametrize("files", [TWO, TWO[:1]])
