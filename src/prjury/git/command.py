@@ -115,10 +115,7 @@ class Git(Struct, frozen=True):
 
 
 def ask(directory: Path, *args: str, settings: Sequence[str] = ()) -> tuple[bytes, int, str]:
-    """Return output, exit code and error text of git run in a directory.
-
-    Git searches for the repository itself here, and refuses one that another user owns.
-    """
+    """Return output, exit code and error text of git run in a directory."""
     place = ("-C", str(directory.absolute()))
     argv = [_find_git(), "--no-pager", *place, *_write_settings(settings), *args]
     return _run_process(args[0], argv, b"", _make_environment(), TIMEOUT)

@@ -43,10 +43,7 @@ def merge_bases(git: Git, one: str, other: str) -> list[str]:
 
 
 def is_cut_short(git: Git, one: str, other: str, bases: list[str]) -> bool:
-    """Return true if a nearer common commit may lie in history that a shallow clone lacks.
-
-    It cannot if every commit above the known common ones has its parents here.
-    """
+    """Return true if a nearer common commit may lie in history that a shallow clone lacks."""
     shallow = git.git_dir / "shallow"
     if not shallow.is_file():
         return False

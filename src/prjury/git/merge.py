@@ -46,10 +46,7 @@ def try_merge(
 
 
 def merge_trees(git: Git, onto: str, head: str, *, timeout: float = TIMEOUT) -> str | None:
-    """Return the tree of a trial merge; None if it conflicts or cannot be tried.
-
-    To say what collides is often most of the work, and not everybody asks for it.
-    """
+    """Return the tree of a trial merge; None if it conflicts or cannot be tried."""
     args = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", onto, head)
     output, code, _ = git.try_run(*args, timeout=timeout)
     return output.partition(b"\0")[0].decode() if code == 0 else None

@@ -129,10 +129,7 @@ class Releases:
     def units(
         self, since: str, until: str, paths: Sequence[str], most: int
     ) -> Sequence[StyleCommit]:
-        """List what was brought to a branch and touches one of the paths, newest first.
-
-        A merged pull request is one unit, its merge commit.
-        """
+        """List what was brought to a branch and touches one of the paths, newest first."""
         args = (*_BY_FIRST_PARENT, f"--max-count={most}", f"{since}..{until}")
         entries = log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
         return [entry.commit for entry in entries]

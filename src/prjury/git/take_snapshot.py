@@ -36,10 +36,7 @@ _YES = frozenset({b"set", b"true"})
 
 
 def find_exemptions(store: Store, commit: str, paths: Sequence[str]) -> Mapping[str, str]:
-    """Find the paths that a commit's ``.gitattributes`` call generated or vendored.
-
-    Files of attributes that a partial clone lacks exempt nothing.
-    """
+    """Find the paths that a commit's ``.gitattributes`` call generated or vendored."""
     places = {str(place) for path in paths for place in PurePosixPath(path).parents}
     names = sorted(str(PurePosixPath(place, ".gitattributes")) for place in places)
     entries = find_in_tree(store.git, commit, names)

@@ -96,10 +96,7 @@ class _Lookout:
     _kept: KeptPages = field(default_factory=dict)
 
     def look(self, commit: str) -> Sequence[CheckResult]:
-        """All that is said of the commit now.
-
-        Workflow runs come first: of those that have ended by then, the jobs are there afterwards.
-        """
+        """All that is said of the commit now."""
         on = f"/commits/{commit}"
         workflows = self.workflows(commit)
         runs = self._all(

@@ -45,10 +45,7 @@ class Page(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class RepoClient:
-    """One repository on GitHub; paths are below its own, such as ``/issues/7/labels``.
-
-    Every method raises an error of the type ``error``.
-    """
+    """One repository on GitHub; paths are below its own, such as ``/issues/7/labels``."""
 
     client: GitHub
     repo: str

@@ -49,10 +49,7 @@ class BranchRules(Struct, frozen=True):
 
 
 class RepoSettings:
-    """The settings of one repository; close it, or use it as a context manager.
-
-    Every method raises SourceError.
-    """
+    """The settings of one repository; close it, or use it as a context manager."""
 
     def __init__(
         self, connection: Connection, repo: str, patience: RetryBudget | None = None
