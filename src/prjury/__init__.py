@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # the table of public names, which the other branch reads
     from prjury.agents.judge import AgentJudge as AgentJudge
     from prjury.agents.security_audit import SecurityAudit as SecurityAudit
     from prjury.judges.context import PullRequestContext as PullRequestContext
+    from prjury.judges.files.judges import FileContentJudge as FileContentJudge
+    from prjury.judges.files.judges import FileExistsJudge as FileExistsJudge
     from prjury.judges.files.judges import PomComparisonJudge as PomComparisonJudge
     from prjury.judges.files.judges import SemanticComparisonJudge as SemanticComparisonJudge
     from prjury.judges.files.judges import SupersetJudge as SupersetJudge
@@ -25,8 +27,6 @@ if TYPE_CHECKING:  # the table of public names, which the other branch reads
     from prjury.judges.quality.rag import RagContext as RagContext
     from prjury.judges.workspace.build import BuildJudge as BuildJudge
     from prjury.judges.workspace.build import BuildSuccessJudge as BuildSuccessJudge
-    from prjury.judges.workspace.content import FileContentJudge as FileContentJudge
-    from prjury.judges.workspace.content import FileExistsJudge as FileExistsJudge
     from prjury.judges.workspace.coverage import (
         CoverageImprovementJudge as CoverageImprovementJudge,
     )

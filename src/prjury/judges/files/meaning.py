@@ -177,7 +177,6 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
 
 
 def _is_broken(row: Row) -> bool:
-    """Return true if the parser has skipped something here, or made it up."""
     kind, start, end, count = row
     made_up = start == end and not count and "content" not in kind and kind not in _ROOTS
     return kind == "ERROR" or made_up

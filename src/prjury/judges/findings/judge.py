@@ -153,11 +153,7 @@ def make(options: FindingsOptions, ports: Ports) -> ToolFindings:
 
 
 class ToolFindings(Struct, frozen=True):
-    """FAIL where a tool finds something of the named severity in an added line, else PASS.
-
-    Findings elsewhere are counted. A finding without a line counts where its file changes, one
-    without a file always. ERROR ``report_missing``, ``report_invalid`` or ``too_large``.
-    """
+    """FAIL where a tool finds something of the named severity in an added line, else PASS."""
 
     options: FindingsOptions
     ports: Ports
@@ -234,7 +230,6 @@ class ToolFindings(Struct, frozen=True):
 
 
 def _find_path(path: str, tree: TreeFiles) -> str:
-    """Return the file that is meant, or nothing; of another root's path its longest end."""
     if path.startswith("/"):
         return tree.of_package("", path) or ""
     return (tree.find(path) if path else None) or ""

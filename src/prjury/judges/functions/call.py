@@ -1,7 +1,4 @@
-"""Calls one function of a rule file with the view of a change; a program of its own.
-
-It runs isolated, with the standard library alone: ``call.py RULE SHOWN FUNCTION VIEW ANSWER``.
-"""
+"""Calls one function of a rule with the view of a change, as a program of its own."""
 
 from __future__ import annotations
 

@@ -156,10 +156,7 @@ def _read_rule(options: FunctionOptions, repository: Repository) -> bytes:
 
 
 class PythonRule(Struct, frozen=True):
-    """PASS or FAIL as the function says, ERROR where it crashes, takes too long or says nothing.
-
-    The function sees the change as data. It is called before anything of the change runs, once.
-    """
+    """PASS or FAIL as the function says, which is called before anything of the change runs."""
 
     options: FunctionOptions
     ports: Ports

@@ -57,7 +57,6 @@ def _merge_paths(conflicts: Sequence[Conflict]) -> list[Conflict]:
 
 
 def _show_regions(regions: Sequence[ConflictRegion], head: str) -> str | None:
-    """Show both texts of each place, as git marks them; the lines alone if they are unknown."""
     parts = []
     for region in regions[:_FEW_REGIONS]:
         if region.texts is None:

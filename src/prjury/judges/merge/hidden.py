@@ -40,10 +40,7 @@ def find_hidden(files: Iterable[FileChange]) -> list[Check]:
 
 
 def find_other_reading(content: bytes) -> str | None:
-    """Return why Python reads other code than stands there; None if it does not.
-
-    The encoding that a file declares may turn letters into code, or swallow the end of a line.
-    """
+    """Return why Python reads other code than stands there, by the encoding that it declares."""
     try:
         encoding, _ = tokenize.detect_encoding(BytesIO(content).readline)
         text = content.decode(encoding)

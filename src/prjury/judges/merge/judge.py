@@ -36,12 +36,7 @@ def make(options: MergeOptions, ports: Ports) -> Judge[PullRequestContext]:
 
 
 class MergeJudge(Struct, frozen=True):
-    """Reads the snapshot's trial merge; where the project rebases it tries that as well.
-
-    PASS: the head comes onto the base the project's way without a conflict. FAIL: it does not.
-    ABSTAIN: a rebase that was not tried to its end, or a change to the workflow that runs this.
-    ERROR: no trial is possible.
-    """
+    """PASS where the head comes onto the base the project's way without a conflict, else FAIL."""
 
     options: MergeOptions
     ports: Ports
@@ -70,7 +65,6 @@ class MergeJudge(Struct, frozen=True):
 
 
 def _refuse_own_workflow(judgment: Judgment, pull: PullRequest, workflow: str | None) -> Judgment:
-    """Return an abstention for a PASS by a workflow that runs as the change has it."""
     paths = {path for file in pull.files for path in (file.path, file.old_path)}
     if judgment.status is not Status.PASS or not workflow or workflow not in paths:
         return judgment
@@ -140,7 +134,6 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
 
 
 def _judge_unfinished(pull: PullRequest, trial: RebaseTrial) -> Judgment:
-    """Judge by the plain merge if it conflicts; otherwise nothing is known."""
     where = f" after {trial.picked} of {pluralize(trial.total, 'commit')}" if trial.picked else ""
     words = f"the rebase was given up{where}: {_GIVEN_UP[trial.unfinished or 'timeout']}"
     merge = _judge_merge(pull)

@@ -90,7 +90,6 @@ def _is_source(file: FileChange) -> bool:
 def _read_texts(
     ports: Ports, tree: str, places: Mapping[str, str], pythons: Mapping[str, tuple[int, int]]
 ) -> list[SourceFile]:
-    """Read regular files of a tree, by the paths that they have now and had there."""
     entries = {entry.path: entry for entry in ports.repository.files(tree)}
     blobs = {
         path: entries[place].blob
@@ -144,7 +143,6 @@ def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
 
 
 def _is_test_data(file: FileChange) -> bool:
-    """Return true if the file may be broken on purpose, or the base exempts it."""
     tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
     on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
     return bool(file.exempt or on_purpose or _TEST_DATA.search(file.path))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -56,14 +57,12 @@ def ask_tools(
         candidates = [
             text for text in texts if text.grammar == grammar and not text.path.endswith(".jsx")
         ]
-        try:
+        with suppress(CannotJudgeError, OSError):  # the tool is broken, or removes what is written
             decisions = _check_files(tool, candidates[:_MOST_FILES], shell, deadline)
-        except (CannotJudgeError, OSError):  # the tool is broken, or removes what is written
-            continue
-        for path, fault in decisions.items():
-            doubt = result.pop(path, None)
-            if fault and (verdict := _combine(grammar, fault, doubt)):
-                result[path] = verdict
+            for path, fault in decisions.items():
+                doubt = result.pop(path, None)
+                if fault and (verdict := _combine(grammar, fault, doubt)):
+                    result[path] = verdict
     return result
 
 
@@ -84,18 +83,17 @@ def _combine(grammar: str, fault: SyntaxFault, doubt: SyntaxFault | None) -> Syn
 def _check_files(
     tool: SyntaxTool, texts: Sequence[SourceFile], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault | None]:
-    program = shell.which(tool.program) if texts else None
     faults: dict[str, SyntaxFault | None] = {}
-    for ending in tool.endings:
+    program = shell.which(tool.program) if texts else None
+    for ending in tool.endings if program else ():
         waiting = [text for text in texts if faults.get(text.path, True)]
-        if not program or not waiting:
+        if not waiting:
             break
         with shell.scratch() as place:
-            names = {text.path: f"{number}{ending}" for number, text in enumerate(waiting)}
-            for text in waiting:
-                (place / names[text.path]).write_bytes(text.content)
+            for number, text in enumerate(waiting):
+                (place / f"{number}{ending}").write_bytes(text.content)
             script = (
-                f'for f in *{ending}; do {shlex.quote(program)} {tool.arguments} "./$f" '
+                f'for f in *{ending}; do {shlex.quote(program or "")} {tool.arguments} "./$f" '
                 '>"$f.out" 2>&1 </dev/null; echo $? >"$f.code"; done'
             )
             command = ShellCommand(script, place, shell.environment())
@@ -103,8 +101,8 @@ def _check_files(
             forget_log(completed)
             if completed.stopped or completed.exit_code:
                 break
-            for text in waiting:
-                fault = _read_result(tool, place / names[text.path])
+            for number, text in enumerate(waiting):
+                fault = _read_result(tool, place / f"{number}{ending}")
                 faults[text.path] = fault and faults.get(text.path, fault)
     return faults
 

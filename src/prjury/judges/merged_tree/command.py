@@ -37,10 +37,7 @@ def make(options: CommandOptions, ports: Ports) -> MergedTreeCommand:
 
 @dataclass(frozen=True)
 class MergedTreeCommand:
-    """PASS where a command in a copy of the merged tree ends as expected, else FAIL.
-
-    FAIL beyond a limit as well; ERROR where the environment, or the review's time, is to blame.
-    """
+    """PASS where a command in a copy of the merged tree ends as expected, else FAIL."""
 
     options: CommandOptions
     ports: Ports

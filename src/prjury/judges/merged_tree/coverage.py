@@ -56,10 +56,7 @@ def make(options: CoverageOptions, ports: Ports) -> MergedTreeCoverage:
 
 
 class MergedTreeCoverage(Struct, frozen=True):
-    """PASS where the coverage that an earlier tier has measured is what is asked, else FAIL.
-
-    Without a report of the base it abstains, ``no_baseline``; ERROR without one of the change.
-    """
+    """PASS where the coverage that an earlier tier has measured is what is asked, else FAIL."""
 
     options: CoverageOptions
     ports: Ports

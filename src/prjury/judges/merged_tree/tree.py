@@ -12,7 +12,7 @@ from msgspec import Struct
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.context import PullRequestContext
-from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
+from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.files import (
     Kind,
     decode_text,
@@ -50,11 +50,7 @@ def judge_tree(context: PullRequestContext, decide: Callable[[str], Judgment]) -
 def read_merged_lines(
     file: FileChange, blobs: Mapping[str, str], repository: Repository
 ) -> Mapping[int, str]:
-    """Return the added lines of a file by their numbers in the merged tree.
-
-    None are known of a file that is not read, or that both sides change and that is very long. The
-    blobs are those of the merged tree by path.
-    """
+    """Return the added lines by their numbers in the merged tree; none of what cannot be told."""
     added = {line.new: line.text for line in file.added_lines if line.new is not None}
     merged, head = blobs.get(file.path), file.new_blob
     if merged == head or merged is None or head is None:

@@ -34,13 +34,10 @@ DETECT = "auto"
 class BuildJudge:
     """PASS where the workspace builds and its tests pass, else FAIL with places and messages.
 
-    ``BuildJudge("make test")``, ``BuildJudge.maven("clean", "verify")``,
-    ``BuildJudge.gradle("test")``, and ``BuildJudge.detect()``, which finds every build that a
-    review would find. It builds where the work lies, so that what it writes, such as a coverage
-    report, is there afterwards. ABSTAIN ``not_applicable`` where there is nothing to build,
-    ``no_build_system`` where nothing says how; ERROR where the environment is to blame. ValueError
-    for arguments that make no sense.
-    The timeout, in seconds, is that of all builds together.
+    ``BuildJudge("make test")``, or as ``maven``, ``gradle`` and ``detect`` make it. It builds where
+    the work lies, so that reports are there afterwards; the timeout, in seconds, is that of all
+    builds together. ABSTAIN ``not_applicable`` where there is nothing to build,
+    ``no_build_system`` where nothing says how; ERROR where the environment is to blame.
     """
 
     command: str | Sequence[str] = DETECT

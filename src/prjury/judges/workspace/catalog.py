@@ -10,9 +10,14 @@ import msgspec
 from msgspec import Meta, Struct
 
 from prjury.errors import UsageError, did_you_mean
-from prjury.judges.files.judges import ClassVersionJudge, SemanticComparisonJudge, SupersetJudge
+from prjury.judges.files.judges import (
+    ClassVersionJudge,
+    FileContentJudge,
+    FileExistsJudge,
+    SemanticComparisonJudge,
+    SupersetJudge,
+)
 from prjury.judges.workspace.build import BuildJudge
-from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext

@@ -1,7 +1,4 @@
-"""The coverage judge: enough of the code is covered, and no less than before.
-
-Percentages are compared as exact fractions: 80 to 75 is a drop of 5, whatever floats make of it.
-"""
+"""The coverage judge: enough is covered, and no less than before, by exact fractions."""
 
 from __future__ import annotations
 
@@ -32,16 +29,11 @@ _FULL = 100
 class CoverageJudge:
     """PASS where a coverage report of the workspace holds what is asked, else FAIL.
 
-    ``CoverageJudge(minimum=80)`` finds the report, or those of several modules, by the usual names.
-    Without a ``mode`` everything that is named is asked for. ``floor`` asks for the minimum,
-    ``preserved`` for no drop below the baseline but ``max_drop``, ``improved`` for more than the
-    baseline. ABSTAIN ``no_baseline`` where neither the judge nor the context's
-    ``metadata["baseline_coverage"]`` has one; ERROR where something cannot be read. ValueError or
-    TypeError for options that make no sense.
-
-    Args:
-        report: a report, or a directory that holds some, relative to the workspace.
-        minimum, baseline: percent, 0..100; ``max_drop`` in percentage points.
+    Without a ``mode`` everything that is named is asked for: a ``minimum``, and no drop below the
+    ``baseline`` (both in percent) but ``max_drop`` points. ``floor`` asks for the minimum alone,
+    ``improved`` for more than the baseline, which ``metadata["baseline_coverage"]`` of the context
+    may hold; ABSTAIN ``no_baseline`` without. ERROR where something cannot be read. A directory
+    ``report`` is searched for the usual names. ValueError for options that make no sense.
     """
 
     report: str | os.PathLike[str] = "."
@@ -199,7 +191,6 @@ def _gain(current: Fraction, before: Fraction) -> Fraction:
 
 
 def _exact(number: float | Fraction) -> Fraction:
-    """Return the number as it is written, so that 74.9 is 749/10."""
     return number if isinstance(number, Fraction) else Fraction(str(number))
 
 

@@ -85,10 +85,7 @@ class CoverageMetrics(Struct, frozen=True):
 
 
 class CoverageReport(Struct, frozen=True):
-    """One report: which lines of files were run, by names that may start from one of the roots.
-
-    ``by_block``: lines without code, such as blank ones, count among those of a block.
-    """
+    """One report by files; their names may start from a root, and blocks count blank lines, too."""
 
     metrics: CoverageMetrics
     files: Mapping[str, Mapping[int, bool]] = {}
@@ -98,8 +95,6 @@ class CoverageReport(Struct, frozen=True):
 
 
 class _Reading:
-    """A report while it is read: what it counts one by one, by metric and file, and its totals."""
-
     def __init__(self, path: Path) -> None:
         self.path = path
         self.count = 0
@@ -116,8 +111,11 @@ class _Reading:
         runs[key] = covered or runs.get(key, False)
 
     def set_total(self, metric: str, covered: int, total: int) -> None:
-        """Note a total if there is anything to count; ValueError for more covered than all."""
-        if total or covered:
+        """Note a total if there is anything to count."""
+        if covered > total:
+            why = f"Its counts contradict each other: {covered} of {total} are covered"
+            raise invalid_report(self.path, why)
+        if total:
             self.totals[metric] = CoverageCounter(covered, total - covered)
 
     def finish(self, *, by_block: bool = False) -> CoverageReport:
@@ -136,9 +134,10 @@ def read_jacoco(path: Path) -> CoverageReport:
     for element, above in walk_elements(path, "report"):
         if element.tag == "counter" and len(above) == 1:
             covered, missed = _read_numbers(path, element, "covered", "missed")
-            if not element.get("type"):
+            metric = element.get("type", "").lower()
+            if not metric:
                 raise invalid_report(path, "A counter has no type")
-            reading.set_total(element.get("type", "").lower(), covered, covered + missed)
+            reading.set_total(metric, covered, covered + missed)
         elif element.tag == "line" and above[-1].tag == "sourcefile":
             number, missed, covered = _read_numbers(path, element, "nr", "mi", "ci")
             if missed + covered:  # a line with no instruction is none
@@ -244,10 +243,7 @@ _BLOCK = re.compile(
 
 
 def read_go_profile(path: Path) -> CoverageReport:
-    """Read a cover profile of Go; its metric ``line`` counts statements, as Go itself does.
-
-    A block that several test binaries name was run if any of them ran it.
-    """
+    """Read a cover profile of Go; its metric ``line`` counts statements, as Go itself does."""
     reading = _Reading(path)
     blocks: dict[tuple[str, str], tuple[int, bool]] = {}
     for number, line in enumerate(read_lines(path)):
@@ -292,7 +288,7 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
         _refuse_several(place, files, "coverage reports")
     if not files:
         raise missing_report(place)
-    return [_read_report(file, _find_reader(file)) for file in files]
+    return [_find_reader(file)(file) for file in files]
 
 
 def parse_coverage(path: str | os.PathLike[str]) -> CoverageMetrics:
@@ -312,14 +308,7 @@ def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
     files = _find_jacoco(place)
     if not files:
         raise missing_report(place / "target/site/jacoco/jacoco.xml")
-    return CoverageMetrics.total(_read_report(file, read_jacoco).metrics for file in files)
-
-
-def _read_report(path: Path, read: Callable[[Path], CoverageReport]) -> CoverageReport:
-    try:
-        return read(path)
-    except ValueError as error:
-        raise invalid_report(path, f"Its counts contradict each other: {error}") from error
+    return CoverageMetrics.total(read_jacoco(file).metrics for file in files)
 
 
 def _find_jacoco(place: Path) -> list[Path]:
@@ -342,7 +331,6 @@ def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
 
 
 def _find_reader(path: Path) -> Callable[[Path], CoverageReport]:
-    """Choose the reader of a report by its beginning."""
     with open_report(path) as file:
         beginning = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()
     if beginning.startswith(b"mode:"):

@@ -83,10 +83,7 @@ def patterns_judge(
     baseline: str | None = None,
     write_baseline: str | None = None,
 ) -> FunctionJudge[JudgmentContext]:
-    """Make the judge of version patterns; ``metadata["scope"]["left_out"]`` holds unread paths.
-
-    With ``write_baseline``, a file in the directory, all findings are written there and pass.
-    """
+    """Make the judge of version patterns; with ``write_baseline`` it writes all findings there."""
     if write_baseline and baseline:
         raise UsageError(
             "baseline and write_baseline cannot be given together",
@@ -154,7 +151,6 @@ def _make_judge(
 
 
 def _ask_of_work(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Ask:
-    """Ask if the work in the workspace reaches the goal; ``output`` is what the worker said."""
     inquiry = correctness(all_files, ports.redact, options.threshold)
 
     def ask(context: JudgmentContext) -> Judgment:
@@ -173,7 +169,6 @@ def _ask_of_answer(
     answer: str | None = None,
     question: str | None = None,
 ) -> _Ask:
-    """Ask about an answer by files of the workspace; of the agent's own answer if none is named."""
     runs = QuestionOptions(**asking).runs
 
     def ask(work: JudgmentContext) -> Judgment:
@@ -194,10 +189,7 @@ def _ask_of_lines(
     options: QuestionOptions,
     ports: Ports,
 ) -> _Ask:
-    """Ask a judge of pull requests about a directory, every line of which counts as added.
-
-    Instructions to judges that the directory itself holds are not heard: it is the work.
-    """
+    """Ask a judge of pull requests; instructions that the directory itself holds are not heard."""
 
     def ask(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)

@@ -1,8 +1,4 @@
-"""The workspace: a directory whose content is judged.
-
-The directory's author is not trusted: no path and no link may lead out of it, and nothing is opened
-but regular files of a bounded size.
-"""
+"""The workspace, whose author is not trusted: no path leads out, and no read is endless."""
 
 from __future__ import annotations
 

@@ -45,10 +45,7 @@ LIMITS = {
 
 
 def make_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
-    """Make a shell for commands that the operator names; it hands on nothing that may be secret.
-
-    A command means what it means in the terminal of its user: nothing is kept off the PATH.
-    """
+    """Make a shell for commands that the operator names, with the PATH, and without secrets."""
     variables = read_environment() if environ is None else environ
     return ContainedShell(variables, own_prefix=Path(os.devnull))
 
@@ -62,12 +59,10 @@ def read_environment() -> Mapping[str, str]:
 class CommandJudge:
     """PASS where a command in the workspace ends with the expected exit code, else FAIL.
 
-    ``CommandJudge("make test")``, ``CommandJudge(["go", "vet", "./..."], timeout=60)``. FAIL as
-    well where it takes longer than its ``timeout``, or exceeds a limit of the shell. ERROR where
-    there is no such program, or the vote that it is part of ends before its own time does.
-    ValueError for an empty command and the like.
-    The command is one line for ``/bin/sh``, or the program and its arguments; the exit code of an
-    end by a signal is minus its number; the timeout is in seconds.
+    The command is one line for ``/bin/sh``, or a program and its arguments; the exit code of an
+    end by a signal is minus its number. FAIL as well beyond its ``timeout``, in seconds, or a limit
+    of the shell. ERROR without such a program, or where the vote ends earlier. ValueError for an
+    empty command and the like.
     """
 
     command: str | Sequence[str]
@@ -189,10 +184,7 @@ _MAVEN_FLAGS = ("-q", "-B", "-ntp", "--fail-at-end")
 
 
 class MavenTests(Struct, frozen=True):
-    """The outcome of a project's tests, as the reports of this run count them, skipped ones too.
-
-    The caller removes the log. ``stopped`` is the limit it was stopped at, such as ``"timeout"``.
-    """
+    """The outcome of a project's tests by the reports of this run; the caller removes the log."""
 
     command: tuple[str, ...]
     exit_code: int

@@ -1,8 +1,4 @@
-"""Reports that build tools write: found in a directory, and read as XML, as lines or as bytes.
-
-The files come from code that is not trusted: nothing but regular files is opened, sizes and depths
-are capped, nothing outside the document is fetched and no entity is expanded.
-"""
+"""Reports of build tools, which are not trusted: found in a directory, read as XML or lines."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ import pytest
 from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
+from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.catalog import judge_by_name
-from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.context import JudgmentContext

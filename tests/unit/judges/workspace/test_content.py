@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.workspace.content import FileContentJudge
+from prjury.judges.files.judges import FileContentJudge
 from prjury.judges.workspace.files import Kind
 from prjury.jury.judgment import Check, Location
 

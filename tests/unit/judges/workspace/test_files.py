@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from prjury.judges.workspace.content import FileContentJudge, FileExistsJudge
+from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Location, Status
 from prjury.jury.score import BooleanScore
