@@ -18,7 +18,7 @@ from msgspec import Struct
 from prjury.jury.judgment import Status
 from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.report.findings import Finding, findings, number_groups, seat_outcomes
+from prjury.report.findings import Finding, findings, group_findings, seat_outcomes
 from prjury.report.inline import read_markers
 from prjury.report.model import Dismissal, Report, Since
 
@@ -79,12 +79,12 @@ def name_finding(finding: Finding) -> str:
 def write_marker_values(report: Report) -> str:
     """Write the values in the hidden line of a report's comment."""
     groups, room = [], _MOST
-    every = number_groups(findings(report.verdict, report.dismissals))
+    every = group_findings(findings(report.verdict, report.dismissals))
     for group in every:
-        room -= group.count
+        room -= len(group)
         if room < 0:
             break
-        groups.append("+".join(map(name_finding, group.findings)))
+        groups.append("+".join(map(name_finding, group)))
     values = f"findings={','.join(groups)}"
     if len(groups) < len(every):
         values += " more=1"

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from prjury.jury.judgment import Check, Location
-from prjury.report.findings import Finding, Group, Weight, evidence_beyond
+from prjury.report.findings import Finding, Weight, evidence_beyond
 from prjury.report.judge_facts import MergeFacts, PatternFacts, RuleFacts
 from prjury.report.links import Links
 from prjury.report.model import Dismissal, Report
@@ -93,9 +93,9 @@ def view_findings(
     return tuple(views)
 
 
-def view_group(number: int, group: Group, views: Mapping[int, FindingView]) -> View:
+def view_group(number: int, group: Sequence[Finding], views: Mapping[int, FindingView]) -> View:
     """Return what is shown of a group: what is wrong, once, and its places."""
-    findings = [views[id(finding.check)] for finding in group.findings]
+    findings = [views[id(finding.check)] for finding in group]
     finding = findings[0]
     first = _view_place(finding)
     places = [_view_place(each, first) for each in findings]
@@ -113,8 +113,8 @@ def view_group(number: int, group: Group, views: Mapping[int, FindingView]) -> V
         check=first,
         diff=first.diff,
         rule_url=rule_url(finding.rule.rule) if finding.rule else None,
-        count=group.count,
-        places=tuple(places) if group.count > 1 else (),
+        count=len(group),
+        places=tuple(places) if len(group) > 1 else (),
         dismissed=finding.dismissed,
         whole=finding.is_merge or "\n" in evidence,
     )

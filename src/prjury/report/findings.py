@@ -107,27 +107,14 @@ def _order(finding: Finding) -> tuple[Weight, bool]:
     return finding.weight, finding.check.location is None
 
 
-class Group(Struct, frozen=True):
-    """Findings of one cause: a judge says the same of several places."""
+def group_findings(every: Sequence[Finding]) -> list[tuple[Finding, ...]]:
+    """Group findings of one rule, and of other checks those that say the same.
 
-    findings: tuple[Finding, ...]
-
-    @property
-    def first(self) -> Finding:
-        """The finding that speaks for all of them."""
-        return self.findings[0]
-
-    @property
-    def count(self) -> int:
-        """How many findings these are."""
-        return len(self.findings)
-
-
-def group_findings(found: Iterable[Finding]) -> tuple[Group, ...]:
-    """Group findings of one rule, and of other checks those that say the same."""
+    They stay in the order of `findings`, by which a comment numbers them.
+    """
     groups: dict[tuple[object, ...], list[Finding]] = {}
     rules: dict[tuple[str, str], frozenset[str]] = {}
-    for finding in found:
+    for finding in every:
         check, seat = finding.check, (finding.voice.attempt.name, finding.voice.ballot.judge)
         if seat not in rules:
             facts = PatternFacts.of(finding.voice.judgment)
@@ -135,14 +122,7 @@ def group_findings(found: Iterable[Finding]) -> tuple[Group, ...]:
         message = "" if check.name in rules[seat] else check.message
         key = (finding.weight, seat, check.name, message, finding.dismissal)
         groups.setdefault(key, []).append(finding)
-    return tuple(Group(tuple(group)) for group in groups.values())
-
-
-def number_groups(every: Sequence[Finding]) -> tuple[Group, ...]:
-    """Return the groups of all findings, in the order of the numbers that a comment gives them."""
-    blockers = group_findings(each for each in every if each.weight is Weight.MUST_FIX)
-    others = group_findings(each for each in every if each.weight is not Weight.MUST_FIX)
-    return (*blockers, *others)
+    return [tuple(group) for group in groups.values()]
 
 
 def select_checks(judgment: Judgment) -> tuple[Check, ...]:

@@ -26,7 +26,6 @@ BASE_BROKEN = "base_broken"
 TESTS_VANISHED = "tests_vanished"
 FAILURES_IGNORED, NO_COMPARISON = "failures_ignored", "no_comparison"
 
-_KIND = "facts"
 _MOST_REFERENCES = 2
 
 
@@ -227,8 +226,24 @@ class TestFacts(Facts, frozen=True):
         return values
 
 
+class KindFacts(Facts, frozen=True, omit_defaults=True):
+    """Facts that are known by their key ``facts``."""
+
+    KIND: ClassVar = ""
+
+    @classmethod
+    def of(cls, judgment: Judgment) -> Self | None:
+        """Read the facts of a judgment; None where it is about something else."""
+        data = judgment.metadata
+        return cls.from_metadata(data) if data.get("facts") == cls.KIND else None
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Return the facts as JSON."""
+        return {"facts": self.KIND, **super().to_metadata()}
+
+
 class BuildFacts(
-    Facts,
+    KindFacts,
     frozen=True,
     omit_defaults=True,
     rename={"origin": "from", "settings": "test_settings", "failures": "failure_counts"},
@@ -254,22 +269,16 @@ class BuildFacts(
     #: if that is not known.
     tested_base: str | None = None
 
-    @classmethod
-    def of(cls, judgment: Judgment) -> Self | None:
-        """Read the facts of a judgment; None where it is not about a build."""
-        data = judgment.metadata
-        return cls.from_metadata(data) if data.get(_KIND) == cls.KIND else None
-
     def to_metadata(self) -> dict[str, Any]:
         """Return the facts as JSON; what is not known has no key."""
-        values = {_KIND: self.KIND, **msgspec.to_builtins(self)}
+        values = super().to_metadata()
         if self.failures is not None:
             values |= {"compared": self.compared, "test_files": self.test_files}
             values["tests"] = self.tests.to_metadata() if self.tests else None
         return values
 
 
-class MergeFacts(Facts, frozen=True, omit_defaults=True):
+class MergeFacts(KindFacts, frozen=True, omit_defaults=True):
     """How the change comes onto its base."""
 
     KIND: ClassVar = "merge"
@@ -277,16 +286,6 @@ class MergeFacts(Facts, frozen=True, omit_defaults=True):
     #: Where a rebase stopped: ``sha``, ``subject``, ``place`` (``commit 2 of 5``).
     stopped_at: dict[str, str] = {}
     unparsed: tuple[LeftOut, ...] = ()
-
-    @classmethod
-    def of(cls, judgment: Judgment) -> Self | None:
-        """Read the facts of a judgment; None where it is not about a merge."""
-        data = judgment.metadata
-        return cls.from_metadata(data) if data.get(_KIND) == cls.KIND else None
-
-    def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
-        return {_KIND: self.KIND, **super().to_metadata()}
 
 
 class RuleFacts(Facts, frozen=True, rename={"suppression": "silence"}):

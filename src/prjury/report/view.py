@@ -28,8 +28,8 @@ from prjury.report.findings import (
     SeatOutcome,
     Weight,
     findings,
+    group_findings,
     how_to,
-    number_groups,
     seat_outcomes,
     select_checks,
 )
@@ -127,12 +127,7 @@ def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     for entry in entries:
         paths.setdefault(entry.reason, []).append(entry.path)
     return tuple(
-        View(
-            reason=reason,
-            count=len(names),
-            paths=tuple(names),
-        )
-        for reason, names in paths.items()
+        View(reason=reason, count=len(names), paths=tuple(names)) for reason, names in paths.items()
     )
 
 
@@ -149,10 +144,10 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     by_check = {id(view.check): view for view in views}
     groups = [
         (group, view_group(number, group, by_check))
-        for number, group in enumerate(number_groups(every), start=1)
+        for number, group in enumerate(group_findings(every), start=1)
     ]
-    must_fix = [view for group, view in groups if group.first.weight is Weight.MUST_FIX]
-    should_look = [view for group, view in groups if group.first.weight is not Weight.MUST_FIX]
+    must_fix = [view for group, view in groups if group[0].weight is Weight.MUST_FIX]
+    should_look = [view for group, view in groups if group[0].weight is not Weight.MUST_FIX]
     blockers = sum(view.weight is Weight.MUST_FIX for view in views)
     rules: dict[str, RuleFacts] = {}
     for view in views:
