@@ -28,11 +28,11 @@ from prjury.judges.workspace.files import (
     Kind,
     Workspace,
     check_path,
+    find_reports,
     judge_or_error,
     open_regular,
     unreadable,
 )
-from prjury.judges.workspace.reports import find_reports
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location

@@ -18,7 +18,7 @@ from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports
-from prjury.judges.workspace.reports import invalid_report, large_report, walk_elements
+from prjury.judges.workspace.files import invalid_report, large_report, walk_elements
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
@@ -74,35 +74,26 @@ def _read_results(run: Mapping[str, Any]) -> Iterator[ToolFinding]:
     rules = [rule for part in parts for rule in part.get("rules") or ()]
     by_id = {str(rule["id"]): rule for rule in rules}
     for result in run["results"]:
-        dismissed = any(
-            each.get("status", "accepted") == "accepted"
-            for each in result.get("suppressions") or ()
-        )
-        gone = result.get("baselineState") == "absent"
-        if result.get("kind", "fail") in _NO_FINDINGS or dismissed or gone:
+        states = [each.get("status", "accepted") for each in result.get("suppressions") or ()]
+        gone = "accepted" in states or result.get("baselineState") == "absent"
+        if gone or result.get("kind", "fail") in _NO_FINDINGS:
             continue
         name = str(result.get("ruleId") or (result.get("rule") or {}).get("id") or "")
         index = result.get("ruleIndex", -1)
         by_index = rules[index] if not name and 0 <= index < len(rules) else {}
         rule = by_id.get(name) or by_index
-        yield _read_result(run, result, name or str(rule.get("id", "finding")), rule)
-
-
-def _read_result(
-    run: Mapping[str, Any], result: Mapping[str, Any], name: str, rule: Mapping[str, Any]
-) -> ToolFinding:
-    usual = (rule.get("defaultConfiguration") or {}).get("level", "warning")
-    locations: list[Any] = result.get("locations") or [{}]
-    place: Mapping[str, Any] = locations[0].get("physicalLocation") or {}
-    region = place.get("region") or {}
-    return ToolFinding(
-        name,
-        str(result["message"].get("text") or "").strip() or name,
-        _SEVERITIES.get(str(result.get("level", usual)), "error"),
-        _read_path(run, place.get("artifactLocation") or {}),
-        _read_line(region.get("startLine")),
-        _read_line(region.get("endLine")),
-    )
+        name = name or str(rule.get("id", "finding"))
+        usual = (rule.get("defaultConfiguration") or {}).get("level", "warning")
+        place = (result.get("locations") or [{}])[0].get("physicalLocation") or {}
+        region = place.get("region") or {}
+        yield ToolFinding(
+            name,
+            str(result["message"].get("text") or "").strip() or name,
+            _SEVERITIES.get(str(result.get("level", usual)), "error"),
+            _read_path(run, place.get("artifactLocation") or {}),
+            _read_line(region.get("startLine")),
+            _read_line(region.get("endLine")),
+        )
 
 
 def _read_path(run: Mapping[str, Any], location: Mapping[str, Any]) -> str:

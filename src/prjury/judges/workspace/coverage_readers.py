@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.reports import (
+from prjury.judges.workspace.files import (
     find_reports,
     invalid_report,
     large_report,

@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import Workspace, judge_or_error
-from prjury.judges.workspace.reports import walk_elements
+from prjury.judges.workspace.files import Workspace, judge_or_error, walk_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judge import JudgeType

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.reports import (
+from prjury.judges.workspace.files import (
     LARGEST_REPORT,
     find_reports,
     walk_elements,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.git.releases import Releases
-from prjury.judges.merge.conflicts import conflict_messages
+from prjury.judges.merge.judge import conflict_messages
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
 from prjury.report.wording import pluralize
