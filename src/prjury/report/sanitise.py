@@ -122,7 +122,7 @@ def join_lines(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
 
 
 def _cut_text(text: str, limit: int, unseen: int) -> str:
-    if len(text) <= limit and not unseen:
+    if len(text) <= limit + len("… (+9 chars)") and not unseen:
         return text
     at = _boundary(text, min(limit, len(text)))
     return f"{text[:at].rstrip()}… (+{len(text) - at + unseen} chars)"
