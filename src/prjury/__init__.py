@@ -25,14 +25,14 @@ if TYPE_CHECKING:  # the table of public names, which the other branch reads
     from prjury.judges.quality.answers import FaithfulnessJudge as FaithfulnessJudge
     from prjury.judges.quality.answers import HallucinationJudge as HallucinationJudge
     from prjury.judges.quality.rag import RagContext as RagContext
-    from prjury.judges.workspace.build import BuildJudge as BuildJudge
-    from prjury.judges.workspace.build import BuildSuccessJudge as BuildSuccessJudge
     from prjury.judges.workspace.coverage import (
         CoverageImprovementJudge as CoverageImprovementJudge,
     )
     from prjury.judges.workspace.coverage import CoverageJudge as CoverageJudge
     from prjury.judges.workspace.coverage_readers import CoverageMetrics as CoverageMetrics
     from prjury.judges.workspace.coverage_readers import parse_jacoco as parse_jacoco
+    from prjury.judges.workspace.program_judges import BuildJudge as BuildJudge
+    from prjury.judges.workspace.program_judges import BuildSuccessJudge as BuildSuccessJudge
     from prjury.judges.workspace.program_judges import CommandJudge as CommandJudge
     from prjury.judges.workspace.program_judges import run_maven_tests as run_maven_tests
     from prjury.jury.cascade import CascadedJury as CascadedJury

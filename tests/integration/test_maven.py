@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.coverage import CoverageImprovementJudge
 from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_jacoco
-from prjury.judges.workspace.program_judges import MavenTests, run_maven_tests
+from prjury.judges.workspace.program_judges import BuildJudge, MavenTests, run_maven_tests
 from prjury.jury.cascade import CascadedJury, Tier
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Status

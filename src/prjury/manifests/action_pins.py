@@ -51,7 +51,6 @@ def read_pre_commit(content: bytes) -> Manifest:
 
 
 def _make_pin(name: str, ref: str, comment: str, number: int) -> Coordinate:
-    """A repository at a reference; for a commit the version in the comment behind it counts."""
     is_commit = _COMMIT.fullmatch(ref) is not None
     version = _TOLD.search(comment) if is_commit else None
     return Coordinate(

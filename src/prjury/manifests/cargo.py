@@ -88,7 +88,6 @@ def _read_version(value: object) -> str | None:
 
 
 def _list_dependencies(document: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
-    """Section, name and value of each dependency, whatever it is for."""
     for section in _SECTIONS:
         for place in (document, *map(table, table(document, "target").values())):
             for name, value in table(place, section).items():

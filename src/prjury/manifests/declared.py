@@ -33,10 +33,7 @@ class Purpose(StrEnum):
 
 
 class DeclaredDependency(Struct, frozen=True):
-    """A version in a file, by ``group:artifact`` or the name of the property that holds it.
-
-    ``version`` is empty for a commit without a comment; ``written`` is what stands there.
-    """
+    """A version in a file, by ``group:artifact`` or the property that holds it."""
 
     name: str
     version: str
@@ -144,7 +141,6 @@ def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[Decl
 
 
 def _write_name(one: Coordinate) -> str:
-    """A plugin of Gradle is known by its id alone, which is the group."""
     return one.group if one.artifact.endswith(_PLUGIN_ARTIFACT) else str(one)
 
 

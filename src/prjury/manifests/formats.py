@@ -1,7 +1,4 @@
-"""Which files are build files, whose, and who reads them: a visible table; and lock files.
-
-Lock files are large and written by tools; they are read for what they resolve each package to.
-"""
+"""The build files and lock files, their families and readers: a visible table."""
 
 from __future__ import annotations
 
@@ -50,7 +47,6 @@ _MODULES = "node_modules/"
 
 
 def _read_by(pattern: re.Pattern[str], ecosystem: str, sign: str = "") -> Reader:
-    """Make a reader of what a lock file resolves packages to, by name and version."""
 
     def read(content: bytes) -> Manifest:
         entries = pattern.findall(text_of(content))

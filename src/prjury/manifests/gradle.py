@@ -1,8 +1,4 @@
-"""A modest reader of Gradle builds: plugins, dependencies in string notation, version catalogs.
-
-A build script is a program, and programs are not run here. What cannot be read off its text is
-unknown, never guessed.
-"""
+"""A modest reader of Gradle builds: what cannot be read off the text is unknown, never guessed."""
 
 from __future__ import annotations
 
@@ -203,7 +199,6 @@ def _plugin_version(text: str | None, constant: str | None) -> str | None:
 def _flatten(
     entries: Mapping[str, Any], keys: frozenset[str], prefix: str = ""
 ) -> Iterator[tuple[str, Any]]:
-    """Yield entries by dotted names: a table without any of the keys is part of a name."""
     for name, value in entries.items():
         if isinstance(value, dict) and value and not value.keys() & keys:
             yield from _flatten(value, keys, f"{prefix}{name}.")
@@ -267,7 +262,6 @@ def _reference(value: object) -> str:
 
 
 def _find_version(value: object, versions: Mapping[str, Any]) -> str | None:
-    """A version, a reference to one, or a rich version's strictest word."""
     if isinstance(value, dict):
         if "ref" in value:
             return _find_version(versions.get(str(value["ref"])), {})

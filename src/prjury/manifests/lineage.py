@@ -186,7 +186,6 @@ def maven_chain(path: str, shelf: Shelf) -> Chain:
 
 
 def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | None, str | None]:
-    """The parent's path if it is in the tree, else a note unless its coordinates say it all."""
     parent = manifest.parent
     if parent is None:
         return None, None

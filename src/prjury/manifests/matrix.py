@@ -1,7 +1,4 @@
-"""Expressions of GitHub's workflows, and the rows of a job's matrix, as far as files decide them.
-
-Nothing is known of the run: an expression about it is `UNKNOWN`, and so is what depends on it.
-"""
+"""Expressions of GitHub's workflows, and rows of matrices; what only a run tells is `UNKNOWN`."""
 
 from __future__ import annotations
 
@@ -181,7 +178,6 @@ def _compute(node: ast.expr, context: ExpressionContext) -> Any:  # noqa: ANN401
 
 
 def _join(is_or: bool, left: object, right: object) -> object:  # noqa: FBT001 - a sign
-    """Join two values by ``||`` or ``&&``, one of which may decide alone."""
     if left is UNKNOWN:
         return right if right is not UNKNOWN and bool(right) is is_or else UNKNOWN
     return right if bool(left) is not is_or else left

@@ -17,10 +17,7 @@ _ROLES = tuple(Role)
 
 @dataclass(frozen=True, slots=True)
 class DeclaredVersion:
-    """A coordinate with its properties resolved; no version if it is managed elsewhere.
-
-    The level is 0 for the module's own build file, 1 for its parent, and so on.
-    """
+    """A coordinate with its properties resolved; level 0 is the module's own file, 1 its parent."""
 
     group: str
     artifact: str
@@ -113,7 +110,6 @@ class ManifestModule:
         return truths.pop() if len(truths) == 1 else Truth.UNKNOWN
 
     def _may_declare(self, requirement: Requirement) -> bool:
-        """Return true if a build file of this family could be what declares it."""
         ecosystem = requirement.ecosystem
         key = f"runtime:{requirement.artifact}" if ecosystem == "runtime" else ecosystem
         return not self.family or FAMILIES.get(key, self.family) == self.family
@@ -137,11 +133,7 @@ class ManifestModule:
 
 
 class Sides(Struct, frozen=True):
-    """The module of a file as the pull request leaves it, and as the base has it.
-
-    Both are the same where it changes nothing about it. Where it adds the module (``fresh``), in a
-    directory of its own, the base is the module above it.
-    """
+    """The module of a file in the head and in the base; for a ``fresh`` one the module above it."""
 
     head: ManifestModule
     base: ManifestModule

@@ -65,7 +65,6 @@ def read_package_json(content: bytes) -> PackageJson:
 
 
 def _list_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Section, name and version of each dependency, whatever it is for."""
     for section in _SECTIONS:
         for name, version in table(document, section).items():
             if isinstance(version, str):

@@ -131,7 +131,6 @@ class _Borders(Struct, frozen=True):
         return _Place(head, base, fresh=True)
 
     def _is_fresh(self, build_file: str) -> bool:
-        """Return true if a build file that is new begins a module rather than cuts into one."""
         kind = format_of(build_file)
         directory = project_directory_of(build_file)
         loose = kind is not None and kind.loose

@@ -30,10 +30,7 @@ _DESCRIBING = frozenset({"project", "build-system", "dependency-groups"})
 
 
 class PyProject(Manifest, frozen=True):
-    """A ``pyproject.toml``; ``members`` are of uv's workspace.
-
-    It ``is_described`` if it is about a project; uv installs those ``installed`` without asking.
-    """
+    """A ``pyproject.toml``; ``members`` are of uv's workspace, which takes the ``installed``."""
 
     is_project: bool = False
     is_described: bool = False
@@ -104,7 +101,6 @@ def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
-    """List the project's own dependencies; Poetry's table adds what that does not version."""
     own = _read_list(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen)
     names = {each.artifact for each in own if each.version}
     poetry = _poetry(table(document, "tool", "poetry", "dependencies"), seen)
@@ -183,7 +179,6 @@ def _poetry(
 
 
 def _poetry_version(value: object) -> str | None:
-    """A constraint, or a table with one; None where any version will do."""
     version = word(value.get("version") if isinstance(value, dict) else value)
     return None if version is None or version.strip() == "*" else version
 

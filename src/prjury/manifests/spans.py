@@ -34,10 +34,7 @@ def trim(version: Numbers) -> Numbers:
 
 
 class VersionSpan(Struct, frozen=True):
-    """Versions from ``low`` (included) to ``high`` (excluded, None for no end).
-
-    ``(4, 0)`` is a bound right above version 4, as versions have no trailing zeros.
-    """
+    """Versions from ``low`` to below ``high``, if it ends; ``(4, 0)`` is right above version 4."""
 
     low: Numbers = (0,)
     high: Numbers | None = None
@@ -167,7 +164,6 @@ def _comparator(operator: str, partial: str) -> VersionSpan:
 
 
 def _numbers(partial: str) -> Numbers:
-    """The numbers before the first ``x``; none for ``*``."""
     version: list[int] = []
     for part in partial.split("."):
         if not part.isdigit():
@@ -201,18 +197,10 @@ def _clause(text: str) -> VersionSpan | None:
         return None
     operator, version, suffix = match[1], _split_numbers(match[2]), match[3].strip()
     if suffix == ".*":
-        return {"": starting, "==": starting, "!=": _any}.get(operator, _none)(version)
+        return {"": starting(version), "==": starting(version), "!=": VersionSpan()}.get(operator)
     if not _SUFFIX.fullmatch(suffix):
         return None
     return _OPERATORS[operator](version)
-
-
-def _any(_: Numbers) -> VersionSpan | None:
-    return VersionSpan()
-
-
-def _none(_: Numbers) -> VersionSpan | None:
-    return None
 
 
 def _compatible(version: Numbers) -> VersionSpan | None:
@@ -241,7 +229,7 @@ _BOUNDS: Mapping[str, Callable[[Numbers], VersionSpan]] = {
 _OPERATORS: Mapping[str, Callable[[Numbers], VersionSpan | None]] = {
     **_BOUNDS,
     **dict.fromkeys(("", "==", "==="), pin),
-    "!=": _any,
+    "!=": lambda _: VersionSpan(),
     "~=": _compatible,
     ">": lambda version: VersionSpan((*trim(version), 0)),
     "<=": lambda version: VersionSpan((0,), (*trim(version), 0)),
@@ -277,7 +265,6 @@ def _split_numbers(dotted: str) -> Numbers:
 
 
 def _span_of_ordered_ranges(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
-    """The smallest span around Maven's ranges; ``[4.0]`` is exactly that version."""
     _, low_text, _, _, _ = ranges[0]
     opening, last_low, comma, high_text, closing = ranges[-1]
     low = numbers(low_text) if low_text else (0,)

@@ -187,7 +187,6 @@ class BuildTree:
         return [each for each in included if each in self.blobs and each.endswith(LISTS)]
 
     def _platform(self, path: str, project: str) -> str | None:
-        """The script of a project of Gradle: in the directory of that path, or of that name."""
         above = [directory for directory in _upwards(path) if self._is_root(directory)]
         names = project.strip(":").split(":")
         directory = "/".join([above[0] if above else "", *names]).strip("/")
@@ -254,7 +253,6 @@ def _is_script(path: str) -> bool:
 
 
 def _upwards(path: str) -> Iterator[str]:
-    """The path's directory and those above it, the root as an empty string."""
     directory = posixpath.dirname(path)
     while directory:
         yield directory

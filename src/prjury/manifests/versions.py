@@ -33,10 +33,7 @@ class Truth(Enum):
 
 
 class Requirement(Struct, frozen=True):
-    """A dependency or platform that must be declared, in some span of versions or in any.
-
-    Names may hold ``*``; no ecosystem stands for a requirement that always holds.
-    """
+    """A dependency or platform to be declared, in a span or any; names may hold ``*``."""
 
     ecosystem: str
     group: str

@@ -238,7 +238,6 @@ def _read_texts(value: object) -> dict[str, str]:
 
 
 def _read_inputs(value: object) -> dict[str, str]:
-    """Read the inputs of a workflow or an action, with their defaults."""
     inputs = _mapping(value).items()
     return {str(name): _read_text(_mapping(item).get("default")) for name, item in inputs}
 

@@ -27,14 +27,13 @@ from prjury.judges.workspace.files import (
     FileTree,
     Kind,
     Workspace,
+    WorkspaceJudge,
     check_path,
     find_reports,
-    judge_or_error,
     open_regular,
     unreadable,
 )
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import BooleanScore, NumericalScore
 from prjury.manifests.manifest import ManifestError
@@ -44,7 +43,7 @@ _MOST_LINES, _WIDEST_LINE = 40, 160
 
 
 @dataclass(frozen=True)
-class SemanticComparisonJudge:
+class SemanticComparisonJudge(WorkspaceJudge):
     """PASS where each expected file is in the workspace and means the same, else FAIL.
 
     Source code is compared by the leaves of its syntax tree, ``pom.xml`` as a project, XML, JSON,
@@ -60,18 +59,14 @@ class SemanticComparisonJudge:
     meaning: ClassVar[Meaning | None] = None
     name: str = "semantic"
     description: str = "the files mean what is expected"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         check_path(self.expected)
         if self.path is not None:
             check_path(self.path)
 
-    def judge(self, context: JudgmentContext, /) -> Judgment:
+    def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         """Compare the files."""
-        return judge_or_error(lambda: self._compare_files(Workspace.of(context)))
-
-    def _compare_files(self, workspace: Workspace) -> Judgment:
         place = Path(os.path.realpath(self.expected))
         path = self.path or (place.name if place.is_file() else ".")
         checks = []
@@ -111,6 +106,7 @@ class SemanticComparisonJudge:
 class TextComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as words: blanks and empty lines do not matter."""
 
+    _: KW_ONLY
     name: str = "text-comparison"
     meaning = split_words
 
@@ -119,6 +115,7 @@ class TextComparisonJudge(SemanticComparisonJudge):
 class SyntaxComparisonJudge(SemanticComparisonJudge):
     """The same, for source code alone; ERROR ``not_comparable`` for a language without a parser."""
 
+    _: KW_ONLY
     name: str = "syntax-comparison"
 
     def _check_text(self, path: str, expected: str, text: str) -> Check:
@@ -132,6 +129,7 @@ class SyntaxComparisonJudge(SemanticComparisonJudge):
 class XmlComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as XML."""
 
+    _: KW_ONLY
     name: str = "xml-comparison"
     meaning = read_xml_text
 
@@ -140,6 +138,7 @@ class XmlComparisonJudge(SemanticComparisonJudge):
 class PomComparisonJudge(SemanticComparisonJudge):
     """The same, with every file compared as a Maven project."""
 
+    _: KW_ONLY
     name: str = "pom-comparison"
     meaning = read_pom_meaning
 
@@ -148,6 +147,7 @@ class PomComparisonJudge(SemanticComparisonJudge):
 class SupersetJudge(SemanticComparisonJudge):
     """PASS where the workspace holds every line of the expected files, in their order."""
 
+    _: KW_ONLY
     name: str = "superset-diff"
     description: str = "the files hold at least the expected lines"
 
@@ -200,7 +200,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True)
-class ClassVersionJudge:
+class ClassVersionJudge(WorkspaceJudge):
     """PASS where every class below a directory of the workspace runs on a Java release, else FAIL.
 
     With ``exactly``, each has to be compiled for just that release. Archives are not looked into.
@@ -212,7 +212,6 @@ class ClassVersionJudge:
     _: KW_ONLY
     name: str = "class-version"
     description: str = "the classes run on the Java release"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         if isinstance(self.release, bool) or not isinstance(self.release, int):
@@ -221,11 +220,8 @@ class ClassVersionJudge:
             raise ValueError(f"there is no Java release {self.release}")
         check_path(self.path)
 
-    def judge(self, context: JudgmentContext, /) -> Judgment:
+    def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         """Read the version of each class."""
-        return judge_or_error(lambda: self._judge_classes(Workspace.of(context)))
-
-    def _judge_classes(self, workspace: Workspace) -> Judgment:
         place = workspace.locate(self.path)
         files = find_reports(place, "*.class", everywhere=True) if place.is_dir() else []
         if not files:
@@ -276,24 +272,19 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
-class FileExistsJudge:
+class FileExistsJudge(WorkspaceJudge):
     """PASS where the path is a regular file of the workspace, or leads to one; else FAIL."""
 
     path: str | os.PathLike[str]
     _: KW_ONLY
     name: str = "file-exists"
     description: str = "the file is there"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "path", check_path(self.path))
 
-    def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Look for the file, or into it."""
-        return judge_or_error(lambda: self.look(Workspace.of(context)))
-
-    def look(self, tree: FileTree) -> Judgment:
-        """Judge these files; raises CannotJudgeError where there can be no judgment."""
+    def judge_in(self, tree: FileTree, _context: JudgmentContext | None = None) -> Judgment:
+        """Look for the file, or into it; the files may be those of a commit."""
         path = os.fspath(self.path)
         check = self._check_file(tree, path, tree.kind(path))
         make = Judgment.passed if check.passed else Judgment.failed

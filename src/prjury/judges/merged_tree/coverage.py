@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace as copy
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
@@ -19,7 +21,7 @@ from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports
-from prjury.judges.workspace.coverage import CoverageJudge, format_percent
+from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import (
     CoverageCounter,
     CoverageMetrics,
@@ -27,8 +29,7 @@ from prjury.judges.workspace.coverage_readers import (
     read_coverage,
 )
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Check, Judgment, Location, Severity
-from prjury.jury.score import NumericalScore
+from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.policy.seats import CoverageOptions
 from prjury.ports import Ports
 from prjury.report.wording import join_words, pluralize
@@ -109,8 +110,7 @@ class MergedTreeCoverage(Struct, frozen=True):
             for file in files
             if file.kind is FileKind.SOURCE and not file.exempt and file.path not in coverage
         ]
-        minimum, report = self.options.minimum or 0.0, self.options.report
-        return decide_added(coverage, minimum, report, unmeasured)
+        return decide_added(self.measure, coverage, unmeasured)
 
 
 #: The added lines of files by their numbers.
@@ -154,40 +154,31 @@ def _find_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> 
 
 
 def decide_added(
-    coverage: AddedCoverage, minimum: float, report: str, unmeasured: Sequence[str]
+    measure: CoverageJudge, coverage: AddedCoverage, unmeasured: Sequence[str]
 ) -> Judgment:
     """Return PASS, FAIL or ABSTAIN for the added lines; no report names the unmeasured files."""
     names = join_words([visible(path) for path in unmeasured])
-    gap = f"{visible(report)} knows nothing of {names}" if unmeasured else ""
+    gap = f"{visible(os.fspath(measure.report))} knows nothing of {names}" if unmeasured else ""
     runs = [run for lines in coverage.values() for run in lines.values()]
     if not runs and gap:
         return Judgment.abstained(f"no added line was measured: {gap}", "not_measured")
     if not runs:
         return Judgment.abstained("no added line is code that counts", "not_applicable")
-    share = Fraction(100 * sum(runs), len(runs))
-    enough = share >= Fraction(str(minimum))
-    words = (
-        f"{format_percent(share)} % of the {len(runs)} added lines are covered, "
-        f"at least {format_percent(minimum)} % is asked for"
-    )
-    checks = [Check("coverage-added-lines", enough, words, Location(report))]
-    checks += _list_uncovered(coverage, "warning" if enough else "error")
+    counter = CoverageCounter(sum(runs), len(runs) - sum(runs))
+    subject = f"coverage of the {pluralize(len(runs), 'added line')}"
+    judgment = measure.decide(counter, subject=subject)
+    enough, words = judgment.status is Status.PASS, judgment.reasoning
+    checks = [*judgment.checks, *_list_uncovered(coverage, "warning" if enough else "error")]
     if gap:
         checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
         words = f"{words}; {gap}"
-    metadata = {
-        "report": report,
+    more = {
         "mode": "added_lines",
-        "percent": float(share),
-        "covered": sum(runs),
-        "missed": len(runs) - sum(runs),
-        "minimum": minimum,
         "unmeasured": list(unmeasured),
-        "summaries": ["coverage-added-lines"],
+        "summaries": ["coverage-minimum"],
     }
-    score = NumericalScore(float(share), 0.0, 100.0)
-    make = Judgment.passed if enough else Judgment.failed
-    return make(words, score=score, checks=checks, metadata=metadata)
+    metadata = {**judgment.metadata, **more}
+    return copy(judgment, reasoning=words, checks=tuple(checks), metadata=metadata)
 
 
 def _list_uncovered(coverage: AddedCoverage, severity: Severity) -> Sequence[Check]:

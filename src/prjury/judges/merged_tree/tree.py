@@ -178,4 +178,6 @@ class MergedTreeJudge(Struct, frozen=True):
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Look at the tree."""
         repository = self.repository
-        return judge_tree(context, lambda tree: self.files.look(CommittedTree.of(tree, repository)))
+        return judge_tree(
+            context, lambda tree: self.files.judge_in(CommittedTree.of(tree, repository))
+        )

@@ -17,9 +17,8 @@ from prjury.judges.files.judges import (
     SemanticComparisonJudge,
     SupersetJudge,
 )
-from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.program_judges import CommandJudge
+from prjury.judges.workspace.program_judges import BuildJudge, CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 from prjury.jury.judgment import Severity

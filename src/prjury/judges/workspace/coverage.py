@@ -10,9 +10,8 @@ from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage
-from prjury.judges.workspace.files import Workspace, check_path, judge_or_error
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path
 from prjury.jury.context import JudgmentContext
-from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import NumericalScore, finite
 from prjury.snapshot.model import printable, visible
@@ -26,7 +25,7 @@ _FULL = 100
 
 
 @dataclass(frozen=True)
-class CoverageJudge:
+class CoverageJudge(WorkspaceJudge):
     """PASS where a coverage report of the workspace holds what is asked, else FAIL.
 
     Without a ``mode`` everything that is named is asked for: a ``minimum``, and no drop below the
@@ -45,7 +44,6 @@ class CoverageJudge:
     _: KW_ONLY
     name: str = "coverage"
     description: str = "enough of the code is covered by tests"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "report", check_path(self.report))
@@ -72,19 +70,19 @@ class CoverageJudge:
         """Return true if a baseline is needed."""
         return self.mode in {"preserved", "improved"} or self.max_drop is not None
 
-    def judge(self, context: JudgmentContext, /) -> Judgment:
+    def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
         """Read the report, and decide."""
-        return judge_or_error(lambda: self._judge_report(Workspace.of(context), context))
-
-    def _judge_report(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
         baseline = _find_baseline(context) if self.compares and self.baseline is None else None
         metrics = parse_coverage(workspace.locate(os.fspath(self.report)))
         return self.decide(metrics.counters.get(self.metric), baseline)
 
     def decide(
-        self, counter: CoverageCounter | None, baseline: float | Fraction | None = None
+        self,
+        counter: CoverageCounter | None,
+        baseline: float | Fraction | None = None,
+        subject: str = "",
     ) -> Judgment:
-        """Return the judgment of a report's count, or of none, by a baseline in percent. Pure."""
+        """Return the judgment of a count, or of none, by a baseline in percent. Pure."""
         report = os.fspath(self.report)
         if counter is None:
             return Judgment.errored(
@@ -98,7 +96,8 @@ class CoverageJudge:
         before = None if base is None else _exact(base)
         if base == float(current):
             before = current
-        checks = list(self._compare_counts(current, before, Location(report)))
+        subject = subject or f"{self.metric} coverage"
+        checks = list(self._compare_counts(subject, current, before, Location(report)))
         failed = [check for check in checks if not check.passed]
         words = "; ".join(check.message for check in failed or checks)
         metadata = {
@@ -122,9 +121,9 @@ class CoverageJudge:
         return make(words, score=score, checks=checks, metadata=metadata)
 
     def _compare_counts(
-        self, current: Fraction, before: Fraction | None, place: Location
+        self, subject: str, current: Fraction, before: Fraction | None, place: Location
     ) -> Iterator[Check]:
-        now = f"{self.metric} coverage is {format_percent(current)} %"
+        now = f"{subject} is {format_percent(current)} %"
         if self.minimum is not None:
             words = f"{now}, at least {format_percent(self.minimum)} % is asked for"
             yield Check("coverage-minimum", current >= _exact(self.minimum), words, place)

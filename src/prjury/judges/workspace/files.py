@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, Protocol, TypeAlias
 from xml.etree.ElementTree import Element
@@ -14,6 +15,7 @@ from msgspec import Struct
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
@@ -106,6 +108,24 @@ class Workspace(Struct, frozen=True):
         except OSError as error:
             raise unreadable(visible(path), error.strerror) from error
         return decode_text(content, path)
+
+
+@dataclass(frozen=True)
+class WorkspaceJudge:
+    """A judge of the context's workspace; ERROR where there can be no judgment."""
+
+    _: KW_ONLY
+    name: str = ""
+    description: str = ""
+    type: JudgeType = JudgeType.DETERMINISTIC
+
+    def judge(self, context: JudgmentContext, /) -> Judgment:
+        """Look into the workspace, and decide."""
+        return judge_or_error(lambda: self.judge_in(Workspace.of(context), context))
+
+    def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
+        """Judge this workspace; raises CannotJudgeError where there can be no judgment."""
+        raise NotImplementedError
 
 
 def open_regular(real: Path) -> BinaryIO:

@@ -1,33 +1,42 @@
-"""Judges that run programs in a directory: any command, and the tests of a Maven project."""
+"""Judges that run programs in a directory: any command, its builds, the tests of Maven."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import re
+import shlex
 import signal
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
 from msgspec import Struct
 
 from prjury.deadline import Deadline
-from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.files import Workspace, judge_or_error, walk_elements
+from prjury.errors import CannotJudgeError, SourceError
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, walk_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
-from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import BooleanScore, finite
-from prjury.ports import Progress, Shell, SilentProgress
+from prjury.ports import Ports, Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import printable, visible
 
+if TYPE_CHECKING:
+    from prjury.judges.builds.evidence import Run
+    from prjury.judges.builds.plan import BuildPlan
+    from prjury.policy.tiers import BuildOptions
+
 #: Seconds that a command may take by default.
 TIMEOUT = 600.0
+#: Builds are found by the files of the directory.
+DETECT = "auto"
 
 _LONGEST_COMMAND = 200
 _NOT_FOUND = 127
@@ -55,7 +64,7 @@ def read_environment() -> Mapping[str, str]:
 
 
 @dataclass(frozen=True)
-class CommandJudge:
+class CommandJudge(WorkspaceJudge):
     """PASS where a command in the workspace ends with the expected exit code, else FAIL.
 
     The command is one line for ``/bin/sh``, or a program and its arguments; the exit code of an
@@ -72,7 +81,6 @@ class CommandJudge:
     progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
     name: str = "command"
     description: str = "a command in the workspace ends as expected"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
     def __post_init__(self) -> None:
         words = (self.command,) if isinstance(self.command, str) else tuple(self.command)
@@ -86,11 +94,8 @@ class CommandJudge:
             raise ValueError(f"an exit code is 0..255, or minus a signal, not {self.exit_code!r}")
         _check_timeout(self.timeout)
 
-    def judge(self, context: JudgmentContext, /) -> Judgment:
+    def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         """Run the command, and wait for its end."""
-        return judge_or_error(lambda: self._run_in(Workspace.of(context)))
-
-    def _run_in(self, workspace: Workspace) -> Judgment:
         command = ShellCommand(self.command, workspace.root, self.shell.environment())
         own, vote = Deadline.after(self.timeout), patience(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
@@ -254,3 +259,114 @@ def _count_outcomes(path: Path) -> Counter[str]:
             kinds = ("failure", "error", "skipped")
             counts[next((kind for kind in kinds if kind in tags), "passed")] += 1
     return counts
+
+
+@dataclass(frozen=True)
+class BuildJudge(WorkspaceJudge):
+    """PASS where the workspace builds and its tests pass, else FAIL with places and messages.
+
+    ``BuildJudge("make test")``, or as ``maven``, ``gradle`` and ``detect`` make it. It builds where
+    the work lies, so that reports are there afterwards; the timeout, in seconds, is that of all
+    builds together. ABSTAIN ``not_applicable`` where there is nothing to build,
+    ``no_build_system`` where nothing says how; ERROR where the environment is to blame.
+    """
+
+    command: str | Sequence[str] = DETECT
+    timeout: float = TIMEOUT
+    _: KW_ONLY
+    system: str | None = None
+    goals: tuple[str, ...] = ()
+    shell: Shell = field(default_factory=make_shell, repr=False, compare=False)
+    progress: Progress = field(default_factory=SilentProgress, repr=False, compare=False)
+    name: str = "build"
+    description: str = "the workspace builds and its tests pass"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.command, str):
+            object.__setattr__(self, "command", shlex.join(self.command))
+        _check_timeout(self.timeout)
+        if self.system and self.command != DETECT:
+            raise ValueError("name a command or a system, not both")
+        if self.goals and self.system not in {"maven", "gradle"}:
+            raise ValueError("goals are for Maven and Gradle")
+        self._options()
+
+    @classmethod
+    def maven(cls, *goals: str, timeout: float = TIMEOUT) -> Self:
+        """The Maven build with these goals, by the wrapper if there is one; ``verify`` for none."""
+        return cls(timeout=timeout, system="maven", goals=goals)
+
+    @classmethod
+    def gradle(cls, *tasks: str, timeout: float = TIMEOUT) -> Self:
+        """The Gradle build with these tasks, by the wrapper if there is one; ``build`` for none."""
+        return cls(timeout=timeout, system="gradle", goals=tasks)
+
+    @classmethod
+    def detect(cls, *, timeout: float = TIMEOUT) -> Self:
+        """Every build that the files of the workspace declare."""
+        return cls(timeout=timeout)
+
+    def _options(self) -> BuildOptions:
+        from prjury.policy.load import read_options  # noqa: PLC0415 - it takes its time
+        from prjury.policy.tiers import BuildOptions  # noqa: PLC0415 - the same
+
+        systems = [self.system] if self.system else "auto"
+        return read_options({"command": self.command, "systems": systems}, BuildOptions)
+
+    def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
+        """Build, and read why it failed."""
+        from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
+        from prjury.judges.builds.combine import combine_judgments  # noqa: PLC0415 - as above
+        from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above
+        from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
+        from prjury.judges.builds.workplace import Builder  # noqa: PLC0415 - as above
+        from prjury.report.judge_facts import RunFacts  # noqa: PLC0415 - as above
+
+        try:
+            directory = open_directory(workspace.root)
+        except SourceError as error:
+            return Judgment.errored(str(error), metadata={"reason": error.reason})
+        paths = frozenset(entry.path for entry in directory.entries)
+        ports, options = Ports(directory, self.shell, self.progress), self._options()
+        builds = TreeBuildJudge(options, ports).find_plans(TREE, TREE)
+        if not builds.plans:
+            return self._judge_unbuilt(paths, builds.notes)
+        builder = Builder(ports)
+        own = Deadline.after(self.timeout)
+        deadline = min(own, patience(None) or own, key=lambda deadline: deadline.at)
+
+        def run(plan: BuildPlan) -> Run:
+            with builder.open_directory(directory.root, directory.entries) as place:
+                outcome = place.run_with_reports(plan, options, deadline)
+            if outcome.head.last.stopped == "timeout" and deadline is not own:
+                words = f"`{plan.text}` was stopped, because the vote was over"
+                raise CannotJudgeError(words, reason="timeout")
+            return outcome
+
+        judgments = []
+        for plan in builds.plans:
+            goal_plan = with_goals(plan, self.goals) if self.goals else plan
+            judgments.append(judge_plan(goal_plan, partial(run, goal_plan), paths, options))
+        judgment = combine_judgments(judgments, builds.notes)
+        builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
+        return judgment
+
+    def _judge_unbuilt(self, paths: Iterable[str], notes: Sequence[str]) -> Judgment:
+        from prjury.judges.builds.unbuilt import find_source, usual_command  # noqa: PLC0415 - as above
+
+        more = f" ({'; '.join(notes)})" if notes else ""
+        if self.system:
+            words = f"there is no {self.system} build in the workspace{more}"
+            return Judgment.errored(words, metadata={"reason": "no_build_system"})
+        source = find_source(paths, ())
+        if source is None and not notes:
+            words = "nothing to build: there is no source code that is compiled or tested"
+            return Judgment.abstained(words, "not_applicable")
+        where = f" for {visible(source)}" if source else ""
+        command = usual_command(source or "")
+        words = f"no build system was recognised{where}{more}. Name the command that builds and "
+        return Judgment.abstained(f"{words}tests it, such as `{command}`.", "no_build_system")
+
+
+#: The name by which the judge is known elsewhere.
+BuildSuccessJudge = BuildJudge

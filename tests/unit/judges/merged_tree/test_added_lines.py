@@ -12,6 +12,7 @@ import pytest
 
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.merged_tree.coverage import decide_added, match_coverage
+from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import CoverageMetrics, CoverageReport, read_coverage
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.snapshot.diff import read_patches
@@ -75,7 +76,7 @@ def measure(place: Path, diff: str, minimum: float = 100) -> Judgment:
     added = {"pkg/a.py": {line.new: line.text for line in lines if line.sign == "+" and line.new}}
     reports = read_coverage(place / "coverage.xml")
     coverage = match_coverage(reports, added, TreeFiles(frozenset(["pkg/a.py"])))
-    return decide_added(coverage, minimum, "coverage.xml", ())
+    return decide_added(CoverageJudge("coverage.xml", minimum), coverage, ())
 
 
 def changed(seed: int, place: Path) -> str:
@@ -131,7 +132,7 @@ def test_uncovered_lines_are_findings_with_their_place(tmp_path: Path) -> None:
     judgment = measure(tmp_path, diff, 75)
     assert judgment.status is Status.FAIL
     assert judgment.reasoning == (
-        "25 % of the 4 added lines are covered, at least 75 % is asked for"
+        "coverage of the 4 added lines is 25 %, at least 75 % is asked for"
     )
     assert [(check.location, check.message) for check in judgment.failed_checks[1:]] == [
         (Location("pkg/a.py", 2, 3), "lines 2 to 3 are not covered by tests"),
@@ -143,9 +144,9 @@ def test_uncovered_lines_are_findings_with_their_place(tmp_path: Path) -> None:
 
 
 def test_source_files_that_no_report_names_are_told() -> None:
-    judgment = decide_added({}, 80, "coverage.xml", ["new.py"])
+    judgment = decide_added(CoverageJudge("coverage.xml", 80), {}, ["new.py"])
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_measured")
-    both = decide_added({"a.py": {1: True}}, 80, "coverage.xml", ["new.py"])
+    both = decide_added(CoverageJudge("coverage.xml", 80), {"a.py": {1: True}}, ["new.py"])
     assert both.status is Status.PASS
     assert both.reasoning.endswith("coverage.xml knows nothing of new.py")
     assert both.metadata["unmeasured"] == ("new.py",)

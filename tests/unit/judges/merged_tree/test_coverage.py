@@ -83,7 +83,7 @@ def test_the_added_lines() -> None:
     judgment = judged(report(1, 3), files=files, mode="added_lines", minimum=50)
     assert judgment.status is Status.PASS
     assert judgment.reasoning == (
-        "50 % of the 2 added lines are covered, at least 50 % is asked for; "
+        "coverage of the 2 added lines is 50 %, at least 50 % is asked for; "
         "lcov.info knows nothing of src/b.py"
     )
     places = [check.location for check in judgment.failed_checks]

@@ -7,7 +7,7 @@ import pytest
 
 import prjury
 from fakes.shell import Scripted, ScriptedShell
-from prjury.judges.workspace.build import BuildJudge
+from prjury.judges.workspace.program_judges import BuildJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury

@@ -6,10 +6,9 @@ from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
 from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
-from prjury.judges.workspace.build import BuildJudge
 from prjury.judges.workspace.catalog import judge_by_name
 from prjury.judges.workspace.coverage import CoverageJudge
-from prjury.judges.workspace.program_judges import CommandJudge
+from prjury.judges.workspace.program_judges import BuildJudge, CommandJudge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import Judge
 from prjury.ports import Ports

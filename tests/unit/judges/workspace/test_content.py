@@ -25,7 +25,7 @@ class OneFile:
 
 
 def look(content: str, **expectation: Any) -> Check:
-    [check] = FileContentJudge("f", **expectation).look(OneFile(content)).checks
+    [check] = FileContentJudge("f", **expectation).judge_in(OneFile(content)).checks
     return check
 
 
