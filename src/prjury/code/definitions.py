@@ -7,7 +7,6 @@ class; a function without a name in a statement belongs to what is around it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from msgspec import Struct
 
@@ -21,17 +20,10 @@ from prjury.deadline import Deadline
 _LONGEST_HEADING = 10_000
 
 
-class DefinitionKind(StrEnum):
-    """What is defined."""
-
-    FUNCTION = "function"
-    CLASS = "class"
-
-
 class Definition(Struct, frozen=True):
     """The lines of a definition, its decorators among them; the heading ends before its body."""
 
-    kind: DefinitionKind
+    is_function: bool
     first: int
     heading: int
     last: int
@@ -69,7 +61,7 @@ def _read_row(source: Source, is_function: bool, start: int, body: int, end: int
     while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
         lines.pop()
     return Definition(
-        DefinitionKind.FUNCTION if is_function else DefinitionKind.CLASS,
+        is_function,
         source.line_at(start),
         _last_line(source, start, start + len("\n".join(lines))),
         _last_line(source, start, end),

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from prjury.code.definitions import Definition, DefinitionKind
+from prjury.code.definitions import Definition
 from prjury.snapshot.model import Hunk, Line
 
 #: Lines that a function may have to be shown as a whole.
@@ -91,7 +91,7 @@ def _find_places(
         inside = scope.last >= change.next or _indent_of(lines[scope.first - 1]) < change.indent
         if scope.last < change.line or not inside:
             continue
-        if searching and scope.kind is DefinitionKind.FUNCTION:
+        if searching and scope.is_function:
             searching = False
             if scope.last - scope.first < longest:
                 yield scope.first, scope.last

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-
-from msgspec import Struct
+from typing import TypeAlias
 
 from prjury.code.names.binding import Node, any_kind
 
@@ -22,20 +21,13 @@ _BODIES = frozenset(
 )
 
 
-class _Outline(Struct, frozen=True):
-    """The kinds of nodes that define something, and those whose value does if it is a function."""
-
-    functions: str
-    classes: str = ""
-    holders: str = ""
-
-    @property
-    def kinds(self) -> list[str]:
-        return f"{self.functions} {self.classes} {self.holders}".split()
+#: The kinds of nodes that are functions, those that are classes, and those that define what they
+#: hold if that is one.
+_Outline: TypeAlias = tuple[str, str, str]
 
 
 def _outline_script(classes: str, field: str) -> _Outline:
-    return _Outline(
+    return (
         "function_declaration generator_function_declaration method_definition class_static_block",
         f"class_declaration class {classes}",
         f"variable_declarator assignment_expression pair call_expression {field}",
@@ -46,37 +38,39 @@ _TYPESCRIPT = _outline_script(
     "abstract_class_declaration interface_declaration enum_declaration internal_module module",
     "public_field_definition",
 )
+_CONSTRUCTORS = "constructor_declaration compact_constructor_declaration"
+_JAVA_TYPES = "enum_declaration record_declaration annotation_type_declaration"
 #: By the parser's word for the language.
 OUTLINES: Mapping[str, _Outline] = {
-    "java": _Outline(
-        "method_declaration constructor_declaration compact_constructor_declaration "
-        "static_initializer",
-        "class_declaration interface_declaration enum_declaration record_declaration "
-        "annotation_type_declaration",
+    "java": (
+        f"method_declaration {_CONSTRUCTORS} static_initializer",
+        f"class_declaration interface_declaration {_JAVA_TYPES}",
+        "",
     ),
-    "kotlin": _Outline(
+    "kotlin": (
         "function_declaration secondary_constructor anonymous_initializer getter setter",
         "class_declaration object_declaration companion_object",
+        "",
     ),
-    "python": _Outline("function_definition", "class_definition"),
+    "python": ("function_definition", "class_definition", ""),
     "javascript": _outline_script("", "field_definition"),
     "typescript": _TYPESCRIPT,
     "tsx": _TYPESCRIPT,
-    "go": _Outline("function_declaration method_declaration", "", "type_spec"),
-    "rust": _Outline(
+    "go": ("function_declaration method_declaration", "", "type_spec"),
+    "rust": (
         "function_item function_signature_item macro_definition",
         "struct_item enum_item union_item trait_item impl_item mod_item",
+        "",
     ),
-    "bash": _Outline("function_definition"),
+    "bash": ("function_definition", "", ""),
 }
 
 
 def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
     """Rows: is it a function, the offsets where it and its body begin, and where it ends."""
-    outline = OUTLINES[language]
-    functions, classes = outline.functions.split(), outline.classes.split()
+    functions, classes, holders = (kinds.split() for kinds in OUTLINES[language])
     rows = []
-    for node in root.find_all({"rule": any_kind(*outline.kinds)}):
+    for node in root.find_all({"rule": any_kind(*functions, *classes, *holders)}):
         kind = node.kind()
         if kind in functions or kind in classes:
             rows.append(_measure_extent(node, node, is_function=kind in functions))

@@ -19,7 +19,10 @@ def found(language: str, text: str) -> list[str]:
     """``kind first heading last`` of each definition; the text begins in line 1."""
     source = Source.of(text, LANGUAGES[language])
     (listed,) = definitions([source], Parser(), SOON)
-    return [f"{each.kind} {each.first} {each.heading} {each.last}" for each in listed]
+    return [
+        f"{'function' if each.is_function else 'class'} {each.first} {each.heading} {each.last}"
+        for each in listed
+    ]
 
 
 PYTHON = '''\

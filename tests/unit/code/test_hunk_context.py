@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.code.definitions import Definition, DefinitionKind
+from prjury.code.definitions import Definition
 from prjury.code.hunk_context import with_context
 from prjury.snapshot.model import Hunk, Line
 
-FUNCTION, CLASS = DefinitionKind.FUNCTION, DefinitionKind.CLASS
+FUNCTION, CLASS = True, False
 NEW = """\
 import os
 

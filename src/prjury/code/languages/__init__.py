@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import PurePosixPath
 
-from prjury.code.languages.files import BUILD_FILES, TEXTS
 from prjury.code.languages.language import Language
 from prjury.code.languages.programs import PROGRAMS
+from prjury.code.languages.searched import SEARCHED
 
 __all__ = ["LANGUAGES", "Language", "kin_of", "language_of"]
 
-LANGUAGES: Mapping[str, Language] = {
-    language.name: language for language in (*PROGRAMS, *BUILD_FILES, *TEXTS)
-}
+LANGUAGES: Mapping[str, Language] = {language.name: language for language in (*PROGRAMS, *SEARCHED)}
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
 _BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in language.suffixes}
 

@@ -1,4 +1,4 @@
-"""Languages in which programs are written."""
+"""Languages whose programs are parsed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,6 @@ def _kotlin_import(regex: str) -> dict[str, Any]:
     imported = {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
     return {"inside": {"kind": "source_file", "stopBy": "end", "has": imported}}
 
-
-C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
-C_STRING = r'"(?:[^"\\\n]|\\.)*"|' + r"'(?:[^'\\\n]|\\.)*'"
 
 _JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
 JAVA = Language(
@@ -94,8 +91,6 @@ PYTHON = Language(
     },
     importing=importing_rule("module", "import_statement", "import_from_statement"),
 )
-#: Parts of their files are HTML.
-_COMPONENT = r"<!--(?s:.*?)(?:-->|\z)|/\*(?s:.*?)(?:\*/|\z)|(?m:(?:^|[ \t;{}])//[^\n]*)"
 
 
 def _script_import(regex: str) -> Mapping[str, Any]:
@@ -161,29 +156,4 @@ RUST = Language(
     },
     importing=importing_rule("source_file", "use_declaration"),
 )
-_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-_LONG = r'"{3}(?s:.*?)"{3}|'
-_LONG_OR_QUOTED = _LONG + _QUOTED
-_PYTHON_STRING = _LONG + r"'{3}(?s:.*?)'{3}|" + C_STRING
-_C_FILES = ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inc"
-_VERBATIM = r'@"(?:[^"]|"")*"|' + C_STRING
-_PHP_COMMENT = rf"{C_COMMENT}|#[^\n]*"
-#: Languages without a parser here: name, sample, suffixes, comment, string, family and kin.
-SEARCHED = tuple(
-    Language(
-        name, sample, (*suffixes.split(),), comment=comment, string=string, family=family, kin=kin
-    )
-    for name, sample, suffixes, comment, string, family, kin in (
-        ("scala", "Sample.scala", ".scala .sc", C_COMMENT, _QUOTED, "jvm", "jvm"),
-        ("groovy", "Sample.groovy", ".groovy", C_COMMENT, C_STRING, "jvm", "jvm"),
-        ("cython", "sample.pyx", ".pyx .pxd", r"#[^\n]*", _PYTHON_STRING, "python", "python"),
-        ("vue", "sample.vue", ".vue", _COMPONENT, "", "node", "script"),
-        ("svelte", "sample.svelte", ".svelte", _COMPONENT, "", "node", "script"),
-        ("c", "sample.c", _C_FILES, C_COMMENT, _QUOTED, "", "c"),
-        ("csharp", "Sample.cs", ".cs", C_COMMENT, _VERBATIM, "dotnet", "dotnet"),
-        ("swift", "sample.swift", ".swift", C_COMMENT, _LONG_OR_QUOTED, "", "swift"),
-        ("dart", "sample.dart", ".dart", C_COMMENT, C_STRING, "", "dart"),
-        ("php", "sample.php", ".php", _PHP_COMMENT, C_STRING, "", "php"),
-    )
-)
-PROGRAMS = (JAVA, KOTLIN, PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST, *SEARCHED)
+PROGRAMS = (JAVA, KOTLIN, PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST)
