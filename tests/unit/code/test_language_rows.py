@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from prjury.code.languages import LANGUAGES, Language, files, programs
+from prjury.code.languages import LANGUAGES, Language, programs
 
 
 def test_each_row_is_in_the_table() -> None:
-    rows = [
-        value
-        for module in (files, programs)
-        for value in vars(module).values()
-        if isinstance(value, Language)
-    ]
+    rows = [value for value in vars(programs).values() if isinstance(value, Language)]
     assert [row.name for row in rows if LANGUAGES.get(row.name) is not row] == []
