@@ -100,10 +100,13 @@ def test_a_foreign_check_run_of_that_name_is_left_alone(fake: FakeGitHub) -> Non
     assert [run["conclusion"] for run in fake.checks()] == ["success", "failure"]
 
 
-def test_refused_annotations_do_not_cost_the_conclusion(fake: FakeGitHub) -> None:
-    fake.faults = [Fault("PATCH", "check-runs", status=422, body='{"message": "Invalid request."}')]
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_refused_annotations_do_not_cost_the_conclusion(fake: FakeGitHub, method: str) -> None:
     with connected(fake) as hub:
         report_check = check_run(hub)
+        if method == "PATCH":
+            report_check.start(HEAD_SHA)
+        fake.faults = [Fault(method, "check-runs", status=422, body='{"message": "Invalid."}')]
         report_check.publish(of_head(broken_build()))
     (run,) = fake.checks()
     assert run["conclusion"] == "failure"

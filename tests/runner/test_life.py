@@ -74,13 +74,13 @@ def life(tmp_path: Path) -> Iterator[Life]:
 #: As .github/docs/measured.md tells it.
 MEASURED = {
     "prjury.yml": Bill(runs=8, jobs=8, builds=7, requests=68),
-    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=36),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=34),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=8),
 }
 MEASURED_FORKS = {
     "prjury-build.yml": Bill(runs=6, jobs=6, builds=6, requests=0),
-    "prjury-judge.yml": Bill(runs=7, jobs=14, builds=0, requests=104),
-    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=53),
+    "prjury-judge.yml": Bill(runs=7, jobs=14, builds=0, requests=93),
+    "prjury-comment.yml": Bill(runs=8, jobs=8, builds=0, requests=51),
     "prjury-queue.yml": Bill(runs=1, jobs=1, builds=1, requests=7),
 }
 READY, BLOCKED, CONFLICT = "ready", "blocked: failure", "blocked: this branch has conflicts"
@@ -113,7 +113,7 @@ def pushes(life: Life) -> Iterator[str]:
     life.happens("pull_request", shop.push(BROKEN), meanwhile=edits)
     during: list[object] = [("blocked: in progress", ["in_progress"])]
     if shop.fork:
-        during = [("blocked: pending", []), ("blocked: pending", ["in_progress"])]
+        during = [("blocked: pending", []), ("blocked: pending", ["failure"])]
     assert seen == [one for one in during for _ in range(2)]
     yield life.check(FAILS, "failure", BLOCKED)
     life.happens("pull_request", shop.push(REPAIRED, force=True))
@@ -209,6 +209,48 @@ def test_a_build_that_another_one_cancels_says_nothing(same_head: bool, tmp_path
         assert builds == ["cancelled", "success"]
         said = "there is a newer one" if same_head else "Superseded"
         assert said in list(life.logs.values())[-1]
+
+
+#: What the same pull request took before: requests by the way of judging, and our own comments.
+BEFORE = {"one workflow": 291, "forks": 377}
+COMMENTS_BEFORE = 11
+#: The ten things that maintainers write, one of them no command and two of an earlier release.
+ASKED = (
+    *("help", "explain 1", "dismiss 1", "dismiss 1 the till multiplies", "fix", "backport 1.x"),
+    *("please", "rerun", "review", "override the till is repaired tomorrow"),
+)
+
+
+def play_eighteen(life: Life) -> None:
+    """Open, label, push four times, rename, make it conflict once, and give ten commands."""
+    shop = life.shop
+    life.happens("pull_request", shop.push(GREEN, "opened"))
+    life.happens("pull_request", shop.labelled("dependencies", "renovate[bot]"))
+    life.happens("pull_request", shop.push(BROKEN))
+    life.happens("pull_request", shop.event("edited", changes={"title": {"from": "Old"}}))
+    life.happens("pull_request", shop.push(REPAIRED, force=True))
+    life.happens("push", shop.move_base(THEIRS, conflicts=True))
+    shop.fake.conflicting.clear()
+    life.happens("pull_request", shop.push(GREEN, force=True))
+    life.happens("pull_request", shop.push(BROKEN))
+    for words in ASKED:
+        life.says(f"/prjury {words}")
+
+
+@pytest.mark.parametrize("way", BEFORE)
+def test_eighteen_events_take_half_of_what_they_took(way: str, tmp_path: Path) -> None:
+    files = APART if way == "forks" else ("prjury.yml",)
+    with living(tmp_path, (*files, *BESIDE)) as life:
+        if way == "forks":
+            life.shop.fork = "mallory/shop"
+        play_eighteen(life)
+        life.check(OVERRIDDEN, "success", READY)
+        requests = sum(bill.requests for bill in life.bills.values())
+        comments = [body for body in life.fake.bodies if not body.startswith("/prjury ")]
+        assert requests <= BEFORE[way] / 2
+        assert len(comments) <= COMMENTS_BEFORE / 2
+        page = (ROOT / ".github" / "docs" / "measured.md").read_text()
+        assert f"{way} | {BEFORE[way]} | {requests} | {len(comments)} |" in page
 
 
 CHECKS = """\

@@ -2,8 +2,8 @@
 
 A command counts as it was written by a person who may write, about the verdict that this person
 can have seen: whatever was edited, pushed or judged since is refused. The pull request's author may
-ask for a review. Our own reaction to a comment shows that it is answered, so that a second run of
-the job changes nothing.
+ask for a review. Our own answer or reaction shows that a comment is answered, so that a second run
+of the job changes nothing. A thread shows one answer, the last; what dismisses a finding stays.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from prjury.errors import ExitCode, PrJuryError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import CommentFacts
-from prjury.github.posts import ReactionName, has_reaction, post_answer, react
+from prjury.github.posts import delete_comment, has_reaction, post_comment, react
 from prjury.report.sanitise import inline_code, plain
 
 #: Characters of a command that its answer repeats.
@@ -63,17 +63,21 @@ class _Conversation:
         if not self._may_ask(command, replies):
             react(room, now.id, "-1")
             return self.job.end_idle("Refused: who has written it may not write to the repository.")
-        if now.reactions != 0 and has_reaction(room, now.id):
+        is_answered = f"answer.{now.id}" in {marker.id for marker, _ in history.own}
+        if is_answered or (now.reactions != 0 and has_reaction(room, now.id)):
             return self.job.end_idle("Nothing to do: this comment is answered already.")
-        reply, reaction = self._reply(command, replies)
+        reply = self._reply(command, replies)
         if reply.words:
             first = now.body.partition("\n")[0].removesuffix("\r")
             repeated = inline_code(first, _REPEATED, self.job.log.redact)
             values = " ".join(filter(None, [f"id=answer.{now.id}", reply.values]))
             body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"
-            post_answer(room, history.number, body, history.find_answer(now.id))
-        react(room, now.id, reaction)
-        self.job.log.say(f"Answered: {reaction}")
+            post_comment(room, history.number, body)
+            for earlier in history.passing_answers:
+                delete_comment(room, earlier.id)
+        else:
+            react(room, now.id, "rocket")
+        self.job.log.say("Answered.")
         return JobResult(
             self.failed.exit_code if self.failed else ExitCode.OPEN,
             str(self.failed) if self.failed else None,
@@ -86,18 +90,15 @@ class _Conversation:
         author = (replies.pull.author or "").casefold() if asks_review else ""
         return bool(author) and replies.comment.author.casefold() == author
 
-    def _reply(
-        self, command: CommentCommand | str, replies: Replies
-    ) -> tuple[CommandReply, ReactionName]:
+    def _reply(self, command: CommentCommand | str, replies: Replies) -> CommandReply:
         if command == "":
-            return replies.list_commands("This is not a command"), "confused"
+            return replies.list_commands("This is not a command")
         if isinstance(command, str):
-            return CommandReply(command), "confused"
+            return CommandReply(command)
         try:
-            reply = replies.carry_out(command)
+            return replies.carry_out(command)
         except DeclinedError as declined:
-            return CommandReply(declined.words), "-1"
+            return CommandReply(declined.words)
         except PrJuryError as error:
             self.failed = error
-            return CommandReply(plain(str(error), 600, self.job.log.redact)), "-1"
-        return reply, "+1" if reply.words else "rocket"
+            return CommandReply(plain(str(error), 600, self.job.log.redact))

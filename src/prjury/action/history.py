@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -104,6 +104,11 @@ class PullHistory:
         """Every comment by its number, the oldest first."""
         return {comment.id: comment for comment in read_comments(self.room, self.number)}
 
+    @property
+    def seen_comments(self) -> Iterable[CommentFacts] | None:
+        """Those comments, if they have been read."""
+        return self.comments.values() if "comments" in vars(self) else None
+
     @cached_property
     def own(self) -> list[tuple[Marker, CommentFacts]]:
         """Our own comments with their markers; a stranger's with such a marker is none."""
@@ -112,10 +117,11 @@ class PullHistory:
         account = self.room.account() if marked else ""
         return [(marker, comment) for marker, comment in marked if comment.author == account]
 
-    def find_answer(self, comment: int) -> CommentFacts | None:
-        """Our answer to a comment; None if there is none yet."""
-        answers = (own for marker, own in self.own if marker.id == f"answer.{comment}")
-        return next(answers, None)
+    @property
+    def passing_answers(self) -> list[CommentFacts]:
+        """Our answers to commands that nothing is read from later: they dismiss no finding."""
+        answers = [comment for marker, comment in self.own if _ANSWER.fullmatch(marker.id)]
+        return [answer for answer in answers if not read_dismissals(answer.body)]
 
     @property
     def verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
@@ -202,9 +208,6 @@ class PullHistory:
 
     def keep_command(self, head: str, context: str, comment: CommentFacts, url: str) -> None:
         """Leave what a comment asks for on a commit; once more is the same as once."""
-        latest = self.statuses(head).get(context)
-        if latest and self._is_ours(latest) and latest.target_url == url:
-            return
         does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
         words = f"@{comment.author} {does} this commit"
         set_status(self.room, head, context, state="success", description=words, target_url=url)

@@ -253,7 +253,10 @@ class Publication:
             return None
         renderer, redact = self.job.dependencies.renderer, self.job.log.redact
         target = target_of(self.event, self.job, self.files, by_status=self.by_status)
-        return PublisherFactory(target, self._hub, renderer, redact)
+        # A review has read them before it built, and the mode conflicts before it merged.
+        history = self.history if self.job.inputs.mode == "publish" else None
+        seen = history.seen_comments if history else None
+        return PublisherFactory(target, self._hub, renderer, redact, seen)
 
     @contextmanager
     def _collect_errors(self) -> Iterator[None]:

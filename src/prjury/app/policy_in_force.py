@@ -12,6 +12,8 @@ from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.model import MISSING, PullRequest, printable
 
+#: What `prjury init` calls the workflow that answers commands.
+COMMENT_WORKFLOW = ".github/workflows/prjury-comment.yml"
 #: Workflows, and actions wherever they stand in the tree.
 _WORKFLOW = re.compile(r"\A\.github/workflows/|(\A|/)action\.ya?ml\Z")
 _REGULAR_FILES = frozenset({"100644", "100755"})
@@ -86,6 +88,11 @@ def policy_notes(
         what = f"this change touches the workflow {printable(workflow)}: it runs as changed"
         notes.append(f"{what}; require the workflow by a ruleset")
     return tuple(notes)
+
+
+def answers_commands(pull: PullRequest, repository: Repository) -> bool:
+    """Tell whether the base has the workflow that answers commands in comments."""
+    return bool(_entries(repository, pull.base.sha, COMMENT_WORKFLOW))
 
 
 def edits_workflow(pull: PullRequest) -> str | None:

@@ -84,6 +84,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         notes=(*change.notes, *chosen.notes, *earned),
         override=request.override,
         recovery=recovery,
+        answers_commands=change.answers_commands,
     )
 
 

@@ -11,7 +11,12 @@ from datetime import UTC, datetime
 from msgspec import Struct, structs
 
 from prjury.app.composition import running
-from prjury.app.policy_in_force import edits_workflow, policy_in_force, policy_notes
+from prjury.app.policy_in_force import (
+    answers_commands,
+    edits_workflow,
+    policy_in_force,
+    policy_notes,
+)
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import BranchJudges, opinion_on
 from prjury.app.request import ReviewRequest
@@ -107,6 +112,11 @@ class OpenedChange(Struct, frozen=True):
         request, store = self.request, self.snapshot.store
         work_tree = store.operator.work_tree
         return policy_notes(self.pull, store, request.config, work_tree, request.policy_path)
+
+    @property
+    def answers_commands(self) -> bool:
+        """Tell whether commands in comments are answered here."""
+        return answers_commands(self.pull, self.snapshot.store)
 
     def start_clock(self) -> PullRequestContext:
         """The context of the judges; their time runs from here."""

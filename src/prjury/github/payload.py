@@ -173,6 +173,7 @@ class CommentFacts(Struct, frozen=True):
     created: str
     updated: str
     reactions: int | None = None
+    url: str = ""
 
     @property
     def edited(self) -> bool:
@@ -194,6 +195,7 @@ def read_comment(payload: object) -> CommentFacts:
         created=created,
         updated=moment(at(payload, "updated_at"), "comment.updated_at"),
         reactions=read_count(at(payload, "reactions"), "total_count"),
+        url=text(at(payload, "html_url")),
     )
 
 

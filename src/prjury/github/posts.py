@@ -9,26 +9,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from prjury.errors import PublishError
 from prjury.github.payload import CommentFacts, at, object_name, read_comment
 from prjury.github.repo_client import RepoClient, ignore, login_of
 
 if TYPE_CHECKING:
     from github.CommitStatus import CommitStatus
-    from github.IssueComment import IssueComment
 
     PostedStatus: TypeAlias = CommitStatus
 
 _READS, _WRITES = "pull-requests: read", "pull-requests: write"
-#: How a comment is answered at a glance: done, refused, not understood, a run was started.
-ReactionName: TypeAlias = Literal["+1", "-1", "confused", "rocket"]
-
-
-def list_comments(room: RepoClient, number: int) -> list[IssueComment]:
-    """Return every comment of a pull request, oldest first."""
-    from github.IssueComment import IssueComment  # noqa: PLC0415 - heavy, hence late
-
-    doing, path = f"list the comments of {room.repo}#{number}", f"/issues/{number}/comments"
-    return room.objects(IssueComment, doing, path, needs=_READS)
+#: How a comment is answered without a word: its author may not ask, or a run was started.
+ReactionName: TypeAlias = Literal["-1", "rocket"]
 
 
 def read_comments(room: RepoClient, number: int) -> list[CommentFacts]:
@@ -37,15 +29,21 @@ def read_comments(room: RepoClient, number: int) -> list[CommentFacts]:
     return room.every(doing, path, read_comment, needs=_READS)
 
 
-def post_answer(room: RepoClient, number: int, body: str, earlier: CommentFacts | None) -> None:
-    """Post a comment, or write it in place of an earlier one."""
-    method, path = (
-        ("PATCH", f"/issues/comments/{earlier.id}")
-        if earlier
-        else ("POST", f"/issues/{number}/comments")
-    )
-    doing = f"answer below {room.repo}#{number}"
-    room.send(doing, method, path, {"body": body}, ignore, needs=_WRITES, repeatable=bool(earlier))
+def post_comment(room: RepoClient, number: int, body: str) -> CommentFacts:
+    """Post a comment; after an unclear failure nobody knows whether it is there."""
+    doing, path = f"comment on {room.repo}#{number}", f"/issues/{number}/comments"
+    content = {"body": body}
+    return room.send(doing, "POST", path, content, read_comment, needs=_WRITES, repeatable=False)
+
+
+def delete_comment(room: RepoClient, comment: int) -> None:
+    """Delete a comment, unless another run was faster."""
+    doing, path = f"delete a comment in {room.repo}", f"/issues/comments/{comment}"
+    try:
+        room.send(doing, "DELETE", path, None, ignore, needs=_WRITES)
+    except PublishError as error:
+        if error.reason != "not_found":
+            raise
 
 
 def react(room: RepoClient, comment: int, content: ReactionName) -> None:

@@ -353,6 +353,11 @@ def join_keys(path: KeyPath) -> str:
     return visible(text)
 
 
+_HOSTS = (
+    "a list of hosts is not supported, for a build has the whole network or none; write `false`, "
+    "or `true` and let the runner's proxy or firewall allow these hosts alone (`HTTPS_PROXY` and "
+    "certificates of your own reach the build)"
+)
 _LENGTH = re.compile(r"Expected `(array|object|str)` of length (?:(>=|<=) )?(\d+)")
 _RANGE = re.compile(r"Expected `(?:int|float)` (>=|<=) ([\d.]+)")
 _COUNTED = dict.fromkeys(("array", "object"), ("entry", "entries"))
@@ -368,6 +373,8 @@ def _word_problem(
 ) -> str:
     text = str(error).partition(" - at ")[0]
     name = join_keys(path) or "the file"
+    if isinstance(value, list) and name == "sandbox.network":
+        return f"{name}: {_HOSTS}"
     if match := _LENGTH.match(text):
         word = {">=": "at least ", "<=": "at most "}.get(match[2], "")
         singular, plural = _COUNTED[match[1]]

@@ -120,7 +120,7 @@ class CheckRunReport:
             return self._create(head).html_url
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
-        opened = self._update(own[-1], *_JUDGING)
+        opened = self._write(own[-1], self._content(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
@@ -131,19 +131,19 @@ class CheckRunReport:
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
         missing = self._find_missing(own[-1], annotations.entries) if own and not fresh else None
-        shown = fresh or (own[-1] if missing is not None else self._create(head))
+        shown = fresh or (own[-1] if missing is not None else head)
+        ended = self._end_run(shown, words, annotations, missing)
         self._fresh = None
-        url = self._end_run(shown, words, annotations, missing)
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
         for older in own:
-            if older.id != shown.id and _conclusion_of(older) != words.conclusion:
+            if older.id != ended.id and _conclusion_of(older) != words.conclusion:
                 self._conclude(older, replaced)
         if missing is None:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
             own = self._find_checks(head)
             if newer := self._find_newer(own):
                 return self._give_way(own, newer)
-        return url
+        return ended.html_url
 
     def _give_way(self, own: Sequence[CheckRun], newer: CheckRun) -> str:
         """End our own check runs like a newer run's: GitHub shows the one that was begun last."""
@@ -162,7 +162,7 @@ class CheckRunReport:
         is_ours = self._own_run is not None and self._find_writer(latest) == self._own_run
         if is_ours and _conclusion_of(latest) is not None:
             return latest.html_url
-        return self._conclude(latest, words)
+        return self._conclude(latest, words).html_url
 
     def _find_newer(self, own: Sequence[CheckRun]) -> CheckRun | None:
         return find_newer(own, self._own_run, self._find_writer)
@@ -210,17 +210,13 @@ class CheckRunReport:
         return {"external_id": self._marker + run, **page}
 
     def _create(self, head: str) -> CheckRun:
+        return self._post(head, self._content(*_JUDGING))
+
+    def _post(self, head: str, content: dict[str, Any]) -> CheckRun:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
-        title, summary = _JUDGING
-        content = {
-            "name": NAME,
-            "head_sha": object_name(head, "the head"),
-            **self._origin,
-            "status": "in_progress",
-            "output": {"title": title, "summary": summary},
-        }
-        doing = f"begin a check run of {self.room.repo}"
+        content = {"name": NAME, "head_sha": object_name(head, "the head"), **content}
+        doing = f"make a check run of {self.room.repo}"
         try:
             with write_once():
                 self._fresh = self.room.write(
@@ -250,17 +246,17 @@ class CheckRunReport:
 
     def _end_run(
         self,
-        run: CheckRun,
+        run: CheckRun | str,
         words: CheckRunTexts,
         annotations: Annotations,
         missing: Sequence[Annotation] | None,
-    ) -> str:
+    ) -> CheckRun:
         self.notes = (annotations.note,) if annotations.note else ()
         missing = annotations.entries if missing is None else missing
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
             for batch in batches[:-1]:
-                self._update(run, *_JUDGING, annotations=batch)
+                run = self._write(run, self._content(*_JUDGING, annotations=batch))
             return self._conclude(run, words, batches[-1] if batches else ())
         except PublishError as error:
             if error.reason != "refused" or not batches:
@@ -270,37 +266,41 @@ class CheckRunReport:
         return self._conclude(run, words)
 
     def _conclude(
-        self, run: CheckRun, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
-    ) -> str:
+        self, run: CheckRun | str, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
+    ) -> CheckRun:
         summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
-        ended = self._update(run, words.title, summary, words.text, annotations, words.conclusion)
-        return ended.html_url
+        content = self._content(words.title, summary, words.text, annotations, words.conclusion)
+        return self._write(run, content)
 
-    def _update(
+    def _write(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
+        """Write what a check run says, or make one on a head.
+
+        Annotations are added to those that are there: with some of them, nobody knows after an
+        unclear failure whether they were.
+        """
+        if isinstance(run, str):
+            return self._post(run, content)
+        doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
+        with write_once():
+            kind, once = type(run), "annotations" not in content["output"]
+            return self.room.write(
+                kind, doing, "PATCH", path, content, needs=_WRITES, repeatable=once
+            )
+
+    def _content(
         self,
-        run: CheckRun,
         title: str,
         summary: str,
         text: str = "",
         annotations: Sequence[Annotation] = (),
         conclusion: str | None = None,
-    ) -> CheckRun:
-        """Write what a check run says; a conclusion ends it, none opens it again.
-
-        Annotations are added to those that are there: with some of them, nobody knows after an
-        unclear failure whether they were.
-        """
+    ) -> dict[str, Any]:
+        """Return what a check run says; a conclusion ends it, none opens it again."""
         output: dict[str, Any] = {"title": title, "summary": summary}
         output |= {"text": text} if text else {}
         output |= {"annotations": annotations} if annotations else {}
         state = {"status": "completed", "conclusion": conclusion} if conclusion else {}
-        content = {"output": output, **self._origin, "status": "in_progress", **state}
-        doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
-        with write_once():
-            kind, once = type(run), not annotations
-            return self.room.write(
-                kind, doing, "PATCH", path, content, needs=_WRITES, repeatable=once
-            )
+        return {"output": output, **self._origin, "status": "in_progress", **state}
 
 
 def _conclusion_of(run: CheckRun) -> str | None:

@@ -6,16 +6,16 @@ Simultaneous runs converge to one comment (`prjury.publishers.races`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from prjury.errors import PublishError
-from prjury.github.posts import list_comments
-from prjury.github.repo_client import RepoClient, ignore, login_of
+from prjury.github.payload import CommentFacts
+from prjury.github.posts import delete_comment, post_comment, read_comments
+from prjury.github.repo_client import RepoClient, ignore
 from prjury.publishers.races import (
     LookAgainError,
     Run,
@@ -26,9 +26,6 @@ from prjury.publishers.races import (
 )
 from prjury.report.inline import MARKER_ID, read_markers
 from prjury.report.model import Report
-
-if TYPE_CHECKING:
-    from github.IssueComment import IssueComment
 
 _NEEDS = "pull-requests: write"
 
@@ -61,6 +58,8 @@ class StickyComment:
     room: RepoClient
     number: int
     render: Callable[[Report], str] = lambda report: report.headline
+    #: The comments as this job has read them a moment ago; None for a look of its own.
+    comments: Iterable[CommentFacts] | None = None
     name: str = "comment"
     #: After `publish`, whether a later run has published its verdict already.
     outdated: bool = field(default=False, init=False)
@@ -74,7 +73,8 @@ class StickyComment:
         return converge(lambda: self._try_comment(body), self.room.client.sleep)
 
     def _try_comment(self, body: str) -> str:
-        own = self._find_comments()
+        seen, self.comments = self.comments, None  # another attempt looks again
+        own = self._find_comments(seen)
         if not own:
             created = self._create(body)
             # A second look: another run may have seen nothing and posted at the same time.
@@ -87,44 +87,31 @@ class StickyComment:
         if oldest.body.replace("\r\n", "\n") != text:
             self._edit(oldest, text)
         for duplicate in duplicates:
-            self._delete(duplicate)
-        return oldest.html_url
+            delete_comment(self.room, duplicate.id)
+        return oldest.url
 
-    def _find_comments(self) -> list[IssueComment]:
+    def _find_comments(self, seen: Iterable[CommentFacts] | None = None) -> list[CommentFacts]:
         marked = [
             comment
-            for comment in list_comments(self.room, self.number)
-            if (marker := Marker.of(comment.body or "")) and marker.id == MARKER_ID
+            for comment in (read_comments(self.room, self.number) if seen is None else seen)
+            if (marker := Marker.of(comment.body)) and marker.id == MARKER_ID
         ]
         account = self.room.account() if marked else ""
-        own = [comment for comment in marked if login_of(comment.user) == account]
+        own = [comment for comment in marked if comment.author == account]
         return sorted(own, key=attrgetter("id"))
 
-    def _create(self, body: str) -> IssueComment:
-        from github.IssueComment import IssueComment  # noqa: PLC0415 - heavy, hence late
-
-        doing, path = f"comment on {self._pull_name}", f"/issues/{self.number}/comments"
+    def _create(self, body: str) -> CommentFacts:
         with write_once():
-            return self.room.write(
-                IssueComment, doing, "POST", path, {"body": body}, needs=_NEEDS, repeatable=False
-            )
+            return post_comment(self.room, self.number, body)
 
-    def _edit(self, comment: IssueComment, body: str) -> None:
+    def _edit(self, comment: CommentFacts, body: str) -> None:
         doing, path = f"edit the comment on {self._pull_name}", f"/issues/comments/{comment.id}"
         try:
-            self.room.write(type(comment), doing, "PATCH", path, {"body": body}, needs=_NEEDS)
+            self.room.send(doing, "PATCH", path, {"body": body}, ignore, needs=_NEEDS)
         except PublishError as error:
             if error.reason == "not_found":  # it was deleted since we looked
                 raise LookAgainError(error) from error
             raise
-
-    def _delete(self, comment: IssueComment) -> None:
-        doing, path = f"delete a comment on {self._pull_name}", f"/issues/comments/{comment.id}"
-        try:
-            self.room.send(doing, "DELETE", path, None, ignore, needs=_NEEDS)
-        except PublishError as error:
-            if error.reason != "not_found":  # another run was faster
-                raise
 
     @property
     def _pull_name(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from prjury.errors import PublishError, SourceError
 from prjury.github.client import GitHub
+from prjury.github.payload import CommentFacts
 from prjury.github.repo_client import RepoClient
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
@@ -43,6 +44,8 @@ class PublisherFactory(Struct, frozen=True):
     client: GitHub
     renderer: Renderer
     redact: Redact
+    #: The comments of the pull request, where this job has just read them.
+    comments: Iterable[CommentFacts] | None = None
 
     def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
         """The check run, where there is a head for it and the policy wants it."""
@@ -81,7 +84,7 @@ class PublisherFactory(Struct, frozen=True):
                 more = f" files={target.files} -->" if target.files else " -->"
                 return comment.replace(" -->", more, 1)
 
-            yield "comment-url", StickyComment(room, number, render)
+            yield "comment-url", StickyComment(room, number, render, self.comments)
         if wanted.get("review"):
             yield "", LineReview(room, number, target.run, redact=self.redact)
         if labels := wanted.get("labels"):

@@ -206,6 +206,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     notes: Sequence[str] = (),
     override: Override | None = None,
     recovery: Recovery | None = None,
+    answers_commands: bool = True,
 ) -> Report:
     """The report of one run, from the parts that `Report` describes."""
     coverage, gate_policy = measure(pull, verdict.attempts), gate_policy_of(policy)
@@ -233,6 +234,7 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         notes=tuple(dict.fromkeys((*pull.notes, *first, *notes))),
         override=override,
         recovery=recovery,
+        answers_commands=answers_commands,
     )
 
 

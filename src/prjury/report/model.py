@@ -255,3 +255,4 @@ class Report:
     recovery: Recovery | None = None
     since: Since | None = None
     dismissals: tuple[Dismissal, ...] = ()
+    answers_commands: bool = True

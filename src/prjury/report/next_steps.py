@@ -46,6 +46,7 @@ def _paste_policy(words: str, *lines: str) -> NextStep:
 _OVERRIDE = NextStep(
     "Have a maintainer decide: `/prjury override REASON` opens the gate for this commit."
 )
+_BYPASS = NextStep("Have a maintainer decide, who may merge past the required check.")
 #: By the reason, or the label, of a judgment that is no answer.
 _STEPS = {
     NOBODY_VOTED: _paste_policy(
@@ -82,7 +83,8 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
         return ()
     steps = tuple(dict.fromkeys(_list_steps(report)))
     is_decidable = report.pull.number and report.verdict.status is not Status.FAIL
-    return steps or ((_OVERRIDE,) if is_decidable else ())
+    decide = _OVERRIDE if report.answers_commands else _BYPASS
+    return steps or ((decide,) if is_decidable else ())
 
 
 def gate_page(report: Report) -> str | None:
@@ -105,9 +107,10 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         paths = [
             path for file in files if file.readable and (path := printable(file.path)) in unread
         ]
-        yield _exempt("Have a maintainer read what was not checked", paths)
+        yield _exempt(report, "Have a maintainer read what was not checked", paths)
     elif verdict.aggregated.label == UNREAD_CONTENT:
-        yield _exempt("Have a maintainer look at these files", report.coverage.unread_content)
+        unread_content = report.coverage.unread_content
+        yield _exempt(report, "Have a maintainer look at these files", unread_content)
     elif verdict.aggregated.label == NOBODY_VOTED:
         yield _STEPS[NOBODY_VOTED]
     elif verdict.status is Status.PASS:
@@ -118,10 +121,11 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         yield from _run_again(report)
 
 
-def _exempt(words: str, paths: Sequence[str]) -> NextStep:
+def _exempt(report: Report, words: str, paths: Sequence[str]) -> NextStep:
     plain = [visible(path) for path in paths if not _GLOB.search(path)]
     quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
-    decide = f"{words} and write `/prjury override REASON`."
+    decide = f"{words} and write `/prjury override REASON`." if report.answers_commands else words
+    decide = _end_sentence(decide)
     if not plain:
         return NextStep(decide)
     return _paste_policy(

@@ -19,6 +19,7 @@ from prjury.report.model import Report, TierReport
 from prjury.report.wording import (
     HUMAN,
     NOT_RUN,
+    NOTHING_MERGED,
     RANKS,
     SILENT,
     UNJUDGED,
@@ -70,8 +71,6 @@ def limit_rows(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     return (*(every[at] for at in shown), gathered)
 
 
-#: The label of a judge that had nothing to judge because of the merge.
-_CONFLICTS = "conflicts"
 _NOT_NEEDED = "not run: the branch conflicts with its base"
 _LONG = 60
 _CLAUSE = re.compile(r"; | \(|: ")
@@ -96,7 +95,7 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str])
     outcome, words = describe_outcome(judgment, attempt), _row_words(judgment, reasons)
     if subject and subject not in words:
         name = subject if subject.startswith(name) else f"{name}: {subject}"
-    if judgment.label == _CONFLICTS:
+    if judgment.label == NOTHING_MERGED:
         return TableRow(attempt.name, name, NOT_RUN, _NOT_NEEDED)
     if outcome in {HUMAN, SILENT, UNJUDGED}:
         words = f"{outcome.word}: {words}"

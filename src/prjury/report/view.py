@@ -91,7 +91,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     gate = gate_page(report)
     return View(
         **_view_findings(report, links),
-        number=report.pull.number,
+        has_commands=report.pull.number is not None and report.answers_commands,
         headline=report.headline,
         decision=remove_symbols(report.headline),
         icon=_COLORS.get(report.headline.partition(" ")[0], UNJUDGED.color),

@@ -126,12 +126,18 @@ def describe_share(coverage: Coverage) -> str:
     return f"{judged:,} of {pluralize(total, 'file')}{missing}"
 
 
+#: The label of a judge that had nothing to judge because of the merge.
+NOTHING_MERGED = "conflicts"
+
+
 def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> Outcome:
     """Return how a judgment is shown, in its tier; what does not apply did not run."""
     if judgment.status is Status.PASS:
         return PASSED
     if judgment.status is Status.FAIL:
         return ADVISES_AGAINST if attempt and attempt.advisory else FAILED
+    if judgment.label == NOTHING_MERGED:
+        return NOT_RUN
     if judgment.label in BENIGN_LABELS:
         return structs.replace(NOT_RUN, word=judgment.label.replace("_", " "))
     if attempt and not attempt.advisory and judgment.status is Status.ABSTAIN:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
-from prjury.app.policy_in_force import policy_in_force, policy_notes
+from prjury.app.policy_in_force import answers_commands, policy_in_force, policy_notes
 from prjury.errors import ConfigError, SourceError
 from prjury.snapshot.model import PullRequest
 
@@ -28,6 +28,13 @@ def test_the_base_decides_whatever_the_head_says() -> None:
     assert policy.source == f"base:{BASE}:{PATH}"
     (note,) = policy_notes(pull, repository, None, None)
     assert "the base's policy is in force until it is merged" in note
+
+
+@pytest.mark.parametrize("name", ["prjury-comment.yml", "prjury-conflicts.yml"])
+def test_commands_are_answered_where_the_base_has_their_workflow(name: str) -> None:
+    file = {f".github/workflows/{name}": "on: {}\n"}
+    assert answers_commands(*case(file, {})) == (name == "prjury-comment.yml")
+    assert not answers_commands(*case({}, file))
 
 
 def test_what_a_policy_names_is_where_the_policy_is(tmp_path: Path) -> None:

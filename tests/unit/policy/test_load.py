@@ -197,6 +197,12 @@ def test_cfg_10_unknown_keys_are_refused_with_the_nearest_name(text: str, told: 
     assert refusal(text) == told
 
 
+def test_a_list_of_hosts_is_refused_with_what_to_do() -> None:
+    told = refusal("sandbox:\n  network: [registry.npmjs.org]")
+    assert told.startswith("f.yml line 2: sandbox.network: a list of hosts is not supported")
+    assert "write `false`, or `true` and let the runner's proxy or firewall" in told
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [

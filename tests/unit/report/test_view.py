@@ -246,6 +246,13 @@ def test_the_question_of_a_prompt_and_ignored_rules_are_told() -> None:
     assert "ignored: `numpy-2/float` and `docker`" in to_comment(report)
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_commands_are_named_where_they_are_answered(answers: bool) -> None:
+    for report in (fake.needs_a_human(), fake.unread()):
+        text = to_comment(replace(report, answers_commands=answers), run="5.1")
+        assert ("`/prjury" in text) == answers
+
+
 def test_the_page_draws_its_symbols() -> None:
     html = to_html(fake.needs_a_human())
     assert not set(html) & set("✅❌⚠⚪⏭💡")

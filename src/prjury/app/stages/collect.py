@@ -92,6 +92,7 @@ def collect(
             calibration=read_base_record(
                 change.snapshot.store, change.pull.base.sha, change.config
             ),
+            answers_commands=change.answers_commands,
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
 

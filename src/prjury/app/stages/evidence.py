@@ -85,6 +85,7 @@ class StageEvidence(Struct, frozen=True):
     calibration: str | None = None
     call_sites: tuple[CallSite, ...] = ()
     issues: tuple[LinkedIssue, ...] = ()
+    answers_commands: bool = True
 
 
 class NoEvidence(Struct, frozen=True):

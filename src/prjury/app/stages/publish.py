@@ -73,6 +73,7 @@ def publish_stage(
         elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
         notes=(*evidence.notes, *notes),
         override=override,
+        answers_commands=evidence.answers_commands,
     )
 
 

@@ -205,7 +205,9 @@ def list_conflicts(
         first = conflict.regions[0].head if conflict.regions and at is None else None
         path, lines = printable(conflict.path), (first.first, first.last) if first else ()
         evidence = _show_regions(conflict.regions, f"`{at}`" if at else "the head")
-        message, place = f"{kind} conflict: {conflict.reason}", Location(path, *lines)
+        message, place = conflict.reason, Location(path, *lines)
+        if "conflict" not in message.casefold():
+            message = f"{kind} conflict: {message}"
         checks.append(Check.bad("conflict", message, place, evidence=evidence, fix=fix))
     values = [
         {
