@@ -48,14 +48,11 @@ _NUMBER = re.compile(r"[1-9]\d{0,3}", re.ASCII)
 
 
 class CommentCommand(Struct, frozen=True):
-    """A command that somebody has written.
-
-    Attributes:
-        words: the reason, or the branch; as somebody typed it.
-    """
+    """A command that somebody has written."""
 
     name: CommandName
     number: int = 0
+    #: The reason, or the branch; as somebody typed it.
     words: str = ""
 
 

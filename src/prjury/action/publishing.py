@@ -42,20 +42,18 @@ class Publication:
     First the check is in progress. Then, when there is a report: files, summary, comment, review,
     labels, the check, the status where it is the gate, and the outputs. Left by an error, it ends
     what was begun as one that needs a human.
-
-    Attributes:
-        files: what the comment's marker says of the files that the report was made of.
-        by_status: whether a status is the gate though the mode is not ``publish``.
-        notes: what must not be written: by this token (GitHub gives forks no better one), or
-            because there is a newer head.
     """
 
     job: Job
     event: Event
+    #: What the comment's marker says of the files that the report was made of.
     files: str = ""
+    #: Whether a status is the gate though the mode is not ``publish``.
     by_status: bool = False
     past: PullHistory | None = None
     complaints: list[str] = field(default_factory=list)
+    #: What must not be written: by this token (GitHub gives forks no better one), or because there
+    #: is a newer head.
     notes: list[str] = field(default_factory=list)
     _hub: GitHub | None = None
     _check: CheckRunReport | None = None

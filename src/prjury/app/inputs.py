@@ -30,11 +30,7 @@ OUTPUTS = (
 
 
 class Inputs(Struct, frozen=True):
-    """The inputs of one run; an empty text means that nothing was given.
-
-    Attributes:
-        is_job_token: whether the token is the job's own, whose account is known.
-    """
+    """The inputs of one run; an empty text means that nothing was given."""
 
     mode: Mode = "review"
     github_token: str = ""
@@ -48,6 +44,7 @@ class Inputs(Struct, frozen=True):
     fail_on: FailOn = "gate"
     junit: str = ""
     python_version: str = ""
+    #: Whether the token is the job's own, whose account is known.
     is_job_token: bool = False
 
     def __repr__(self) -> str:

@@ -134,14 +134,11 @@ class Seating(Struct, frozen=True):
 
 
 class Unwanted(Struct, frozen=True):
-    """The judges that the operator has switched off, each with the option for the report.
-
-    Attributes:
-        tiers: those that judge no file of this change, as the policy says.
-    """
+    """The judges that the operator has switched off, each with the option for the report."""
 
     judges: Mapping[str, str]
     model_backed: str | None = None
+    #: Those that judge no file of this change, as the policy says.
     tiers: tuple[str, ...] = ()
 
     def reason(self, tier: str, name: str) -> str | None:

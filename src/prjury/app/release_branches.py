@@ -32,17 +32,14 @@ _REFUSALS = {
 
 @dataclass(frozen=True)
 class BranchJudges:
-    """Judges release branches in one run.
-
-    Attributes:
-        thorough: the branches on which all checks run; None for all branches.
-    """
+    """Judges release branches in one run."""
 
     snapshot: Snapshot
     ports: Ports
     config: Config
     build: bool = False
     texts: bool = True
+    #: The branches on which all checks run; None for all branches.
     thorough: frozenset[str] | None = None
 
     def judge(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:

@@ -16,48 +16,42 @@ from prjury.report.sanitise import BY_SHAPE
 
 
 class ReviewRequest(Struct, frozen=True):
-    """What the operator asks for.
-
-    Attributes:
-        config: a policy file of the operator's own; without it the base commit's is in force.
-        timeout: seconds for all judges together; the policy's ``limits.wall`` if None.
-        trusts_policy: whether the base's policy is trusted: it may then say where models are
-            reached and with which key.
-        asks_fix: whether the repair is asked for, which an enabled `fix` waits for by default.
-        earlier_votes: the models' votes of an earlier run, reused for the same change and policy.
-        record: a file that keeps what the models answer; nothing is then taken from memory.
-        workflow: the file of the workflow that runs this, which is the change's own.
-    """
+    """What the operator asks for."""
 
     target: SnapshotRequest = field(default_factory=SnapshotRequest)
+    #: A policy file of the operator's own; without it the base commit's is in force.
     config: Path | None = None
     policy_path: str = POLICY_PATH
     build: bool = True
     models: bool = True
     model: str | None = None
     offline: bool = False
+    #: Seconds for all judges together; the policy's ``limits.wall`` if None.
     timeout: float | None = None
     backport_to: tuple[str, ...] = ()
+    #: Whether the base's policy is trusted: it may then say where models are reached and with which
+    #: key.
     trusts_policy: bool = False
     override: Override | None = None
     dismissals: tuple[Dismissal, ...] = ()
+    #: Whether the repair is asked for, which an enabled `fix` waits for by default.
     asks_fix: bool = True
+    #: The models' votes of an earlier run, reused for the same change and policy.
     earlier_votes: EarlierVotes | None = None
     actor: str | None = None
     evidence: Evidence | None = None
+    #: A file that keeps what the models answer; nothing is then taken from memory.
     record: Path | None = None
+    #: The file of the workflow that runs this, which is the change's own.
     workflow: str | None = None
 
 
 class RunEnvironment(Struct, frozen=True):
-    """The environment of a run.
-
-    Attributes:
-        begun: is called with the policy in force before anything is judged.
-    """
+    """The environment of a run."""
 
     environ: Mapping[str, str] = field(default_factory=dict)
     progress: Progress = field(default_factory=SilentProgress)
     redact: Redact = BY_SHAPE
+    #: Is called with the policy in force before anything is judged.
     begun: Callable[[Policy], None] = lambda _policy: None
     journal: Recorder = field(default_factory=NoRecorder)

@@ -40,15 +40,12 @@ _CONDITION = re.compile(
 
 
 class SetupStep(Struct, frozen=True):
-    """A step that sets up a tool, by an action or by a command.
-
-    Attributes:
-        ref: the action's commit or tag; empty for the one that is pinned here.
-    """
+    """A step that sets up a tool, by an action or by a command."""
 
     name: str
     action: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
+    #: The action's commit or tag; empty for the one that is pinned here.
     ref: str = ""
     command: str = ""
 

@@ -133,18 +133,15 @@ def _strict(tool: Tool) -> Tool:
 
 @dataclass
 class AgentTools:
-    """The tools; each call is a run of its own, and one runs at a time.
-
-    Attributes:
-        roots: the directories in which an agent may ask.
-        commands: whether it may have commands of its own run.
-    """
+    """The tools; each call is a run of its own, and one runs at a time."""
 
     terminal: Terminal
     change: flags.ChangeOptions
     judges: flags.JudgeOptions
     models: flags.ModelOptions
+    #: The directories in which an agent may ask.
     roots: tuple[Path, ...]
+    #: Whether it may have commands of its own run.
     commands: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
 

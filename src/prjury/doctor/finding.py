@@ -25,14 +25,11 @@ class Level(StrEnum):
 
 
 class Diagnosis(Struct, frozen=True):
-    """One thing that was looked at.
-
-    Attributes:
-        text: a sentence without its full stop: what is so, and after a semicolon the fix.
-    """
+    """One thing that was looked at."""
 
     level: Level
     about: str
+    #: A sentence without its full stop: what is so, and after a semicolon the fix.
     text: str
 
     @property

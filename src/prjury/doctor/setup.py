@@ -75,16 +75,13 @@ class ActionUse(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Setup:
-    """What stands in a repository.
-
-    Attributes:
-        is_home: whether this is the repository of PR Jury itself, where `uses: ./` is it.
-        on_default: the paths of the workflows there; None where they are not known.
-    """
+    """What stands in a repository."""
 
     workflows: tuple[Workflow, ...]
+    #: Whether this is the repository of PR Jury itself, where `uses: ./` is it.
     is_home: bool = False
     default_branch: str | None = None
+    #: The paths of the workflows there; None where they are not known.
     on_default: frozenset[str] | None = None
 
     @cached_property

@@ -55,13 +55,10 @@ POLICY_PATH = ".github/prjury.yml"
 
 
 class Policy(Struct, frozen=True):
-    """A configuration with every default filled in, and where it came from.
-
-    Attributes:
-        source: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
-    """
+    """A configuration with every default filled in, and where it came from."""
 
     config: Config
+    #: ``base:<sha>:<path>``, ``default`` or ``file:<path>``.
     source: str
 
     def adapt_to(self, branch: str) -> Policy:
@@ -355,8 +352,7 @@ def join_keys(path: KeyPath) -> str:
 
 _HOSTS = (
     "a list of hosts is not supported, for a build has the whole network or none; write `false`, "
-    "or `true` and let the runner's proxy or firewall allow these hosts alone (`HTTPS_PROXY` and "
-    "certificates of your own reach the build)"
+    "or `true` and let the runner's proxy or firewall allow these hosts alone"
 )
 _LENGTH = re.compile(r"Expected `(array|object|str)` of length (?:(>=|<=) )?(\d+)")
 _RANGE = re.compile(r"Expected `(?:int|float)` (>=|<=) ([\d.]+)")

@@ -12,13 +12,10 @@ from prjury.snapshot.exempt import matches
 
 
 class RuleSelection(Struct, frozen=True):
-    """The rules of version patterns that a policy does without.
-
-    Attributes:
-        ignore: packs, and rules as ``pack/rule``.
-    """
+    """The rules of version patterns that a policy does without."""
 
     suppressions: bool = True
+    #: Packs, and rules as ``pack/rule``.
     ignore: tuple[str, ...] = ()
     per_file: Mapping[str, tuple[str, ...]] = {}
 

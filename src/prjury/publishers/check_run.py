@@ -120,7 +120,7 @@ class CheckRunReport:
             return self._create(head).html_url
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
-        opened = self._write(own[-1], self._content(*_JUDGING))
+        opened = self._put(own[-1], self._content(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
@@ -256,7 +256,7 @@ class CheckRunReport:
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
             for batch in batches[:-1]:
-                run = self._write(run, self._content(*_JUDGING, annotations=batch))
+                run = self._put(run, self._content(*_JUDGING, annotations=batch))
             return self._conclude(run, words, batches[-1] if batches else ())
         except PublishError as error:
             if error.reason != "refused" or not batches:
@@ -270,14 +270,10 @@ class CheckRunReport:
     ) -> CheckRun:
         summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         content = self._content(words.title, summary, words.text, annotations, words.conclusion)
-        return self._write(run, content)
+        return self._put(run, content)
 
-    def _write(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
-        """Write what a check run says, or make one on a head.
-
-        Annotations are added to those that are there: with some of them, nobody knows after an
-        unclear failure whether they were.
-        """
+    def _put(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
+        """Write what a check run says, or make one on a head; annotations are only ever added."""
         if isinstance(run, str):
             return self._post(run, content)
         doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"

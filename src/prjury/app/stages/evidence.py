@@ -30,18 +30,15 @@ _MOST_BYTES = 8 * 1024 * 1024
 
 
 class SeatRecord(Struct, frozen=True):
-    """The judgment of one seat, and what has to be known about its judge.
-
-    Attributes:
-        judgment: None if it was not asked.
-        waits: whether it is asked in another stage.
-    """
+    """The judgment of one seat, and what has to be known about its judge."""
 
     title: str
     type: JudgeType
     lowers_only: bool = False
+    #: None if it was not asked.
     judgment: KeptJudgment | None = None
     elapsed_ms: Count = 0
+    #: Whether it is asked in another stage.
     waits: bool = False
 
 
@@ -58,18 +55,10 @@ class Files(Struct, frozen=True):
 
 
 class StageEvidence(Struct, frozen=True):
-    """Everything that can be known of a pull request without a model.
-
-    Attributes:
-        policy: the policy in force; later stages do not read it again.
-        spares: why no model is to be asked, and the label for that; None where one may be.
-        trusted: whether the policy may say where models are reached, and with which key.
-        level: the sandbox level of this side; nothing of the change was run here.
-        seconds: how long the judges of the next stage may take together.
-        calibration: the record by which models may block; None if the base has none.
-    """
+    """Everything that can be known of a pull request without a model."""
 
     pull: PullRequest
+    #: The policy in force; later stages do not read it again.
     policy: Policy
     records: Records
     files: Files
@@ -77,11 +66,16 @@ class StageEvidence(Struct, frozen=True):
     unwanted: Unwanted = Unwanted({})
     backports: tuple[Backport, ...] = ()
     notes: tuple[str, ...] = ()
+    #: Why no model is to be asked, and the label for that; None where one may be.
     spares: tuple[str, str] | None = None
+    #: Whether the policy may say where models are reached, and with which key.
     trusted: bool = False
+    #: The sandbox level of this side; nothing of the change was run here.
     level: str = "L0"
+    #: How long the judges of the next stage may take together.
     seconds: Annotated[float, Meta(ge=0.0)] = 2700.0
     elapsed_ms: Count = 0
+    #: The record by which models may block; None if the base has none.
     calibration: str | None = None
     call_sites: tuple[CallSite, ...] = ()
     issues: tuple[LinkedIssue, ...] = ()
@@ -99,12 +93,9 @@ class NoEvidence(Struct, frozen=True):
 
 
 class Opinions(Struct, frozen=True):
-    """The answers of the judges that had to wait, for one file of evidence.
+    """The answers of the judges that had to wait, for one file of evidence."""
 
-    Attributes:
-        evidence: sha256 of the file that they were asked about, 64 hex digits.
-    """
-
+    #: Sha256 of the file that they were asked about, 64 hex digits.
     evidence: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
     records: Records
     cost: Cost = Cost()

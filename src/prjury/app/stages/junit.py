@@ -23,15 +23,12 @@ _KEYS = ("head", "base", "result")
 
 
 class JunitPlaces(Struct, frozen=True):
-    """Where another CI's reports are: files, and directories with XML files.
-
-    Attributes:
-        result: how the CI's job on the head ended, in the words of GitHub's `needs.JOB.result`;
-            empty where that is not known.
-    """
+    """Where another CI's reports are: files, and directories with XML files."""
 
     head: Sequence[Path]
     base: Sequence[Path] = ()
+    #: How the CI's job on the head ended, in the words of GitHub's `needs.JOB.result`; empty where
+    #: that is not known.
     result: str = ""
 
     @property

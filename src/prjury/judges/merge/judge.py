@@ -201,15 +201,14 @@ def list_conflicts(
     """Return the checks that conflicts fail, and their values, at a commit other than the head."""
     checks = []
     for conflict in _merge_paths(conflicts):
-        kind = conflict.type.value.replace("_", "/")
         first = conflict.regions[0].head if conflict.regions and at is None else None
         path, lines = printable(conflict.path), (first.first, first.last) if first else ()
         evidence = _show_regions(conflict.regions, f"`{at}`" if at else "the head")
-        message, place = conflict.reason, Location(path, *lines)
-        if "conflict" not in message.casefold():
-            message = f"{kind} conflict: {message}"
-        checks.append(Check.bad("conflict", message, place, evidence=evidence, fix=fix))
-    values = [
+        reason, place = conflict.reason, Location(path, *lines)
+        if "conflict" not in reason.casefold():
+            reason = f"{conflict.type.value.replace('_', '/')} conflict: {reason}"
+        checks.append(Check.bad("conflict", reason, place, evidence=evidence, fix=fix))
+    return checks, [
         {
             "path": printable(conflict.path),
             "type": conflict.type.value,
@@ -218,7 +217,6 @@ def list_conflicts(
         }
         for conflict in conflicts
     ]
-    return checks, values
 
 
 def _merge_paths(conflicts: Sequence[Conflict]) -> list[Conflict]:
