@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from prjury.judges.builds.kept_reports import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
@@ -38,21 +38,10 @@ _SEVERITIES: Mapping[str, Severity] = {
 _NO_FINDINGS = frozenset({"pass", "notApplicable", "informational"})
 
 
-class ToolFinding(Struct, frozen=True):
-    """A complaint of a tool; the path, as the tool names it, is empty where it names none."""
-
-    rule: str
-    message: str
-    severity: Severity
-    path: str = ""
-    line: int | None = None
-    end_line: int | None = None
+_Reader: TypeAlias = Callable[[Path, TreeFiles], Iterator[Check]]
 
 
-_Reader: TypeAlias = Callable[[Path, TreeFiles], Iterator[ToolFinding]]
-
-
-def read_sarif(file: Path, _: TreeFiles) -> Iterator[ToolFinding]:
+def read_sarif(file: Path, _: TreeFiles) -> Iterator[Check]:
     """Read the results of all runs in a SARIF file; a tool that failed leaves none to be read."""
     content = file.read_text("utf-8-sig")
     if content.count("[") + content.count("{") > _MOST_PARTS:
@@ -69,7 +58,7 @@ def read_sarif(file: Path, _: TreeFiles) -> Iterator[ToolFinding]:
         yield from _read_results(run)
 
 
-def _read_results(run: Mapping[str, Any]) -> Iterator[ToolFinding]:
+def _read_results(run: Mapping[str, Any]) -> Iterator[Check]:
     parts = (run["tool"]["driver"], *(run["tool"].get("extensions") or ()))
     rules = [rule for part in parts for rule in part.get("rules") or ()]
     by_id = {str(rule["id"]): rule for rule in rules}
@@ -86,14 +75,10 @@ def _read_results(run: Mapping[str, Any]) -> Iterator[ToolFinding]:
         usual = (rule.get("defaultConfiguration") or {}).get("level", "warning")
         place = (result.get("locations") or [{}])[0].get("physicalLocation") or {}
         region = place.get("region") or {}
-        yield ToolFinding(
-            name,
-            str(result["message"].get("text") or "").strip() or name,
-            _SEVERITIES.get(str(result.get("level", usual)), "error"),
-            _read_path(run, place.get("artifactLocation") or {}),
-            _read_line(region.get("startLine")),
-            _read_line(region.get("endLine")),
-        )
+        message = str(result["message"].get("text") or "").strip() or name
+        path = _read_path(run, place.get("artifactLocation") or {})
+        lines = [_read_line(region.get(key)) for key in ("startLine", "endLine")]
+        yield _make_check(name, message, str(result.get("level", usual)), path, *lines)
 
 
 def _read_path(run: Mapping[str, Any], location: Mapping[str, Any]) -> str:
@@ -105,30 +90,42 @@ def _read_path(run: Mapping[str, Any], location: Mapping[str, Any]) -> str:
     return unquote(uri.removeprefix("file://"))
 
 
+def _make_check(
+    rule: str,
+    message: str,
+    severity: str,
+    path: str = "",
+    line: int | None = None,
+    end: int | None = None,
+) -> Check:
+    last = end if line and end and end >= line else None
+    place = Location(path, line, last) if path else None
+    return Check.bad(rule, message, place, severity=_SEVERITIES.get(severity, "error"))
+
+
 def _read_line(number: object) -> int | None:
     value = 0 if number is None else int(str(number))
     return value if value > 0 else None
 
 
-def read_checkstyle(file: Path, _: TreeFiles) -> Iterator[ToolFinding]:
+def read_checkstyle(file: Path, _: TreeFiles) -> Iterator[Check]:
     """Read the errors in a report of Checkstyle, whose form many linters write."""
     for element, above in walk_elements(file, "checkstyle"):
         if element.tag == "error" and element.get("severity") != "ignore":
             path = above[-1].get("name", "") if above else ""
             rule = element.get("source") or "finding"
-            severity = _SEVERITIES.get(element.get("severity", "error"), "error")
-            line = _read_line(element.get("line"))
-            yield ToolFinding(rule, element.get("message") or rule, severity, path, line)
+            message, severity = element.get("message") or rule, element.get("severity", "error")
+            yield _make_check(rule, message, severity, path, _read_line(element.get("line")))
 
 
-def read_junit(file: Path, tree: TreeFiles) -> Iterator[ToolFinding]:
+def read_junit(file: Path, tree: TreeFiles) -> Iterator[Check]:
     """Read the failing cases of a JUnit report, whose lines are those of tests, or none."""
     reports = parse_reports([(file.name, file.read_bytes())], [], tree, str)
     if reports.problems or not reports.tests:
         raise invalid_report(file, "; ".join(reports.problems) or "It holds no test")
     for failure in reports.failures:
         rule = failure.name or "test"
-        yield ToolFinding(rule, f"{rule}: {failure.message}", "error", failure.path or "")
+        yield _make_check(rule, f"{rule}: {failure.message}", "error", failure.path or "")
 
 
 READERS: Mapping[str, _Reader] = {
@@ -165,24 +162,25 @@ class ToolFindings(Struct, frozen=True):
         added: dict[str, Mapping[int, str]] = {}
         relevant = []
         for finding in findings:
-            file = files.get(_find_path(finding.path, tree))
-            # Generated and installed files are not the change's; a finding without a place may be.
-            concerns = not finding.path
-            if file and (file.unread or file.status is FileStatus.ADDED or finding.line is None):
-                concerns = True
-            elif file and finding.line:
-                if file.path not in added:
-                    added[file.path] = read_merged_lines(file, blobs, repository)
-                last = max(finding.line, finding.end_line or 0)
-                concerns = any(finding.line <= number <= last for number in added[file.path])
-            if concerns:
-                relevant.append(replace(finding, path=file.path if file else ""))
+            place = finding.location
+            if place is None:  # it may be the change's; generated and installed files are not
+                relevant.append(finding)
+                continue
+            file = files.get(_find_path(place.path, tree))
+            if file is None:
+                continue
+            whole = file.unread or file.status is FileStatus.ADDED or place.line is None
+            if not whole and file.path not in added:
+                added[file.path] = read_merged_lines(file, blobs, repository)
+            lines = range(place.line or 0, (place.end_line or place.line or 0) + 1)
+            if whole or any(number in lines for number in added[file.path]):
+                relevant.append(replace(finding, location=Location(file.path, place.line)))
         return self._judge_findings(relevant, len(findings) - len(relevant))
 
-    def _read_findings(self, kept: KeptReports, tree: TreeFiles) -> Sequence[ToolFinding]:
+    def _read_findings(self, kept: KeptReports, tree: TreeFiles) -> Sequence[Check]:
         [form] = [form for form in READERS if getattr(self.options, form)]
 
-        def read_all(file: Path) -> list[ToolFinding]:
+        def read_all(file: Path) -> list[Check]:
             try:
                 findings = list(islice(READERS[form](file, tree), _MOST_FINDINGS + 1))
             except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
@@ -194,21 +192,17 @@ class ToolFindings(Struct, frozen=True):
         reports = read_reports(kept, self.options.report, self.ports.shell, read_all)
         return [finding for findings in reports.values() for finding in findings]
 
-    def _judge_findings(self, findings: Sequence[ToolFinding], elsewhere: int) -> Judgment:
+    def _judge_findings(self, findings: Sequence[Check], elsewhere: int) -> Judgment:
         ordered = sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.severity))
         worst = _BY_SEVERITY[: _BY_SEVERITY.index(self.options.severity) + 1]
         failing = [finding for finding in ordered if finding.severity in worst]
-        checks = []
-        for finding in ordered[:_MOST_LISTED]:
-            place = Location(finding.path, finding.line) if finding.path else None
-            severity = finding.severity
-            checks.append(Check.bad(finding.rule, finding.message, place, severity=severity))
+        checks = ordered[:_MOST_LISTED]
         if rest := len(ordered) - len(checks):
             checks.append(Check.bad("more-findings", f"{rest} more"))
         words = "nothing in the added lines"
         if failing:
-            first = failing[0]
-            where = f"{visible(first.path)}:{first.line}: " if first.path and first.line else ""
+            first, place = failing[0], failing[0].location
+            where = f"{visible(str(place))}: " if place and place.line else ""
             more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
             words = f"{where}{visible(first.message)}{more}"
         elif ordered:
