@@ -32,10 +32,11 @@ from prjury.judges.workspace.files import (
     find_reports,
     open_regular,
     unreadable,
+    vote_by,
 )
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.jury.score import BooleanScore, NumericalScore
+from prjury.jury.score import NumericalScore
 from prjury.manifests.manifest import ManifestError
 from prjury.snapshot.model import printable, visible
 
@@ -78,11 +79,11 @@ class SemanticComparisonJudge(WorkspaceJudge):
                 checks.append(Check.bad(self.name, words, Location(where)))
         failed = [check for check in checks if not check.passed]
         score = NumericalScore((len(checks) - len(failed)) / len(checks))
+        words = checks[0].message if len(checks) == 1 else f"all {len(checks)} files match"
         if failed:
             more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-            return Judgment.failed(f"{failed[0].message}{more}", score=score, checks=checks)
-        words = checks[0].message if len(checks) == 1 else f"all {len(checks)} files match"
-        return Judgment.passed(words, score=score, checks=checks)
+            words = f"{failed[0].message}{more}"
+        return vote_by(checks, words, score)
 
     def _check_text(self, path: str, expected: str, text: str) -> Check:
         name = visible(path)
@@ -243,14 +244,9 @@ class ClassVersionJudge(WorkspaceJudge):
         words = f"all {len(files)} classes are for {demand}"
         if wrong:
             words = f"{len(wrong)} of {len(files)} classes are not for {demand}"
+        checks = wrong[:_SHOWN] or [Check.ok(self.name, message=words)]
         classes = {str(release): count for release, count in sorted(counts.items())}
-        make = Judgment.failed if wrong else Judgment.passed
-        return make(
-            words,
-            score=BooleanScore(not wrong),
-            checks=wrong[:_SHOWN] or [Check.ok(self.name, message=words)],
-            metadata={"release": self.release, "classes": classes},
-        )
+        return vote_by(checks, words, metadata={"release": self.release, "classes": classes})
 
 
 def _read_release(place: Path) -> int:
@@ -287,9 +283,7 @@ class FileExistsJudge(WorkspaceJudge):
         """Look for the file, or into it; the files may be those of a commit."""
         path = os.fspath(self.path)
         check = self._check_file(tree, path, tree.kind(path))
-        make = Judgment.passed if check.passed else Judgment.failed
-        score, metadata = BooleanScore(check.passed), {"path": printable(path)}
-        return make(check.message, score=score, checks=[check], metadata=metadata)
+        return vote_by([check], check.message, metadata={"path": printable(path)})
 
     def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:  # noqa: ARG002 - others read it
         words = "is there" if kind == "file" else f"is a {kind}, not a file"

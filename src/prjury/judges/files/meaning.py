@@ -164,9 +164,8 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
         if _is_broken(row):
             line = plain.count("\n", 0, row[1]) + 1
             raise ManifestError(f"it could not be parsed (syntax error in line {line})")
-    rows = iter(reply.tree)
     try:
-        leaves = _LeafReader(language, plain, rows).read_node(next(rows), "")
+        leaves = _read_leaves(language, plain, iter(reply.tree))
     except RecursionError as error:
         raise ManifestError("it is nested without end") from error
     return [
@@ -182,48 +181,44 @@ def _is_broken(row: Row) -> bool:
     return kind == "ERROR" or made_up
 
 
-class _LeafReader:
-    def __init__(self, language: Language, text: str, rows: Iterator[Row]) -> None:
-        self.language = language
-        self.text = text
-        self.rows = rows
+def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Leaf]:
+    def read_text(kind: str, start: int, end: int) -> list[Leaf]:
+        word = text[start:end]  # in a string even blanks count
+        return [(kind, word)] if word and ("string" in kind or word.strip()) else []
 
-    def read_node(self, row: Row, parent: str) -> list[Leaf]:
-        """Return the leaves of a node, whose row has been taken."""
+    def read_node(row: Row, parent: str) -> list[Leaf]:
         kind, start, end, count = row
-        if kind in self.language.comments and not _DIRECTIVE.match(self.text, start):
+        if kind in language.comments and not _DIRECTIVE.match(text, start):
             for _ in range(count):
-                self.read_node(next(self.rows), kind)
+                read_node(next(rows), kind)
             return []
         if not count:
-            return self._read_text(parent, start, end)
+            return read_text(parent, start, end)
         leaves: list[Leaf] = []
         imports: list[list[Leaf]] = []
         for _ in range(count):
-            child = next(self.rows)
-            leaves += self._read_text(kind, start, child[1])
+            child = next(rows)
+            leaves += read_text(kind, start, child[1])
             start = child[2]
-            part = self.read_node(child, kind)
-            if child[0] in _IMPORTS[self.language.name] and not self._has_effect(part):
+            part = read_node(child, kind)
+            if child[0] in _IMPORTS[language.name] and not _has_effect(language, part):
                 imports.append(part)
             elif part:
                 leaves += [*_sort_imports(imports), *part]
                 imports.clear()
-        leaves += [*_sort_imports(imports), *self._read_text(kind, start, end)]
-        if kind == "block" and self.language.name == "python":
+        leaves += [*_sort_imports(imports), *read_text(kind, start, end)]
+        if kind == "block" and language.name == "python":
             return [("block", "{"), *leaves, ("block", "}")]
         return leaves
 
-    def _read_text(self, kind: str, start: int, end: int) -> list[Leaf]:
-        """Return the text of a leaf, or between two parts; in a string even blanks."""
-        word = self.text[start:end]
-        return [(kind, word)] if word and ("string" in kind or word.strip()) else []
+    return read_node(next(rows), "")
 
-    def _has_effect(self, leaves: Sequence[Leaf]) -> bool:
-        words = [word for _, word in leaves]
-        if self.language.name == "python":
-            return "*" in words
-        return self.language.kin == "script" and "from" not in words and "=" not in words
+
+def _has_effect(language: Language, leaves: Sequence[Leaf]) -> bool:
+    words = [word for _, word in leaves]
+    if language.name == "python":
+        return "*" in words
+    return language.kin == "script" and "from" not in words and "=" not in words
 
 
 def _sort_imports(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:

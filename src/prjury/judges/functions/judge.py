@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions import call
-from prjury.judges.workspace.files import judge_or_error, open_regular
+from prjury.judges.workspace.files import judge_or_error, open_regular, vote_by
 from prjury.judges.workspace.program_judges import forget_log
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
@@ -70,19 +70,13 @@ def read_answer(content: bytes, function: str) -> Judgment:
         return _make_judgment(answer, function)
     if isinstance(answer, bool):
         words = about if answer else f"not so: {about}"
-        return _vote(words, [Check(function, answer, about)])
+        return vote_by([Check(function, answer, about)], words)
     texts = (answer,) if isinstance(answer, str) else answer
     entries = [_CheckAnswer(entry) if isinstance(entry, str) else entry for entry in texts]
     wrong = [entry.message for entry in entries if not entry.passed]
     checks = _make_checks(entries, function) or (Check.ok(function, about),)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    return _vote(f"{wrong[0]}{more}" if wrong else about, checks)
-
-
-def _vote(words: str, checks: Sequence[Check]) -> Judgment:
-    passes = all(check.passed for check in checks)
-    make = Judgment.passed if passes else Judgment.failed
-    return make(words, score=BooleanScore(passes), checks=checks)
+    return vote_by(checks, f"{wrong[0]}{more}" if wrong else about)
 
 
 def _make_judgment(answer: _JudgmentAnswer, function: str) -> Judgment:

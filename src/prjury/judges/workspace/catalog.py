@@ -31,46 +31,50 @@ DirectoryJudge: TypeAlias = Judge[JudgmentContext]
 
 
 class JudgeKind(Struct, frozen=True):
-    """A judge and the types of its options, the first required; without maker by `directory`."""
+    """A judge and its options, the first of them required; without a maker by `directory`."""
 
-    options: Mapping[str, Any]
-    required: int = 0
+    names: str
     make: Callable[..., DirectoryJudge] | None = None
+    required: int = 1
+
+    @property
+    def options(self) -> list[str]:
+        """The names of its options."""
+        return self.names.split()
 
     @property
     def runs_programs(self) -> bool:
         """It runs what it is told to, or what the directory says."""
         return "command" in self.options
 
+    def find_form(self, option: str) -> Any:  # noqa: ANN401 - a type
+        """Return the type of an option."""
+        return get_type_hints(self.make)[option] if self.make else _FORMS.get(option, str)
 
-def _make_by(make: Callable[..., DirectoryJudge], names: str, required: int = 1) -> JudgeKind:
-    hints = get_type_hints(make, include_extras=True)
-    return JudgeKind({name: hints[name] for name in names.split()}, required, make)
 
-
-_MODEL = {
-    "model": str,
+#: The types of options of judges that `directory` makes, if they are no texts.
+_FORMS: Mapping[str, Any] = {
+    **dict.fromkeys(("packs", "paths", "criteria", "must", "context"), list[str]),
+    "severity": Severity,
     "runs": Annotated[int, Meta(ge=1, le=9)],
     "threshold": Annotated[float, Meta(ge=0, le=1)],
 }
-_ANSWER = JudgeKind({"context": list[str], "answer": str, "question": str, **_MODEL}, required=1)
+_ASKING = "model runs threshold"
+_ANSWER = JudgeKind(f"context answer question {_ASKING}")
 
 KINDS: Mapping[str, JudgeKind] = {
-    "file-exists": _make_by(FileExistsJudge, "path"),
-    "file-content": _make_by(FileContentJudge, "path exact contains regex"),
-    "command": _make_by(CommandJudge, "command exit_code timeout"),
-    "build": _make_by(BuildJudge, "command timeout system", 0),
-    "coverage": _make_by(CoverageJudge, "report minimum metric baseline max_drop mode", 0),
-    "semantic": _make_by(SemanticComparisonJudge, "expected path"),
-    "superset-diff": _make_by(SupersetJudge, "expected path"),
-    "class-version": _make_by(ClassVersionJudge, "release path exactly"),
-    "patterns": JudgeKind(
-        {"packs": list[str], "severity": Severity, "paths": list[str]}
-        | {"baseline": str, "write_baseline": str}
-    ),
-    "quality": JudgeKind({"criteria": list[str], "must": list[str], **_MODEL}),
-    "tests-exercise-behaviour": JudgeKind(_MODEL),
-    "correctness": JudgeKind({"output": str, **_MODEL}),
+    "file-exists": JudgeKind("path", FileExistsJudge),
+    "file-content": JudgeKind("path exact contains regex", FileContentJudge),
+    "command": JudgeKind("command exit_code timeout", CommandJudge),
+    "build": JudgeKind("command timeout system", BuildJudge, 0),
+    "coverage": JudgeKind("report minimum metric baseline max_drop mode", CoverageJudge, 0),
+    "semantic": JudgeKind("expected path", SemanticComparisonJudge),
+    "superset-diff": JudgeKind("expected path", SupersetJudge),
+    "class-version": JudgeKind("release path exactly", ClassVersionJudge),
+    "patterns": JudgeKind("packs severity paths baseline write_baseline", None, 0),
+    "quality": JudgeKind(f"criteria must {_ASKING}", None, 0),
+    "tests-exercise-behaviour": JudgeKind(_ASKING, None, 0),
+    "correctness": JudgeKind(f"output {_ASKING}", None, 0),
     **dict.fromkeys(("faithfulness", "hallucination", "contextual-relevance"), _ANSWER),
 }
 
@@ -104,15 +108,15 @@ def judge_by_name(
 
 
 def _read_options(name: str, kind: JudgeKind, options: Mapping[str, str]) -> dict[str, Any]:
-    required = list(kind.options)[: kind.required]
-    problems = [f"{name} has no option {visible(each)}" for each in options.keys() - kind.options]
-    problems += [f"{name} needs the option {each}" for each in required if each not in options]
-    for problem in problems:
-        raise UsageError(problem, remedy=_list_options(kind))
+    for option in options.keys() - set(kind.options):
+        raise UsageError(f"{name} has no option {visible(option)}", remedy=_list_options(kind))
+    for option in kind.options[: kind.required]:
+        if option not in options:
+            raise UsageError(f"{name} needs the option {option}", remedy=_list_options(kind))
     values = {}
     for option, text in options.items():
         try:
-            values[option] = _read_value(text, option, kind.options[option])
+            values[option] = _read_value(text, option, kind.find_form(option))
         except ValueError as error:
             message = f"{name}: {option}={visible(text)}: {error}"
             raise UsageError(message, remedy=_list_options(kind)) from error
@@ -142,7 +146,7 @@ def _read_value(text: str, option: str, form: Any) -> Any:  # noqa: ANN401 - a t
 
 
 def _list_options(kind: JudgeKind) -> str:
-    names = list(kind.options)
+    names = kind.options
     needed, others = ", ".join(names[: kind.required]), ", ".join(names[kind.required :])
     more = f"{needed and ', and optionally '}{others}" if others else ""
     each = "" if needed else ", each optional"

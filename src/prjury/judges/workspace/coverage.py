@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage
-from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path, vote_by
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import NumericalScore, finite
@@ -117,8 +117,7 @@ class CoverageJudge(WorkspaceJudge):
         score = NumericalScore(float(current), 0.0, 100.0)
         if self.mode == "improved" and before is not None:
             score = NumericalScore(float(_gain(current, before)))
-        make = Judgment.failed if failed else Judgment.passed
-        return make(words, score=score, checks=checks, metadata=metadata)
+        return vote_by(checks, words, score, metadata)
 
     def _compare_counts(
         self, subject: str, current: Fraction, before: Fraction | None, place: Location

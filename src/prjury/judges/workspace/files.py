@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol, TypeAlias
+from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
 from xml.etree.ElementTree import Element
 
 from msgspec import Struct
@@ -16,7 +16,8 @@ from msgspec import Struct
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment
+from prjury.jury.judgment import Check, Judgment
+from prjury.jury.score import BooleanScore, Score
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
 
@@ -42,6 +43,18 @@ def judge_or_error(decide: Callable[[], Judgment]) -> Judgment:
         return decide()
     except CannotJudgeError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
+
+
+def vote_by(
+    checks: Sequence[Check],
+    words: str,
+    score: Score | None = None,
+    metadata: Mapping[str, Any] | None = None,
+) -> Judgment:
+    """Return PASS if every check passed, else FAIL."""
+    passes = all(check.passed for check in checks)
+    make = Judgment.passed if passes else Judgment.failed
+    return make(words, score=score or BooleanScore(passes), checks=checks, metadata=metadata or {})
 
 
 def check_path(path: str | os.PathLike[str]) -> str:

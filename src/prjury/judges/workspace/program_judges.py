@@ -18,11 +18,11 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.workspace.files import Workspace, WorkspaceJudge, walk_elements
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, vote_by, walk_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import patience
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.score import BooleanScore, finite
+from prjury.jury.score import finite
 from prjury.ports import Ports, Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
@@ -136,8 +136,7 @@ class CommandJudge(WorkspaceJudge):
             **({"reason": reason} if reason else {}),
         }
         check = Check("exit-code", reason is None, words, evidence=tail or None)
-        make = Judgment.failed if reason else Judgment.passed
-        return make(words, BooleanScore(not reason), checks=[check], metadata=metadata)
+        return vote_by([check], words, metadata=metadata)
 
 
 def _run_command(
