@@ -48,11 +48,11 @@ from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment, Severity
 from prjury.manifests.module import ManifestModule
 from prjury.manifests.project import Project
-from prjury.manifests.versions import Requirement
+from prjury.manifests.versions import Requirement, Truth
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
 from prjury.ports.types import TreeEntry
-from prjury.rulepacks.applicability import PackApplicability, at_least
+from prjury.rulepacks.applicability import PackApplicability, at_least, list_required
 from prjury.rulepacks.load import list_heads, load_shipped
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule, Requirements
 from prjury.sandbox.contained import ContainedShell
@@ -99,6 +99,7 @@ class Verdict:
     Attributes:
         rules: what was found on the line, at the severity that counts.
         cause: why nothing was, for a positive; ``told`` says more.
+        is_error: a rule of that severity finds it, and each declared version lacks it.
     """
 
     row: Row
@@ -106,6 +107,8 @@ class Verdict:
     rules: tuple[str, ...] = ()
     cause: str = ""
     told: str = ""
+    is_error: bool = False
+    is_called_error: bool = False
 
     @property
     def outcome(self) -> str:
@@ -151,7 +154,9 @@ class Addition:
         found = _on(row.line, findings_of(self.judgment)[0])
         rules = [check.name for check in found if at_least(check.severity, severity)]
         if rules or row.label == "negative":
-            return Verdict(row, line, tuple(rules))
+            called = any(check.severity == "error" for check in found)
+            fails = called or any(self._fails(check.name, row.file) for check in found)
+            return Verdict(row, line, tuple(rules), is_error=fails, is_called_error=called)
         return Verdict(row, line, (), *self._why_missed(row, found))
 
     def _why_missed(self, row: Row, found: Sequence[Check]) -> tuple[str, str]:
@@ -169,12 +174,20 @@ class Addition:
         cause = "gated" if applied & {_pack(name) for name in names} else "no pack"
         return cause, "; ".join(f"{name}: {self._gate(name, row.file)}" for name in names)
 
-    def _gate(self, name: str, path: str) -> str:
-        """What the module of the file says about a rule that does not hold there."""
-        project = Project.read(self.pull, self.store, [path])
-        module = project.of_file[path].head
+    def _fails(self, name: str, path: str) -> bool:
+        module, pack, rule = self._find_rule(name, path)
+        lacks = module.any_of(list_required(pack, rule)) is Truth.YES
+        return lacks and rule.severity == "error"
+
+    def _find_rule(self, name: str, path: str) -> tuple[ManifestModule, Pack, PatternRule]:
+        module = Project.read(self.pull, self.store, [path]).of_file[path].head
         pack = load_shipped(_pack(name))
         rule = next(rule for rule in pack.rules if name == f"{pack.id}/{rule.id}")
+        return module, pack, rule
+
+    def _gate(self, name: str, path: str) -> str:
+        """What the module of the file says about a rule that does not hold there."""
+        module, pack, rule = self._find_rule(name, path)
         if PackApplicability(pack, module).keeps(rule):
             return f"{module.path} keeps the old way on purpose"
         return _declared(module, pack, rule)
@@ -263,6 +276,10 @@ def _show_figures(verdicts: Sequence[Verdict]) -> None:
     hard = [verdict for verdict in verdicts if verdict.row.hard]
     flagged = [verdict for verdict in hard if verdict.rules]
     print(f"Hard negatives flagged: {len(flagged)} of {len(hard)}\n")
+    errors = [verdict for verdict in verdicts if verdict.is_error]
+    called = [verdict for verdict in errors if verdict.is_called_error]
+    right = [verdict for verdict in called if verdict.outcome == "TP"]
+    print(f"Errors called errors: {len(called)} of {len(errors)}, {len(right)} of them right\n")
     wrong = [(v.row.pattern, name) for v in verdicts if v.outcome == "FP" for name in v.rules]
     missed = [(v.row.pattern, v.cause) for v in verdicts if v.outcome == "FN"]
     for what, pairs in (("rule on a negative", wrong), ("why missed", missed)):

@@ -20,9 +20,10 @@ from prjury.rulepacks.rule import Head, KeptBy, Outcome, Pack, PatternRule, Vers
 from prjury.snapshot.model import printable
 
 #: Why a finding is less than its rule says; ``upcoming`` is no finding at all.
-Doubt = Literal["", "some", "itself", "unknown", "undeclared", "upcoming"]
+Doubt = Literal["", "some", "deprecated", "itself", "unknown", "undeclared", "upcoming"]
 
 _LONGEST = 80
+_RESTS = {"": "", "some": ", which allows such versions", "deprecated": ", which deprecates it"}
 _NAME = r"[@\w$./:=*()\[\]-]*\w[@\w$./:=*()\[\]-]*"
 _LIST = rf"{_NAME}(?:, {_NAME})*(?:,? (?:and|or) {_NAME})?"
 _OF = r"(?: of [\w'. ]+?)?"
@@ -116,8 +117,8 @@ def finding_text(
 ) -> str:
     """All that a finding says, in sentences."""
     head, words = clause(message, found).rstrip("."), basis.words
-    if words and basis.doubt in {"", "some"}:
-        head = f"{head}; {words}{', which allows such versions' if basis.doubt else ''}"
+    if words and basis.doubt in _RESTS:
+        head = f"{head}; {words}{_RESTS[basis.doubt]}"
     softer = "A warning only: this module uses it already." if established else _doubt_words(basis)
     more = [part for part in (softer, advice(message, found, fixed)) if part]
     return " ".join([f"{head}.", *more]) if more else head
@@ -153,6 +154,8 @@ def _sentence(text: str) -> str:
 #: The severities from the most to the least severe.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 _ALLOWED = frozenset({Truth.YES, Truth.SOME})
+#: What a module asks for, and whatever its parent asks for.
+_ASKING = frozenset({Role.DEPENDENCY, Role.PARENT})
 
 
 @dataclass(frozen=True)
@@ -167,10 +170,6 @@ class PackApplicability:
     def is_open(self) -> bool:
         """Return true if the pack is looked at in the module at all."""
         return opens(self.pack, self.module, asked_for=self.asked_for)
-
-    @cached_property
-    def _kept(self) -> bool:
-        return _keeps(self.module, self.pack.kept_by)
 
     @cached_property
     def _brought(self) -> bool:
@@ -213,18 +212,23 @@ class PackApplicability:
             return "itself"
         removed = self.module.any_of(required)
         deprecated = self.module.any_of(rule.deprecated or ())
-        if removed is Truth.YES or (deprecated is Truth.YES and removed is not Truth.SOME):
+        if removed is Truth.YES:
             return ""
+        if deprecated is Truth.YES and removed is not Truth.SOME:
+            return "deprecated"
         if Truth.UNKNOWN in {removed, deprecated}:
             return "unknown"
         if removed is Truth.ABSENT:
             return "undeclared"
+        if removed is Truth.SOME:
+            return "some"
         certain = self._rate_by_version(rule, required) == "hint" and deprecated is not Truth.SOME
-        return "upcoming" if certain and removed is Truth.NO else "some"
+        return "upcoming" if certain else "deprecated"
 
     def keeps(self, rule: PatternRule) -> bool:
         """Return true if the module keeps the old way on purpose."""
-        return self._kept or bool(rule.kept_by and _keeps(self.module, rule.kept_by))
+        reasons = (self.pack.kept_by, rule.kept_by)
+        return any(_keeps(self.module, reason) for reason in reasons if reason)
 
     def brings(self, rule: PatternRule) -> bool:
         """Return true if a library that the module asks for brings along what the rule is about."""
@@ -291,8 +295,15 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
 
 
 def _brings(module: ManifestModule, reason: KeptBy) -> bool:
-    candidates = [*module.requested, *module.own] if reason.brought_by else ()
-    return any(is_one_of(str(declared), reason.brought_by) for declared in candidates)
+    # A plugin of the build may ask for any library of a catalog.
+    libraries = [*module.requested]
+    libraries += [d for d in module.declared if d.role in _ASKING or d.path.endswith(".toml")]
+    for requirement in reason.brought_by:
+        if module.truth(requirement) is not Truth.NO and any(
+            requirement.names(each.ecosystem, each.group, each.artifact) for each in libraries
+        ):
+            return True
+    return False
 
 
 def _keeps(module: ManifestModule, reason: KeptBy) -> bool:

@@ -11,11 +11,13 @@ from itertools import groupby
 from msgspec import Struct
 
 from prjury.manifests.versions import Requirement
-from prjury.report.wording import pluralize
+from prjury.report.wording import join_words, pluralize
 from prjury.rulepacks.applicability import SEVERITIES, list_required
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule
 
 _EVERY = "every project"
+#: So many libraries that bring an old one along are named.
+_MOST = 5
 
 _BOUND = re.compile(r"(>=|<)\s*([\d.]+)")
 _RUNTIMES = {
@@ -104,8 +106,6 @@ def _bounds(requirement: Requirement) -> str:
     return ""
 
 
-#: One name and its versions.
-_SUBJECT = re.compile(r"([^\s,]+) (\d[^,]*(?:, before [\d.]+)?)")
 #: Lines of code that are shown without a fix.
 _GLANCE = 4
 _BACKTICKS = re.compile(r"`{3,}")
@@ -191,16 +191,11 @@ class DescribedRule(Struct, frozen=True):
     @property
     def outcomes(self) -> str:
         """The versions that make an error, a warning or a hint of a finding, in a few words."""
-        texts = {
-            name: text.replace(" or later", "+")
+        return "; ".join(
+            f"{name}: {text.replace(' or later', '+')}"
             for name, text in self.outcomes_by_severity.items()
             if text and not (name == "hint" and self._is_early)
-        }
-        subjects = [match for text in texts.values() if (match := _SUBJECT.fullmatch(text))]
-        if len(subjects) < len(texts) or len({match[1] for match in subjects}) > 1:
-            return "; ".join(f"{name}: {text}" for name, text in texts.items())
-        pairs = zip(texts, subjects, strict=True)
-        return f"{subjects[0][1]}: {'; '.join(f'{name} {match[2]}' for name, match in pairs)}"
+        )
 
     @property
     def kept_by(self) -> str:
@@ -283,7 +278,8 @@ def _describe_keeping(by: KeptBy | None) -> str:
     reasons += [f"whose name fits {_join_names(by.modules)}"] if by.modules else []
     softer = ["that uses the old way already"] if by.code else []
     if by.brought_by:
-        softer.append(f"that asks for what brings it along ({_join_names(by.brought_by)})")
+        names = join_words([f"`{_name(each)}`{_bounds(each)}" for each in by.brought_by], _MOST)
+        softer.append(f"that asks for what brings it along ({names})")
     sentences = [f"A module {_join_clauses(reasons)} is left alone."] if reasons else []
     if softer:
         sentences.append(f"In a module {_join_clauses(softer)} findings are warnings at most.")

@@ -1,7 +1,4 @@
-"""Reads the files of packs, whose paths may lead anywhere, and knows their lines.
-
-For all that is wrong in a file, `ConfigError` names the file and the line.
-"""
+"""Reads the files of packs, whose paths may lead anywhere, and knows their lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Finds packs and rules by name, among those that ship, are installed, or lie at given paths.
-
-All raise `ConfigError` for what is wrong in a pack, also in one that nobody asked for.
-"""
+"""Finds packs and rules by name, among those that ship, are installed, or lie at given paths."""
 
 from __future__ import annotations
 

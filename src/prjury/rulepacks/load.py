@@ -2,8 +2,7 @@
 
 A pack is ``NAME.yml``. Its tests may stand beside the rules or in ``NAME.cases.yml``, which only
 checks and ``prjury rules test`` read. The part before ``rules:`` is the pack's head, and all that
-is read of a shipped pack whose gate the project does not meet. For all that is wrong, `ConfigError`
-names the file and the line.
+is read of a shipped pack whose gate the project does not meet.
 """
 
 from __future__ import annotations

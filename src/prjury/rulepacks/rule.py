@@ -311,7 +311,7 @@ class KeptBy(PackSection, frozen=True, dict=True):
     are warnings at most. The other two leave the module alone altogether.
     """
 
-    brought_by: Words = Words()  # `group:artifact`, with `*`
+    brought_by: Requirements = Requirements()  # by what a dependency's own build file says
     dependencies: Words = Words()  # `group:artifact`, with `*`
     modules: list[Regex] = []  # searched in module names
     code: Regex = Regex("")

@@ -50,6 +50,33 @@ def test_moved_packages_stay_errors_whoever_uses_them() -> None:
     assert found(judgment) == [("jakarta/persistence", "error", 1)]
 
 
+JUNIT = "import org.junit.Test;\n"
+
+
+@pytest.mark.parametrize(
+    ("tree", "severity"),
+    [
+        ({}, "error"),
+        ({"src/B.java": "import static org.junit.Assert.*;\nclass B {}\n"}, "warning"),
+        ({"src/B.java": "import org.junit.jupiter.api.Test;\nclass B {}\n"}, "error"),
+    ],
+)
+def test_junit_4_is_an_error_where_nothing_asks_for_it(tree: Files, severity: str) -> None:
+    base: Files = {"pom.xml": pom(BOOT_4), **tree}
+    judgment = judged(base, {**base, "src/A.java": JUNIT})
+    assert found(judgment) == [("junit-6/junit4-test", severity, 1)]
+
+
+def test_a_library_of_a_catalog_may_be_asked_for_unseen() -> None:
+    base: Files = {
+        "gradle/libs.versions.toml": "[libraries]\nold = 'junit:junit:4.13.2'\n"
+        "new = 'org.junit.jupiter:junit-jupiter:5.13.4'\n",
+        "build.gradle.kts": "dependencies { testImplementation(libs.new) }\n",
+    }
+    judgment = judged(base, {**base, "src/A.java": JUNIT})
+    assert found(judgment) == [("junit-6/junit4-test", "warning", 1)]
+
+
 def test_a_module_that_declares_it_is_left_alone_altogether() -> None:
     own = OTHER.replace(
         "</project>",
