@@ -30,7 +30,6 @@ _LONGEST_SUGGESTION = 2_000
 _MARKER = re.compile(r"<!-- prjury:v1((?: [a-z]+=[^\s>]*)*) ?-->")
 #: What tells our verdicts and remarks from our answers to commands.
 MARKER_ID = "default"
-_AGAIN = "The suggestion above puts this right as well."
 _BACKTICKS = re.compile("`+")
 _WORDS = {
     Weight.MUST_FIX: "Must fix",
@@ -75,18 +74,11 @@ class Reviewer(Struct, frozen=True):
 
     def remarks(self, earlier: Collection[str] = (), most: int = MOST_INLINE) -> list[Remark]:
         """Return the remarks of the heaviest findings, without ``earlier`` fingerprints."""
-        remarks: list[Remark] = []
-        offers: set[tuple[Location, str]] = set()
-        for finding, span in islice(self._place_findings(), most):
-            if finding.check.fingerprint in earlier:
-                continue
-            suggestion = self._suggest(finding, span)
-            remedy = suggestion or self._describe_fix(finding)
-            if suggestion and (span, suggestion) in offers:
-                remedy = _AGAIN
-            offers.add((span, suggestion))
-            remarks.append(self._write_remark(finding, span, remedy))
-        return remarks
+        return [
+            self._write_remark(finding, span)
+            for finding, span in islice(self._place_findings(), most)
+            if finding.check.fingerprint not in earlier
+        ]
 
     def _place_findings(self) -> Iterator[tuple[FindingView, Location]]:
         for finding in page(self.report, self.redact).findings:
@@ -96,8 +88,9 @@ class Reviewer(Struct, frozen=True):
                 if span:
                     yield finding, span
 
-    def _write_remark(self, finding: FindingView, span: Location, remedy: str) -> Remark:
+    def _write_remark(self, finding: FindingView, span: Location) -> Remark:
         check = finding.check
+        remedy = self._suggest(finding, span) or self._describe_fix(finding)
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         body = (
             f"<!-- prjury:v1 finding={check.fingerprint} seat={finding.seat} id={MARKER_ID} -->\n"
