@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -22,18 +23,22 @@ _JVM = re.compile(r"\s*import\s+(?:static\s+)?([\w.]+)(?:\.\*)?(?: as \w+)?[ ;\t
 _SCRIPT = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"]*)['"]""")
 _RUST = re.compile(r"\s*(?:pub(?:\([\w ]+\))?\s+)?use\s+crate::([\w:]+)")
 _GO = re.compile(r"""\s*(?:import\s+)?(?:[\w.]+\s+)?"([\w./~-]+)"\s*(?://.*)?""")
-_IMPORTING = re.compile(r"import|use |require")
-_PYTHON_ENDS = (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd")
-_SUFFIXES = {
-    kin: [suffix for each in LANGUAGES.values() if each.kin == kin for suffix in each.suffixes]
-    for kin in (JVM, SCRIPT)
+_SCRIPT_FORMS = (*(s for x in LANGUAGES.values() if x.kin == SCRIPT for s in x.suffixes), ".d.ts")
+#: The endings of files that a module may be, by kin.
+_ENDS: Mapping[str, Sequence[str]] = {
+    PYTHON: (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd"),
+    JVM: [suffix for each in LANGUAGES.values() if each.kin == JVM for suffix in each.suffixes],
+    SCRIPT: ("", *_SCRIPT_FORMS, *(f"/index{form}" for form in _SCRIPT_FORMS)),
+    GO: ("/*.go",),
+    RUST: (".rs", "/mod.rs"),
 }
-_JVM_ENDS = tuple(_SUFFIXES[JVM])
-_SCRIPT_FORMS = (*_SUFFIXES[SCRIPT], ".d.ts")
-_SCRIPT_ENDS = ("", *_SCRIPT_FORMS, *(f"/index{form}" for form in _SCRIPT_FORMS))
-_RUST_ENDS = (".rs", "/mod.rs")
 #: Where packages of one part stand in a repository.
 _ROOTS = ("", "src/", "lib/")
+
+#: A module's name, its paths but for their endings, and whether these may stand in any directory.
+_Module: TypeAlias = tuple[str, Sequence[str], bool]
+#: Directories by the names of modules.
+_GoModules: TypeAlias = Mapping[str, str]
 
 
 class ImportTarget(Struct, frozen=True):
@@ -74,87 +79,77 @@ class TreePaths(Struct, frozen=True):
         return None
 
 
-def import_targets(pull: PullRequest, go_modules: Mapping[str, str]) -> Iterator[ImportTarget]:
+def import_targets(pull: PullRequest, go_modules: _GoModules) -> Iterator[ImportTarget]:
     """The imports of the change's added lines that stand for paths, by Go modules' directories."""
     for file in code_files(pull):
         kin = kin_of(file.path) or ""
-        for line in file.added_lines:
-            if not line.new or len(line.text) > LONGEST_LINE:
-                continue
-            at = Location(file.path, line.new)
-            if kin == GO:
-                yield from _go(line.text, at, go_modules)
-            elif (reader := _READERS.get(kin)) and _IMPORTING.search(line.text):
-                yield from reader(line.text, at)
+        for line in file.added_lines if kin in _READERS else ():
+            if line.new and len(line.text) <= LONGEST_LINE:
+                at = Location(file.path, line.new)
+                for name, stems, anywhere in _READERS[kin](line.text, file.path, go_modules):
+                    paths = tuple(stem + end for stem in stems for end in _ENDS[kin])
+                    yield ImportTarget(name, at, paths, anywhere)
 
 
-def _go(line: str, at: Location, modules: Mapping[str, str]) -> Iterator[ImportTarget]:
-    match = _GO.fullmatch(line)
-    for name, folder in modules.items() if match else ():
-        if match and match[1].startswith(f"{name}/"):
-            inner = posixpath.join(folder, match[1].removeprefix(f"{name}/"))
-            yield ImportTarget(match[1], at, (f"{inner}/*.go",))
+def _read_go(line: str, _path: str, modules: _GoModules) -> Iterator[_Module]:
+    if match := _GO.fullmatch(line):
+        for name, folder in modules.items():
+            if match[1].startswith(f"{name}/"):
+                inner = match[1].removeprefix(f"{name}/")
+                yield match[1], [posixpath.join(folder, inner)], False
 
 
-def _read_python_line(line: str, at: Location) -> Iterator[ImportTarget]:
-    if match := _PYTHON_FROM.match(line):
+def _read_python(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
+    if (match := _PYTHON_FROM.match(line)) and match[1]:
         dots, module = match[1], match[2]
-        if not dots:
-            yield from _python_module(module, at)
-        elif parts := [part for part in module.split(".") if part]:
+        if parts := [part for part in module.split(".") if part]:
             up = [".."] * (len(dots) - 1)
-            stem = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), *up, *parts))
-            yield ImportTarget(dots + module, at, tuple(stem + end for end in _PYTHON_ENDS))
-    elif match := _PYTHON_IMPORT.match(line):
-        for name in match[1].split(","):
-            yield from _python_module(name.split(" as ")[0].strip(), at)
+            yield dots + module, [_resolve(path, *up, *parts)], False
+        return
+    imported = None if match else _PYTHON_IMPORT.match(line)
+    names = [match[2]] if match else imported[1].split(",") if imported else []
+    for name in names:
+        parts = [part for part in name.split(" as ")[0].strip().split(".") if part]
+        if len(parts) > 1:
+            yield ".".join(parts), ["/".join(parts)], True
+        elif parts:
+            yield parts[0], [root + parts[0] for root in _ROOTS], False
 
 
-def _python_module(name: str, at: Location) -> Iterator[ImportTarget]:
-    parts = [part for part in name.split(".") if part]
-    files = tuple("/".join(parts) + end for end in _PYTHON_ENDS)
-    if len(parts) > 1:
-        yield ImportTarget(".".join(parts), at, files, anywhere=True)
-    elif parts:
-        yield ImportTarget(parts[0], at, tuple(root + file for root in _ROOTS for file in files))
+def _resolve(path: str, *parts: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(path), *parts))
 
 
-def _read_jvm_line(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_jvm(line: str, _path: str, _modules: _GoModules) -> Iterator[_Module]:
     match = _JVM.match(line)
     parts = match[1].split(".") if match else []
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
     if first:
-        parts = parts[: first + 1]
-        paths = tuple("/".join(parts) + end for end in _JVM_ENDS)
-        yield ImportTarget(".".join(parts), at, paths, anywhere=True)
+        yield ".".join(parts[: first + 1]), ["/".join(parts[: first + 1])], True
 
 
-def _read_script(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_script(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
     for name in _SCRIPT.findall(line):
-        stem = posixpath.normpath(posixpath.join(posixpath.dirname(at.path), name))
-        plain = re.sub(r"\.[cm]?jsx?$", "", stem)
-        stems = dict.fromkeys([stem, plain])
-        yield ImportTarget(name, at, tuple(each + end for each in stems for end in _SCRIPT_ENDS))
+        stem = _resolve(path, name)
+        yield name, list(dict.fromkeys([stem, re.sub(r"\.[cm]?jsx?$", "", stem)])), False
 
 
-def _read_rust_line(line: str, at: Location) -> Iterator[ImportTarget]:
+def _read_rust(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
     match = _RUST.match(line)
-    root, src, _ = f"/{at.path}".rpartition("/src/")
-    if not match or not src:
-        return
-    parts = [part for part in match[1].split("::") if part]
-    modules = [part for part in parts if part == part.lower()]
+    root, src, _ = f"/{path}".rpartition("/src/")
+    parts = match[1].split("::") if match and src else []
+    modules = [part for part in parts if part and part == part.lower()]
     base = f"{root}/src".removeprefix("/")
     # The last part may be a function or a macro in the module before it.
-    stems = [some for some in (modules, modules[:-1]) if some]
-    paths = tuple("/".join([base, *some]) + end for some in stems for end in _RUST_ENDS)
-    if paths:
-        yield ImportTarget(f"crate::{'::'.join(modules)}", at, paths)
+    stems = ["/".join([base, *some]) for some in (modules, modules[:-1]) if some]
+    if stems:
+        yield f"crate::{'::'.join(modules)}", stems, False
 
 
-_READERS: Mapping[str, Callable[[str, Location], Iterator[ImportTarget]]] = {
-    PYTHON: _read_python_line,
-    JVM: _read_jvm_line,
+_READERS: Mapping[str, Callable[[str, str, _GoModules], Iterator[_Module]]] = {
+    GO: _read_go,
+    PYTHON: _read_python,
+    JVM: _read_jvm,
     SCRIPT: _read_script,
-    RUST: _read_rust_line,
+    RUST: _read_rust,
 }

@@ -202,6 +202,8 @@ def test_a_name_that_stands_anywhere_on_the_branch_is_not_lacking(branch: Files)
         ("m/A.kt", "import org.x.Tools.Inner\n", "n/org/x/Tools.kt", "org.x.Tools"),
         ("src/a.ts", "import { x } from './tools';\n", "src/tools.tsx", "./tools"),
         ("src/b/a.ts", "import x from '../tools.js';\n", "src/tools.ts", "../tools.js"),
+        ("src/a.ts", "import {\n  x,\n} from './tools';\n", "src/tools.ts", "./tools"),
+        ("src/a.ts", "export * from './tools';\n", "src/tools.ts", "./tools"),
         ("src/a.js", "const x = require('./tools');\n", "src/tools/index.js", "./tools"),
         ("src/b/a.rs", "use crate::tools::x;\n", "src/tools/mod.rs", "crate::tools::x"),
         ("a/src/b.rs", "use crate::c::tools;\n", "a/src/c/tools.rs", "crate::c::tools"),
