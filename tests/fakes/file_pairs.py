@@ -4,6 +4,7 @@ from __future__ import annotations
 
 #: The name of the file, and two texts that mean the same.
 FORM: list[tuple[str, str, str]] = [
+    ("__init__.py", "", "# nothing but a comment\n"),
     # Java
     ("A.java", "class A {}", "class A\n{\n}\n"),
     ("A.java", "class A { int a; }", "// what\nclass A { /* a */ int a; /** doc */ }"),

@@ -170,7 +170,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
         raise ManifestError("it is nested without end") from error
     return [
         leaf
-        for leaf, (_, after) in zip(leaves, [*leaves[1:], ("", "")], strict=True)
+        for leaf, (_, after) in zip(leaves, [*leaves[1:], ("", "")], strict=False)
         if leaf[1] != "," or after not in {")", "]", "}"} or leaf[0].endswith(_COMMA_COUNTS)
     ]
 
