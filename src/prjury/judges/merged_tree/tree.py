@@ -147,14 +147,13 @@ class CommittedTree(Struct, frozen=True):
         return "/".join(real) or "."
 
 
-def file_exists(options: FileExistsOptions, ports: Ports) -> MergedTreeJudge:
-    """Demand a file in the merged tree."""
-    return MergedTreeJudge(FileExistsJudge(options.path), ports.repository)
-
-
-def file_content(options: FileContentOptions, ports: Ports) -> MergedTreeJudge:
-    """Demand a text in a file of the merged tree."""
-    return MergedTreeJudge(read_content_options(options), ports.repository, "file-content")
+def make(options: FileExistsOptions | FileContentOptions, ports: Ports) -> MergedTreeJudge:
+    """Demand a file, or a text in one; ConfigError for an expression RE2 refuses."""
+    if isinstance(options, FileContentOptions):
+        judge: FileExistsJudge = read_content_options(options)
+    else:
+        judge = FileExistsJudge(options.path)
+    return MergedTreeJudge(judge, ports.repository, judge.name)
 
 
 def read_content_options(options: FileContentOptions) -> FileContentJudge:
@@ -171,7 +170,7 @@ class MergedTreeJudge(Struct, frozen=True):
 
     files: FileExistsJudge
     repository: Repository
-    name: str = "file-exists"
+    name: str
     description: str = "the file is as expected"
     type: JudgeType = JudgeType.DETERMINISTIC
 

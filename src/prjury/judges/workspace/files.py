@@ -75,16 +75,15 @@ class Workspace(Struct, frozen=True):
     @classmethod
     def of(cls, context: JudgmentContext) -> Workspace:
         """Return the context's workspace."""
-        if context.workspace is None:
-            what = "there is no workspace to look into"
-            remedy = "Hand one over: JudgmentContext(goal, workspace=Path(...))"
-            raise CannotJudgeError(what, remedy=remedy, reason="no_workspace")
-        root = Path(os.path.realpath(context.workspace))
-        if not root.is_dir():
+        what = "there is no workspace to look into"
+        remedy = "Hand one over: JudgmentContext(goal, workspace=Path(...))"
+        if context.workspace is not None:
+            root = Path(os.path.realpath(context.workspace))
+            if root.is_dir():
+                return cls(root)
             what = f"the workspace {visible(str(context.workspace))} is not a directory"
             remedy = "Name the directory that holds the work"
-            raise CannotJudgeError(what, remedy=remedy, reason="no_workspace")
-        return cls(root)
+        raise CannotJudgeError(what, remedy=remedy, reason="no_workspace")
 
     def locate(self, path: str) -> Path:
         """Return the real place of a path; there may be nothing. No link may lead out of it."""
