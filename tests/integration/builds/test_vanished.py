@@ -164,3 +164,56 @@ def test_a_base_that_fails_where_the_change_passes_is_no_comparison(tmp_path: Pa
     assert (told.build.status, told.build.label) == (Status.ABSTAIN, "no_comparison")
     assert told.report.gate is Gate.ACTION_REQUIRED
     assert "no comparison" in told.report.headline
+
+
+INNER = "def test_inner() -> None:\n    assert False\n"
+CALLING = text(f"""
+    import subprocess
+    import sys
+
+
+    def test_one() -> None:
+        pass
+
+
+    def test_caller(tmp_path) -> None:
+        (tmp_path / "test_inner.py").write_text({INNER!r})
+        called = subprocess.run([sys.executable, "-m", "pytest", str(tmp_path)], check=False)
+        assert called.returncode == 1
+""")
+TWICE: Tree = {
+    "Makefile": "test:\n\tpython3 -m pytest a\n\tpython3 -m pytest b\n",
+    "a/test_a.py": CALLING,
+    "b/test_b.py": "def test_two() -> None:\n    pass\n",
+}
+
+
+def test_runners_of_one_step_keep_their_reports(tmp_path: Path) -> None:
+    court = Court.at(tmp_path)
+    court.needs(PYTEST)
+    change: Tree = {"a/test_a.py": CALLING.replace("test_one", "some_one")}
+    told = court.judge(TWICE, change, compare="always", command="make test")
+
+    assert told.build.label == "tests_vanished", told.build
+    assert told.build.metadata["tests"] == {
+        "run": 2, "failed": 0, "skipped": 0, "vanished": 1,
+        "base": {"run": 3, "failed": 0, "skipped": 0},
+    }  # fmt: skip
+    (check,) = [check for check in told.build.failed_checks if check.name == "tests-vanished"]
+    assert check.evidence == "a/test_a.py test_one"
+
+
+def test_suites_of_node_in_one_script_keep_their_reports(tmp_path: Path) -> None:
+    court = Court.at(tmp_path)
+    court.needs(NPM)
+    test = "const test = require('node:test');\ntest('one', () => {});\n"
+    tree: Tree = {
+        "package.json": '{"name": "x", "scripts": {"test": "node --test a && node --test b"}}\n',
+        "a/one.test.js": f"{test}test('two', () => {{}});\n",
+        "b/one.test.js": test,
+    }
+    told = court.judge(tree, {"a/one.test.js": test}, compare="always")
+
+    assert told.build.metadata["tests"]["base"]["run"] == 3, told.build
+    (check,) = [check for check in told.build.failed_checks if check.name == "tests-vanished"]
+    assert check.evidence == "two"

@@ -322,7 +322,9 @@ class Adapter(Struct, frozen=True):
 
 
 _REPORTS = '"$PRJURY_REPORTS"'
-_PYTEST = "--junitxml={{reports}}/pytest-{step}-$TOX_ENV_NAME$NOX_CURRENT_SESSION.xml"
+_PYTEST = (
+    "--junitxml={{reports}}/pytest-{step}-$TOX_ENV_NAME$NOX_CURRENT_SESSION$PYTEST_CURRENT_TEST.xml"
+)
 _NODE = (
     "--test-reporter=spec --test-reporter-destination=stdout "
     "--test-reporter=junit --test-reporter-destination={{reports}}/node-{step}.xml"

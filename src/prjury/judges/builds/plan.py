@@ -18,8 +18,10 @@ CUSTOM = "command"
 REPORTED = "reports"
 _PYTEST_OPTIONS = "PYTEST_ADDOPTS"
 #: Options that pytest gets after the tree's own, so that they win: to write a report with files and
-#: lines (only the older family has them), and to continue after failures.
-PYTEST_ENV = {_PYTEST_OPTIONS: "--junitxml={reports}/pytest.xml -o junit_family=xunit1 --maxfail=0"}
+#: lines (only the older family has them), and to continue after failures. A pytest that a test
+#: calls writes one of another name.
+_REPORT = "--junitxml={reports}/pytest$PYTEST_CURRENT_TEST.xml"
+PYTEST_ENV = {_PYTEST_OPTIONS: f"{_REPORT} -o junit_family=xunit1 --maxfail=0"}
 #: pytest runs what failed just before, and nothing where it remembers nothing.
 _LAST_FAILED = "--last-failed --last-failed-no-failures=none"
 

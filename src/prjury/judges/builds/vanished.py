@@ -54,7 +54,7 @@ def make_readable(identity: str) -> str:
     owner, _, name = rest.rpartition("#")
     for place in ("target/", "build/test-results/", "_prjury"):  # of reports, not of tests
         suite = suite.partition(place)[0].rstrip("/")
-    suite = "" if suite in {"reports", "…/reports"} else suite
+    suite = "" if suite.removeprefix("…/").partition(" (")[0] == "reports" else suite
     module = suite.removesuffix(".py").replace("/", ".")  # pytest repeats the file as a module
     owner = owner.removeprefix(module).lstrip(".") if suite.endswith(".py") else owner
     return " ".join(filter(None, (suite, owner if owner != name else "", name)))
@@ -62,14 +62,15 @@ def make_readable(identity: str) -> str:
 
 def split_identity(identity: str) -> tuple[str, str]:
     """The module, and the test's own name with its parameters."""
-    end = len(_cut_parameters(identity))
-    start = max(identity.rfind(sign, 0, end) for sign in ":#>") + 1
+    name = _cut_parameters(identity)
+    start = max(name.rfind(sign) for sign in ":#>") + 1
     return identity[:start], identity[start:].strip()
 
 
 def _cut_parameters(identity: str) -> str:
     """The part that stays the same if only parameters change, such as a random value."""
-    return identity.partition("[")[0].partition("(")[0]
+    start = identity.find(":", len("test:")) + 1  # brackets before it are of a file or a label
+    return identity[:start] + identity[start:].partition("[")[0].partition("(")[0]
 
 
 def find_shared_prefix(names: Collection[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,12 @@ from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.kept_reports import watch_reports
 from prjury.judges.builds.origins import ImportedCode
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.results.report_files import Stamp, find_reports, stamps
+from prjury.judges.builds.results.report_files import (
+    Stamp,
+    find_reports,
+    keep_each_report,
+    stamps,
+)
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.runner_files import step_environment
 from prjury.judges.builds.systems.source_tree import path_in
@@ -188,13 +194,18 @@ class _Attempt:
     def run_steps(self, first: int = 0) -> tuple[tuple[BuildStep, Completed], ...]:
         """Run the steps from one on, up to one that fails and that the others need."""
         ports, done = self.place.builder.ports, list[tuple[BuildStep, Completed]]()
+        reports = self.place.places.reports
+        shutil.rmtree(reports, ignore_errors=True)  # those of an earlier attempt
+        with contextlib.suppress(OSError):  # a build may have put anything in its place
+            reports.mkdir()
         for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
             shared = step_environment(self.env) if "GITHUB_ENV" in self.env else self.env
             env = {**shared, **self.place.fill(step.env)}
             writable = [self.place.places.tree]
             command = ShellCommand(step.command, self.directory, env, writable=writable)
-            completed = ports.shell.run(command, self.deadline, ports.progress)
+            with keep_each_report(reports):
+                completed = ports.shell.run(command, self.deadline, ports.progress)
             self.place.builder.logs.append(completed.log)
             if not step.may_fail and all(each.may_fail or not end.exit_code for each, end in done):
                 _refuse_missing(step, completed, self.plan.programs)

@@ -273,6 +273,11 @@ class TestSteps:
         assert (left.kind, bool(left.why)) == (kind, True)
         assert left.origin.startswith(".github/workflows/ci.yml")
 
+    @pytest.mark.parametrize("options", ["", "-e ", "-eux "])
+    def test_a_script_is_known_by_what_it_calls(self, here: Toolchains, options: str) -> None:
+        ci = read(here, {"ci/all.sh": "pytest\n"}, ci=job(f"run: sh {options}ci/all.sh"))
+        assert scripts(ci) == [("test", f"sh {options}ci/all.sh")]
+
     @pytest.mark.parametrize(
         "step",
         [

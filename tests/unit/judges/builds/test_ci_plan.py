@@ -303,7 +303,8 @@ class TestAdapters:
         ("lines", "code"),
         [
             (("pytest -q",), 1), (("go test ./...",), 1), (("make test",), None),
-            (("pytest -q | tee log",), None), (("tox -e py",), 1), (("pytest a", "pytest b"), 1),
+            (("pytest -q | tee log",), None), (("npx jest",), 1), (("tox -e py",), 1),
+            (("pytest a", "pytest b"), 1),
         ],
     )  # fmt: skip
     def test_an_exit_code_means_that_all_ran_where_the_runner_is_alone(

@@ -112,6 +112,12 @@ class TestPass:
         assert judgment.status is Status.PASS
         assert "2 other checks skipped or neutral" in judgment.reasoning
 
+    @pytest.mark.parametrize(("app", "named"), [("codecov", True), ("github-actions", False)])
+    def test_what_builds_nothing_is_left_out_and_told(self, app: str, named: bool) -> None:
+        judgment = judged((*GREEN, CheckResult("patch", app, "success")), checks="auto")
+        assert judgment.status is Status.PASS
+        assert ("left out, since they build nothing: patch" in judgment.reasoning) is named
+
 
 class TestFail:
     @pytest.mark.parametrize("word", ["failure", "timed_out", "startup_failure", "error"])

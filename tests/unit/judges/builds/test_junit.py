@@ -15,7 +15,13 @@ from hypothesis import strategies as st
 
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import read_reports
-from prjury.judges.builds.results.report_files import Found, find_reports, is_report, stamps
+from prjury.judges.builds.results.report_files import (
+    Found,
+    find_reports,
+    is_report,
+    keep_each_report,
+    stamps,
+)
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.scratch import scratch
 
@@ -421,3 +427,50 @@ def test_any_report_can_be_read(
     tests = {failure.id for failure in reports.failures if failure.kind == "test" and failure.name}
     assert tests <= set(reports.ran)
     assert all(not (f.path or "").startswith(("/", "../")) for f in reports.failures)
+
+
+def wait_until_gone(path: Path) -> None:
+    until = time.monotonic() + 30
+    while path.exists() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+class TestReportsOfOneName:
+    def test_each_is_kept_in_order(self, tmp_path: Path) -> None:
+        report = tmp_path / "pytest-1.xml"
+        for first in (1, 3):
+            with keep_each_report(tmp_path):
+                report.write_text(f"<testsuite>{first}</testsuite>\n")
+                wait_until_gone(report)
+                report.write_text(f"<testsuite>{first + 1}</testsuite>\n")
+        names = [report.name, *(f"pytest-1-{number}.xml" for number in (2, 3, 4))]
+        assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+        for number, name in enumerate(names, 1):
+            assert f">{number}<" in (tmp_path / name).read_text()
+
+    def test_what_is_no_finished_report_stays(self, tmp_path: Path) -> None:
+        beside = tmp_path / "beside.xml"
+        beside.write_text("<testsuite/></testsuite>")
+        reports = tmp_path / "reports"
+        reports.mkdir()
+        with keep_each_report(reports):
+            (reports / "half.xml").write_text("<testsuite>")
+            (reports / "link.xml").symlink_to(beside)
+            os.mkfifo(reports / "pipe.xml")
+            (reports / "a.py::test_a (call).xml").write_text("<testsuite></testsuite>")
+            (reports / "last.xml").write_text("<testsuite></testsuite>")
+            wait_until_gone(reports / "last.xml")
+        assert len([*reports.iterdir()]) == 5
+        assert (reports / "link.xml").is_symlink()
+        found = find_reports(tmp_path, reports, {})
+        assert {path.name for path in found.files if path.parent == reports} == {
+            "half.xml", "link.xml", "pipe.xml", "last.xml",
+        }  # fmt: skip
+
+    def test_a_directory_that_leads_elsewhere_is_left_alone(self, tmp_path: Path) -> None:
+        (tmp_path / "elsewhere").mkdir()
+        (tmp_path / "elsewhere" / "a.xml").write_text("<testsuite></testsuite>")
+        (tmp_path / "reports").symlink_to(tmp_path / "elsewhere")
+        with keep_each_report(tmp_path / "reports"):
+            time.sleep(0.2)
+            assert (tmp_path / "elsewhere" / "a.xml").exists()

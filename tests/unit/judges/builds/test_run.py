@@ -230,7 +230,7 @@ class TestAgain:
     def test_what_a_flaky_test_hid_is_found(self) -> None:
         steps = (BuildStep("build", "one", all_ran=1), BuildStep("test", "two", all_ran=1))
         plan = BuildPlan("tool", steps)
-        scripts = [says(0, "t"), says(0, "t"), says(1, "!t"), says(0, "t"), says(1, "t", "!u")]
+        scripts = [says(0, "t"), says(0, "v"), says(1, "!t"), says(0, "t"), says(1, "v", "!u")]
         judgment = judge(scripts, plan)
         assert judgment.status is Status.FAIL, judgment.reasoning
         assert states(judgment) == {"t": "flaky", "u": "new"}

@@ -38,6 +38,7 @@ def lost(base: list[str], here: list[str], counted: tuple[int, int] = (0, 0)) ->
         ("test:crate:tests::adds", "test:crate:price::tests::adds"),
         ("test:a.py:test_p[1-x::y]", "test:b.py:test_p[1-x::y]"),
         ("test:a.py:test_p[7f3a99e1-x]", "test:a.py:test_p[completely another value]"),
+        ("test:a.py (1):test_price", "test:a.py:test_price"),
     ],
 )
 def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -> None:
@@ -53,6 +54,7 @@ def test_a_test_that_was_moved_or_renamed_is_not_lost(before: str, after: str) -
         ("test:a.py:test_one", "test:a.py:test_eins", ["test:a.py:a.price"]),
         ("test:m:TestOne", "test:m:TestEins", ["test:m:TestTwo"]),
         ("test:m:should add", "test:m:should be green", []),
+        ("test:app/[id]/a.test.ts:adds", "test:app/[slug]/b.test.ts:shows the page", []),
     ],
 )
 def test_what_all_names_share_makes_no_two_alike(

@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Event, Thread
 from typing import TypeAlias
 
 from prjury.snapshot.exempt import matches
@@ -24,6 +26,10 @@ _MOST_DIRECTORIES = 200_000
 DOWNLOADED = frozenset({".git", "node_modules", ".venv", ".gradle", ".tox"})
 #: Directories for nothing but reports, of Gradle, sbt and others.
 _DIRECTORIES = frozenset({"test-results", "test-reports"})
+#: How reports of pytest end that a test has called: they are named after it.
+_NESTED = (" (setup).xml", " (call).xml", " (teardown).xml")
+#: How a finished report ends, and seconds between two looks for one.
+_ENDS, _LOOK_EVERY = (b"</testsuites>", b"</testsuite>"), 0.05
 _OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
@@ -78,8 +84,71 @@ def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> I
         if is_report(path) or any(matches(path, glob) for glob in globs):
             yield tree / path
     for path in files_below(reports, found):
-        if path.endswith(".xml") and "test_attempts/" not in path:
+        if path.endswith(".xml") and not (path.endswith(_NESTED) or "test_attempts/" in path):
             yield reports / path
+
+
+@contextmanager
+def keep_each_report(reports: Path) -> Iterator[None]:
+    """Take reports aside as they are finished, so that the next of a name replaces none of them.
+
+    At the end they are back: ``pytest.xml``, ``pytest-2.xml`` and so on, in their order.
+    """
+    try:
+        directory = os.open(reports, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # the build has replaced it, which is noted when its reports are looked for
+        yield
+        return
+    ended, moved = Event(), list[str]()
+    _move_finished(directory, moved)  # those of earlier steps
+
+    def watch() -> None:
+        while not ended.wait(_LOOK_EVERY):
+            _move_finished(directory, moved)
+
+    watcher = Thread(target=watch, name="reports", daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watcher.join()
+        _move_finished(directory, moved)
+        for number, name in enumerate(moved):
+            with suppress(OSError):
+                _rename(directory, f"{name}.{number}", _find_free_name(directory, name))
+        os.close(directory)
+
+
+def _move_finished(directory: int, moved: list[str]) -> None:
+    for name in sorted(os.listdir(directory)):
+        with suppress(OSError):  # a link, or one that changes meanwhile
+            plain = name.endswith(".xml") and not name.endswith(_NESTED)
+            if plain and _is_finished(directory, name):
+                _rename(directory, name, f"{name}.{len(moved)}")
+                moved.append(name)
+
+
+def _is_finished(directory: int, name: str) -> bool:
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=directory)
+    try:
+        status = os.fstat(descriptor)
+        end = os.pread(descriptor, 100, max(0, status.st_size - 100))
+        return stat.S_ISREG(status.st_mode) and end.rstrip().endswith(_ENDS)
+    finally:
+        os.close(descriptor)
+
+
+def _find_free_name(directory: int, name: str) -> str:
+    names, stem, count = frozenset(os.listdir(directory)), name.removesuffix(".xml"), 1
+    while name in names:
+        count += 1
+        name = f"{stem}-{count}.xml"
+    return name
+
+
+def _rename(directory: int, name: str, other: str) -> None:
+    os.rename(name, other, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _stamp(path: Path) -> Stamp:

@@ -91,3 +91,15 @@ def test_what_a_package_prints_after_its_tests_is_its_own() -> None:
     assert [(failure.kind, failure.message) for _, failure in told.failures] == [
         ("error", "no database")
     ]
+
+
+def test_a_package_that_fails_behind_one_that_passes() -> None:
+    lines = [
+        "ok  \texample.com/m/b\t0.004s",
+        "--- FAIL: TestG (0.00s)",
+        "    a_test.go:5: no",
+        "FAIL",
+        f"FAIL\t{PACKAGE}\t0.005s",
+    ]
+    told = read_go(LogSection(lines, range(len(lines)), TREE))
+    assert [failure.name for _, failure in told.failures] == ["TestG"]
