@@ -79,7 +79,7 @@ class Comparison(Struct, frozen=True, dict=True):
     @property
     def untested(self) -> bool:
         """Both failed alike before a test ran on either, so that nothing is known of the change."""
-        return self.base is not None and is_untested(self.outcome, self.base)
+        return self.base is not None and _is_untested(self.outcome, self.base)
 
     @cached_property
     def lost(self) -> Vanished:
@@ -142,25 +142,24 @@ def compare(
     options: BuildOptions,
     changed: Collection[str] = (),
 ) -> Comparison:
-    """Compare what both sides came to."""
-    outcome = quote_last_words(settle_retry(run))
-    base = quote_last_words(run.base) if run.base else None
+    """Compare both sides; what fails alike on both without a test may be the machine's."""
+    outcome = _quote_last_words(_settle_retry(run))
+    base = _quote_last_words(run.base) if run.base else None
     run = replace(run, base=base)
     fault = find_fault(outcome, changed, known, run.versions)
-    outcome = add_broken_steps(outcome, base)
+    outcome = _add_broken_steps(outcome, base)
     if base and outcome.failed:
-        outcome = mark_old(outcome, base)
-        if not fault and is_untested(outcome, base) and not _breaks_tree(outcome, known):
+        outcome = _mark_old(outcome, base)
+        if not fault and _is_untested(outcome, base) and not _breaks_tree(outcome, known):
             lines = [*(one.message for one in outcome.failures), *outcome.last.tail.splitlines()]
             fault = find_remedy(lines, known, run.versions, strict=False)
             marked = (replace(one, state="environment") for one in outcome.failures)
             outcome = replace(outcome, failures=tuple(marked))
-    outcome = mark_machine(outcome, fault)
+    outcome = _mark_machine(outcome, fault)
     return Comparison(plan, run, outcome, known, options, fault)
 
 
-def add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
-    """The outcome with the steps as failures that may fail, do so now, and pass on the base."""
+def _add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
     passing = {step.command for step in base.steps if step.good} if base else set()
     broken = [
         make_failure("goal", f"`{step.command}` fails, and passes on the base", name=step.command)
@@ -170,8 +169,7 @@ def add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
     return replace(outcome, failures=(*outcome.failures, *broken)) if broken else outcome
 
 
-def is_untested(outcome: TreeRun, base: TreeRun) -> bool:
-    """Both failed alike before a test ran on either, so that nothing is known of the change."""
+def _is_untested(outcome: TreeRun, base: TreeRun) -> bool:
     new = any(one.state == "new" for one in outcome.failures)
     return outcome.ends_like(base) and not (new or outcome.tested or base.tested)
 
@@ -186,18 +184,18 @@ def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
     )
 
 
-def quote_last_words(run: TreeRun) -> TreeRun:
+def _quote_last_words(run: TreeRun) -> TreeRun:
     """The run with the last error of its log, where it failed and nothing else was read."""
     if run.failures or not (run.ended and run.last.exit_code):
         return run
-    return replace(run, failures=(make_failure("error", last_error_line(run.last.tail)),))
+    return replace(run, failures=(make_failure("error", _last_error_line(run.last.tail)),))
 
 
 #: How lines about tests that pass begin.
 PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
 
 
-def last_error_line(tail: str) -> str:
+def _last_error_line(tail: str) -> str:
     """The last line that names an error, else the last one; nothing of what passes."""
     lines = [line.strip() for line in tail.splitlines() if any(map(str.isalnum, line))]
     lines = [one for one in lines if "log of this run" not in one and not one.startswith(PASSED)]
@@ -207,35 +205,26 @@ def last_error_line(tail: str) -> str:
     return lines[-1] if lines else "it prints nothing"
 
 
-def settle_retry(run: Run) -> TreeRun:
+def _settle_retry(run: Run) -> TreeRun:
     """The outcome after the second run: what failed in one and passed in the other is flaky."""
     head, retry = run.head, run.retry
     if retry is None or not retry.ended:
         return head
-    passed = {failure.id for failure in retry.find_passing(head.failures)}
+    head = _mark_flaky(head, retry.find_passing(head.failures))
     if not run.whole:
-        return _mark_flaky(head, passed)
+        return head
     failing = {failure.id for failure in retry.failures}
-    once = [
-        replace(one, state="flaky" if one.id in passed else one.state)
-        for one in head.failures
-        if one.kind == "test" and one.id not in failing
-    ]
-    late = {failure.id for failure in head.find_passing(retry.failures)}
-    retry = _mark_flaky(retry, late)
+    once = [one for one in head.failures if one.kind == "test" and one.id not in failing]
+    retry = _mark_flaky(retry, run.head.find_passing(retry.failures))
     return replace(retry, failures=(*retry.failures, *once))
 
 
-def _mark_flaky(run: TreeRun, ids: Collection[str]) -> TreeRun:
-    failures = tuple(
-        replace(one, state="flaky") if one.kind == "test" and one.id in ids else one
-        for one in run.failures
-    )
+def _mark_flaky(run: TreeRun, passing: Collection[Failure]) -> TreeRun:
+    failures = tuple(replace(one, state="flaky") if one in passing else one for one in run.failures)
     return replace(run, failures=failures)
 
 
-def mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
-    """The outcome with the failures marked old that the base has too, one for one."""
+def _mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
     counts = Counter(failure.id for failure in base.failures)
     failures = []
     for failure in outcome.failures:
@@ -286,7 +275,7 @@ def _is_of_tree(failure: Failure, changed: Collection[str], known: Collection[st
     return failure.path in changed or (failure.kind == "compile" and failure.path in known)
 
 
-def mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
+def _mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     """The outcome with what the machine is to blame for marked: one failure at least."""
     tail = outcome.last.tail.splitlines()
     tests = [one for one in outcome.failures if one.kind == "test"]
@@ -312,7 +301,7 @@ def find_suspects(run: Run) -> tuple[Failure, ...]:
     """The tests that fail newly; none where code does not compile, which no luck explains."""
     if not run.head.failed or not run.head.ended:
         return ()
-    outcome = mark_old(run.head, run.base) if run.base else run.head
+    outcome = _mark_old(run.head, run.base) if run.base else run.head
     new = [one for one in outcome.failures if one.state == "new"]
     if any(one.kind == "compile" for one in new):
         return ()

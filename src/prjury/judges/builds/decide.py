@@ -55,10 +55,8 @@ def decide(comparison: Comparison) -> Judgment:
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     if comparison.untested:
-        remedy, snippet = wording.make_own_remedy(comparison)
-        return _err(
-            comparison, wording.say_untested(comparison, remedy), BASE_BROKEN, remedy, snippet
-        )
+        words = wording.UNTESTED.format(wording.quote(wording.list_causes(outcome.failures)))
+        return _err(comparison, words, BASE_BROKEN, *wording.make_own_remedy(comparison))
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
     alike = outcome.ends_like(comparison.base)
     if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
@@ -69,9 +67,8 @@ def decide(comparison: Comparison) -> Judgment:
 def _decide_old(comparison: Comparison) -> Judgment:
     failures = comparison.outcome.failures
     if comparison.run.disturbed:
-        remedy = "review it once more"
-        words, snippet = wording.say_disturbed(comparison, remedy), wording.REVIEW_AGAIN
-        return _err(comparison, words, "environment", remedy, snippet)
+        again = ("review it once more", wording.REVIEW_AGAIN)
+        return _err(comparison, wording.DISTURBED, "environment", *again)
     if not failures or may_hide_failures(comparison):
         words = wording.say_base_broken(comparison)
         return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
@@ -145,9 +142,8 @@ def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
     )
     if remedy and not misspelt:
         words, snippet = wording.say_remedy(remedy, comparison.plan), remedy.snippet
-    reasoning = wording.say_elsewhere(comparison, line, words)
     reason = "tool_missing" if misspelt else "environment"
-    return _err(comparison, reasoning, reason, words, snippet)
+    return _err(comparison, wording.say_elsewhere(comparison, line), reason, words, snippet)
 
 
 def _is_misspelt(comparison: Comparison, line: str) -> bool:
@@ -168,6 +164,7 @@ def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Ju
 def _err(
     comparison: Comparison, words: str, reason: str, remedy: str, snippet: Snippet
 ) -> Judgment:
+    words += wording.say_to_do(comparison, remedy) if remedy else ""
     return _make(comparison, Status.ERROR, words, reason=reason, **paste(remedy, snippet))
 
 
@@ -219,7 +216,6 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
 
 
 def _check_vanished(comparison: Comparison) -> tuple[Check, ...]:
-    """The tests that the base ran and this run did not, by name as far as they are known."""
     lost = comparison.lost
     if not lost.count:
         return ()
@@ -302,7 +298,6 @@ def make_metadata(comparison: Comparison) -> dict[str, Any]:
 
 
 def _count_tests(comparison: Comparison) -> TestFacts | None:
-    """Count the tests of both sides; None if there are no test results."""
     base, outcome = comparison.base, comparison.outcome
     if not (outcome.results.has_tests or comparison.lost.count):
         return None

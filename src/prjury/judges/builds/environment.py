@@ -1,8 +1,7 @@
-"""What a machine lacks, by the words of the tools that miss it, and what to paste. Pure.
+"""What a machine lacks by the words of tools, and what to paste, by ``remedies.yml``. Pure.
 
-The rows are in ``remedies.yml``. They decide little: which side fails is what decides. A strict row
-makes a failure the machine's without a look at the base; the others word what to do where neither
-side could be judged.
+A strict row makes a failure the machine's without a look at the base; the others word what to do
+where neither side could be judged.
 """
 
 from __future__ import annotations
@@ -38,10 +37,7 @@ class Snippet(Struct, frozen=True):
 
 
 class Remedy(Struct, frozen=True):
-    """What the machine lacks by a line of a tool, and what to do about it.
-
-    It `passes` if trying again may help, and is `strict` if no look at the base is needed.
-    """
+    """What the machine lacks by a line of a tool, and what to do; it `passes` if tried again."""
 
     line: str
     words: str
@@ -52,7 +48,7 @@ class Remedy(Struct, frozen=True):
 
 
 class Paste(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Lines of the table to paste, and where."""
+    """Lines of the table to paste."""
 
     paste: str
     where: str = "the workflow"
@@ -121,29 +117,25 @@ def _spell_out(line: str) -> str:
 def match_mark(mark: str, lowered: str, line: str) -> str | None:
     """The text in a line for the mark's ``{}``, empty for a mark without; None for no match."""
     before, gap, after = mark.partition("{}")
-    span = _find_with_gaps(before, lowered, 0)
-    if span is None or not gap:
-        return None if span is None else ""
-    if not after:
-        return _first_version(line[span[1] :])
-    end = _find_with_gaps(after, lowered, span[1])
-    if end is None:
+    start = _find_end(before, lowered, 0)
+    if start < 0 or (gap and _find_end(after, lowered, start) < 0):
         return None
-    text = line[span[1] : end[0]].strip()
+    if not (gap and after):
+        return _first_version(line[start:]) if gap else ""
+    text = line[start : lowered.find(after.partition("…")[0], start)].strip()
     if not before:
         text = text.split()[-1] if text else ""
     return text.strip("'\"`‘’:")[:_LONGEST_NAME]
 
 
-def _find_with_gaps(parts: str, line: str, start: int) -> tuple[int, int] | None:
-    """The beginning of the first part and the end of the last; ``…`` is between them."""
-    first, end = -1, start
+def _find_end(parts: str, line: str, start: int) -> int:
+    """Return the end of the last part, which ``…`` separates from the others; -1 for none."""
     for part in parts.split("…"):
-        at = line.find(part, end)
+        at = line.find(part, start)
         if at < 0:
-            return None
-        first, end = at if first < 0 else first, at + len(part)
-    return first, end
+            return -1
+        start = at + len(part)
+    return start
 
 
 def _first_version(text: str) -> str:
@@ -167,7 +159,7 @@ def _make_remedy(row: Row, line: str, value: str, mark: str, versions: Mapping[s
     version = versions.get(row.tool, "")
     if mark.startswith("class file"):
         major = value.partition(".")[0]
-        value = str(int(major) - _BEFORE_JAVA_1) if major.isdigit() and len(major) < 4 else ""  # noqa: PLR2004
+        value = str(int(major) - _BEFORE_JAVA_1) if major.isdecimal() else ""
     words = row.remedy.replace("{name}", printable(value))
     if row.tool and value:
         comparison = f"; here is {version}" if version else ""

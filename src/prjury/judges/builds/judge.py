@@ -70,10 +70,8 @@ class TreeBuildJudge:
     def judge(self, context: PullRequestContext, /) -> Judgment:
         """Build; where that fails, build the base as well to distinguish old failures from new."""
         pull = context.pull
-        if pull.merge.tree is None:
-            return _no_tree(pull)
-        if nothing := _explain_nothing_to_build(pull):
-            return Judgment.abstained(nothing, "not_applicable")
+        if pull.merge.tree is None or not pull.files or is_docs_only(pull):
+            return _judge_nothing(pull)
         if self.options.from_ == "checks":
             from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
 
@@ -170,10 +168,19 @@ class TreeBuildJudge:
         paths = [entry.path for entry in merged.entries]
         source = find_source(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
-        if source or is_configured or base_plans:
-            return _no_build_system(found, source)
-        why = "nothing to build: the tree holds no source code that is compiled or tested"
-        return Judgment.abstained(why, "not_applicable")
+        if not (source or is_configured or base_plans):
+            why = "nothing to build: the tree holds no source code that is compiled or tested"
+            return Judgment.abstained(why, "not_applicable")
+        notes = f" ({'; '.join(found.notes)})" if found.notes else ""
+        where = f" for {visible(source)}" if source else ""
+        line = f"build: {{command: {usual_command(source or '')}}}"
+        return Judgment.abstained(
+            f"no build system was recognised in the tree{where}{notes}. Add one line to "
+            f"{POLICY_PATH}, with the command that builds and tests it: `{line}`. Or pass "
+            "--no-build if there is nothing to build.",
+            "no_build_system",
+            metadata=paste("", Snippet("yaml", POLICY, line)),
+        )
 
     def find_plans(
         self,
@@ -201,18 +208,13 @@ class TreeBuildJudge:
     def _detect(
         self, planner: BuildPlanner, side: BuildSide, changes: Changes | None
     ) -> DetectedBuilds:
-        """The builds of a side."""
         return planner.plans(self._root(side, changes), changes)
 
     def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
         return SourceTree(side.entries, self._texts, changed=changes)
 
     def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
-        """The texts of files that say how to build.
-
-        Raises:
-            CannotJudgeError: when a partial clone lacks the content of one.
-        """
+        """The texts of files that say how to build; CannotJudgeError if a clone lacks one."""
         contents = self.ports.repository.read([entry.blob for entry in entries])
         for entry in entries:
             if contents.get(entry.blob) is None:
@@ -234,7 +236,6 @@ def judge_plan(
 
 
 def _refuse_missing_tools(plan: BuildPlan) -> None:
-    """Refuse a plan that wants versions of tools that are not here."""
     if plan.missing:
         raise CannotJudgeError(plan.missing, reason="environment")
 
@@ -258,35 +259,20 @@ def _add_facts(
     settings: tuple[str, ...],
     unbuilt: tuple[LeftOut, ...] | None = None,
 ) -> Judgment:
-    """The judgment with where it comes from, and the files that no build looks at."""
     facts = BuildFacts.of(judgment) or BuildFacts()
     facts = replace(facts, origin=origin, settings=settings, unbuilt=unbuilt)
     return judgment.with_metadata(**facts.to_metadata())
 
 
-def _no_tree(pull: PullRequest) -> Judgment:
+def _judge_nothing(pull: PullRequest) -> Judgment:
+    why, label = "only documentation changes", "not_applicable"
     if pull.merge.impossible:
-        return Judgment.abstained(f"nothing to build: {pull.merge.impossible}", "no_merge")
-    return Judgment.abstained("nothing to build: the merge has conflicts", "conflicts")
-
-
-def _explain_nothing_to_build(pull: PullRequest) -> str:
-    if not pull.files:
-        return "nothing to build: no file changes"
-    return "nothing to build: only documentation changes" if is_docs_only(pull) else ""
-
-
-def _no_build_system(found: DetectedBuilds, source: str | None) -> Judgment:
-    notes = f" ({'; '.join(found.notes)})" if found.notes else ""
-    where = f" for {visible(source)}" if source else ""
-    command = usual_command(source or "")
-    return Judgment.abstained(
-        f"no build system was recognised in the tree{where}{notes}. Add one line to "
-        f"{POLICY_PATH}, with the command that builds and tests it: "
-        f"`build: {{command: {command}}}`. Or pass --no-build if there is nothing to build.",
-        "no_build_system",
-        metadata=paste("", Snippet("yaml", POLICY, f"build: {{command: {command}}}")),
-    )
+        why, label = pull.merge.impossible, "no_merge"
+    elif pull.merge.tree is None:
+        why, label = "the merge has conflicts", "conflicts"
+    elif not pull.files:
+        why = "no file changes"
+    return Judgment.abstained(f"nothing to build: {why}", label)
 
 
 def within(deadline: Deadline, timeout: float) -> Deadline:

@@ -122,7 +122,6 @@ def _is_of_project(path: str) -> bool:
 
 
 def _read_seen(file: Path) -> Mapping[str, list[str]]:
-    """Return the notes of one Python; anything else is passed over."""
     with suppress(OSError, RecursionError, msgspec.MsgspecError):
         if not file.is_symlink() and file.stat().st_size <= _LARGEST:
             return msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])

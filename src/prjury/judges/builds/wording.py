@@ -36,6 +36,14 @@ EVIDENCE_HOW = (
     "reports of its CI, and name the file that it writes: "
     "`prjury review --evidence build-evidence.json`"
 )
+UNTESTED = (
+    "nothing is known of this change: with it and without it the build fails before a test runs: "
+    "{}."
+)
+DISTURBED = (
+    "it fails as the base fails now, but the base passed in an earlier run: the machine has "
+    "changed since, or this change disturbs the base's build."
+)
 _LIMITS = {
     "output_limit": "printed more than 200 MiB and was stopped",
     "memory_limit": "used more than the memory that a build may have and was stopped",
@@ -224,32 +232,16 @@ def say_gap(comparison: Comparison, gap: Gap) -> str:
     return f"tests not compared: {why}; {repairs} nobody can say which tests of the base are lost"
 
 
-_TO_DO = "To have it judged: {}.{}"
-
-
-def say_elsewhere(comparison: Comparison, cause: str, remedy: str) -> str:
+def say_elsewhere(comparison: Comparison, cause: str) -> str:
     """The words of a build that cannot be done on this machine."""
     twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
     twice = ", nor can the base" if comparison.untested else twice
-    words = f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}. "
-    return words + _TO_DO.format(remedy, append_notes(comparison))
+    return f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}."
 
 
-def say_untested(comparison: Comparison, remedy: str) -> str:
-    """The words where code of the tree keeps both sides from testing anything."""
-    cause = quote(list_causes(comparison.outcome.failures))
-    words = f"with it and without it the build fails before a test runs: {cause}. "
-    return f"nothing is known of this change: {words}" + _TO_DO.format(
-        remedy, append_notes(comparison)
-    )
-
-
-def say_disturbed(comparison: Comparison, remedy: str) -> str:
-    """The words where a base fails now that passed before."""
-    return (
-        "it fails as the base fails now, but the base passed in an earlier run: the machine has "
-        "changed since, or this change disturbs the base's build. "
-    ) + _TO_DO.format(remedy, append_notes(comparison))
+def say_to_do(comparison: Comparison, remedy: str) -> str:
+    """Say what has to be done, so that the build can be judged."""
+    return f" To have it judged: {remedy}.{append_notes(comparison)}"
 
 
 def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:

@@ -128,12 +128,12 @@ _SEQUENCE = re.compile(
 )
 
 
+_MARKS = ("\x1b", "␛", "#x1", "\\x1b", "\\u001b", "\x00", "\x08", "\x07", "#x07")
+_CONTROLS = dict.fromkeys(map(ord, "\x00\x07\x08\x1b"))
+
+
 def strip_escapes(text: str) -> str:
     """Return the text without colours, links and the characters that move a cursor."""
     if not any(mark in text for mark in _MARKS):
         return text
     return _SEQUENCE.sub("", text).translate(_CONTROLS)
-
-
-_MARKS = ("\x1b", "␛", "#x1", "\\x1b", "\\u001b", "\x00", "\x08", "\x07", "#x07")
-_CONTROLS = dict.fromkeys(map(ord, "\x00\x07\x08\x1b"))

@@ -38,7 +38,6 @@ class GoEvents:
     """
 
     def __init__(self, tree: TreeFiles, directory: str | None = None) -> None:
-        """Start with nothing."""
         self.results = RunnerOutput()
         self._section = LogSection((), (), tree, tree.directory if directory is None else directory)
         self._packages: dict[str, _Package] = {}
@@ -132,10 +131,8 @@ class GoEvents:
 
 def make_go_failure(section: LogSection, package: str, test: str, lines: Iterable[str]) -> Failure:
     """Return a failing test by what it printed: its panic, or what it logged last."""
-    output = list(lines)
-    panic = next((line for line in output if _is_panic(line)), "")
-    path = number = None
-    message = panic
+    output, path, number = list(lines), None, None
+    message = panic = next(filter(_is_panic, output), "")
     for at, line in enumerate(output):
         place = _read_place(line)
         if not place:
@@ -164,7 +161,6 @@ def _is_chatter(line: str) -> bool:
 
 
 def _is_continued(line: str) -> bool:
-    """Go indents what belongs to a logged line by eight blanks."""
     return not line.strip() or (line.startswith(" " * 8) and not line[8:9].isspace())
 
 

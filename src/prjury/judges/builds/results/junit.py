@@ -57,7 +57,6 @@ class ForeignReportError(ReportError):
     """A report in another form than JUnit's; `tests` is True if it holds results of tests."""
 
     def __init__(self, root: str) -> None:
-        """Name the form by the report's root."""
         key = root.lower()
         self.tests = key in _OTHER_TESTS
         super().__init__(wording.foreign_report(_OTHER_TESTS.get(key, ""), root))
@@ -81,7 +80,6 @@ class _Reading:
     failed: set[Test] = field(default_factory=set)
 
     def read(self, content: bytes, room: int) -> None:
-        """Read the report, up to where it cannot be read; for `room` more tests."""
         shows_failures = False
         for item in _list_cases(content, self.report):
             if isinstance(item, Failure):
@@ -117,7 +115,6 @@ class _Reading:
                 self.within[test] = count
 
     def label(self, label: str) -> None:
-        """Keep the tests apart from those of the same names in other reports."""
         self.ran = [(f"{suite} ({label})", name) for suite, name in self.ran]
         self.lucky = {(f"{suite} ({label})", name) for suite, name in self.lucky}
         self.within = {(f"{s} ({label})", name): n for (s, name), n in self.within.items()}
@@ -181,7 +178,6 @@ def _label_alike(readings: Sequence[_Reading]) -> None:
 
 
 def _list_labels(paths: Sequence[str]) -> list[str]:
-    """Return of each path what distinguishes it from the others."""
     parts = [
         str(PurePosixPath(path).with_suffix("")).replace("/", "-").split("-") for path in paths
     ]
@@ -282,7 +278,6 @@ def _walk(
 
 
 def _read_suite_failure(element: Element, report: JunitReport) -> Failure:
-    """Return the failure of a whole class that could not be loaded or set up."""
     suite = report.suites[-1].get("name", "") if report.suites else ""
     case = Element("testcase", {"classname": suite})
     case.append(element)

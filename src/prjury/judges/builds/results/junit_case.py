@@ -18,7 +18,7 @@ from prjury.judges.builds.results.error_text import (
     strip_escapes,
 )
 from prjury.judges.builds.results.go import make_go_failure
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, is_hook
 from prjury.judges.builds.results.runner_reader import read_inside
 from prjury.judges.builds.results.tree import TreeFiles
 
@@ -41,7 +41,6 @@ _EMPTY = frozenset({"", "Failed", "failed", *_UNLOADED})
 #: How writers without children for it put the end of a test, in ``status`` or ``result``.
 _BAD = frozenset({"failed", "failure", "fail", "error", "errored", "broken"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "ignored", "pending", "suppressed"})
-HOOKS = ('"before all" hook', '"after all" hook', '"before each" hook', '"after each" hook')
 _LONGEST_LINE = 2_000
 _MOST_LINES = 2_000
 
@@ -109,7 +108,6 @@ class JunitCase:
     """
 
     def __init__(self, case: Element, report: JunitReport) -> None:
-        """Read the case, but for the text of its failures."""
         self._case, self._report = case, report
         if not report.runner and case.get("classname") == "test":
             report.runner = "node"  # its own runner calls every class so, and itself nothing
@@ -155,7 +153,7 @@ class JunitCase:
             built = not any("[build failed]" in (child.text or "") for child in self._failures)
             return "error" if built else "goal"
         of_several = {
-            "mocha": any(hook in name for hook in HOOKS),
+            "mocha": is_hook(name),
             "node": report.relative(name) in report.tree.paths,
             "jvm": not name,
         }
@@ -227,7 +225,6 @@ class JunitCase:
         return make_failure(self.kind, message, path, line, None if elsewhere else whole)
 
     def _find_own_place(self) -> tuple[str | None, str | None]:
-        """Return where the test itself stands."""
         paths, relative = self._report.tree.paths, self._report.relative
         if file := self._case.get("file"):
             path, at = self._report.tree.find(relative(file)), self._case.get("line", "")

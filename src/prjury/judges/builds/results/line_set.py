@@ -13,7 +13,6 @@ class LineSet:
     """Expressions of RE2; what is none raises ValueError."""
 
     def __init__(self, expressions: Sequence[str]) -> None:
-        """Compile the expressions into one automaton."""
         import re2  # noqa: PLC0415 - a compiled extension that only builds with logs need
 
         options = re2.Options()

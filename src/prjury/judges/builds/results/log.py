@@ -39,7 +39,6 @@ _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+
 
 
 def _decode_lines(log: Path, window: _Window) -> Iterator[str]:
-    """Yield the lines, decoded with replacement, without the terminal's escapes."""
     with log.open("rb") as file:
         yield from islice(_split_lines(file), _MOST_LINES)
         if file.read(1):
@@ -57,14 +56,9 @@ def _split_lines(file: BinaryIO) -> Iterator[str]:
         held = "\r" if text.endswith("\r") and not end else ""  # half of a line's end
         text = text.removesuffix("\r") if held else text
         *whole, rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        yield from map(_clean_line, whole)
+        for line in whole if not end else (*whole, *([rest] if rest else [])):
+            yield strip_escapes(line[:_LONGEST_EVENT])
         rest = rest[:_LONGEST_EVENT] + held
-    if rest:
-        yield _clean_line(rest)
-
-
-def _clean_line(line: str) -> str:
-    return strip_escapes(line[:_LONGEST_EVENT])
 
 
 @dataclass
@@ -78,7 +72,6 @@ class _Window:
     cut: bool = False
 
     def add(self, number: int, place: str, line: str) -> None:
-        """Take in a line, and let go of the oldest one behind the beginning where it must."""
         cost = len(line) + _COST_OF_LINE
         if self.spent + cost <= _HEAD:
             self.head.append((number, place, line))
@@ -92,7 +85,6 @@ class _Window:
             self.cut = True
 
     def split_sections(self, tree: TreeFiles) -> list[LogSection]:
-        """Split the lines by the directory in which they were printed."""
         sections: dict[str, tuple[list[str], list[int]]] = {}
         for number, place, line in (*self.head, *self.tail):
             lines, numbers = sections.setdefault(place, ([], []))
@@ -111,7 +103,6 @@ class _Places:
         self._prefixes: dict[str, str] = {}
 
     def split(self, line: str) -> tuple[str, str]:
-        """The directory, and the line without the prefix that names the directory."""
         if self._prefixes:
             head, colon, rest = f"{line} ".partition(": ")  # scripts' names may hold colons
             if colon and head in self._prefixes:
@@ -165,7 +156,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
 
 
 def _read_event(line: str) -> dict[str, Any] | None:
-    """Return an event of ``go test -json``, from the tool itself; None for any other line."""
+    """Return an event of ``go test -json``, None for any other line."""
     if not line.startswith("{") or '"Action":' not in line:
         return None
     try:

@@ -43,7 +43,6 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
     loop: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse what could fit anywhere in a line."""
         if not self.regexp.startswith("^"):
             raise ValueError(f"not an expression that begins with ^: {self.regexp}")
 
@@ -69,7 +68,6 @@ class MatcherSet:
     """All matchers; a line is looked at once for the first patterns of all of them."""
 
     def __init__(self, matchers: Sequence[ProblemMatcher]) -> None:
-        """Compile all patterns."""
         self._matchers = matchers
         self._firsts = LineSet([matcher.pattern[0].regexp for matcher in matchers])
         self._below = [LineSet([one.regexp for one in each.pattern[1:]]) for each in matchers]

@@ -1,7 +1,4 @@
-"""Read what a run has left: the failures and tests of its logs, and of its reports with them.
-
-A test runner's name is the one under which its reports count, too.
-"""
+"""Read what a run has left: the failures and tests of its logs, and of its reports with them."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ _MOST_PER_READER = 2_000
 
 
 class LogResults(Struct):
-    """What was read from the log of one step, with its last lines and reasons to doubt.
-
-    `others` are no runner's failures; `ignored` counts those of a step that ended well.
-    """
+    """What was read from one step's log; `others` are no runner's failures."""
 
     tail: str = ""
     by_runner: dict[str, RunnerOutput] = {}
@@ -56,7 +50,7 @@ class LogResults(Struct):
     failed: bool = False
 
     def take(self, errors: Iterable[tuple[int, Failure]]) -> None:
-        """Take in what one reader found, up to a number."""
+        """Take in errors, up to a number."""
         listed = list(islice(errors, _MOST_PER_READER + 1))
         self.others += listed[:_MOST_PER_READER]
         if len(listed) > _MOST_PER_READER:
@@ -108,8 +102,8 @@ def merge_results(
 ) -> tuple[tuple[Failure, ...], Results]:
     """Merge logs and reports into failures and results.
 
-    A log never outweighs a report: where a runner has written one, the log's tests are the same
-    ones, unless it counts more. If the tests were asked for reports, its names are but a number.
+    Where a runner has written a report, the log's tests are the same ones, unless it counts more.
+    If the tests were asked for reports, a log's names are but a number.
     """
     reports = reports.settle_attempts(good=not any(log.failed for log in logs))
     by_runner = dict[str, RunnerOutput]()
@@ -154,16 +148,12 @@ def merge_results(
 
 
 def _count_reported(runner: str, reports: Results) -> int:
-    """Count the tests in the reports of a runner; several runners write TAP."""
     names = _WRITING_TAP if runner == "tap" else (runner,)
     return sum(reports.by_runner.get(name, 0) for name in names)
 
 
 def _list_failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[Failure]:
-    """Yield the failures of one log by its lines, without those that the reports hold.
-
-    Those are left out last: they are what makes a part of the build give up.
-    """
+    """Yield the failures of one log; those that reports hold go last: goals give up after them."""
     listed = [item for output in log.by_runner.values() for item in output.failures]
     tests = frozenset(reports.ran)
     errors = [failure for failure in reports.failures if failure.kind == "error"]

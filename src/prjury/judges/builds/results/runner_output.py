@@ -130,6 +130,12 @@ class RunnerOutput(Struct):
             self.more += failed - len(failing)
 
 
+def is_hook(name: str) -> bool:
+    """True for the name of a hook of Mocha, which runs around tests."""
+    hooks = ('"before all" hook', '"after all" hook', '"before each" hook', '"after each" hook')
+    return any(hook in name for hook in hooks)
+
+
 def _list_ids(failing: Iterable[tuple[int, Failure]]) -> list[str]:
     return [failure.id for _, failure in failing if failure.kind == "test"]
 

@@ -18,14 +18,13 @@ from prjury.judges.builds.results.error_text import (
     read_message,
 )
 from prjury.judges.builds.results.line_set import LineSet
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, is_hook
 from prjury.judges.builds.results.runners import Runner, read_table
 
 _REACH = 60
 _DEEPEST = 100
 #: Lines with the titles of suites above a failing test are indented at least so far.
 _TITLES = 7
-_HOOKS = ('"before', '"after')
 _SET_UP = ("setUp", "tearDown")
 #: The owner of a test with which unittest stands for a module that cannot be imported.
 _LOADING = "_FailedTest"
@@ -117,8 +116,6 @@ def _is_ignored(line: str) -> bool:
 
 
 class _Run(Struct):
-    """One run of a runner, as far as it was read."""
-
     names: list[str] = []
     failing: dict[str, tuple[int, Failure]] = {}
     totals: dict[str, int] = {}
@@ -133,8 +130,6 @@ class _Run(Struct):
 
 
 class _Reader:
-    """Reads one section for one runner, line by line."""
-
     def __init__(self, section: LogSection, runner: Runner) -> None:
         self._section, self._runner = section, runner
         self._lines, self._kinds = _compile(runner)
@@ -235,7 +230,7 @@ class _Reader:
                 run.bad += 1
                 failure = self._section.failure("error", line.strip())
                 self._output.failures.append((number, failure))
-        elif any(hook in fields["name"] for hook in _HOOKS):
+        elif is_hook(name):
             run.hooks += kind == "bad"
         elif not (name.startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
             run.names.append(identity(*runner.name_test(self._section, self._suite, fields)))
@@ -244,7 +239,6 @@ class _Reader:
                 run.failing[test.id] = (number, test)
 
     def _enter_suite(self, line: str, text: str) -> None:
-        """Take in a line that may be the name of a suite."""
         depth = _measure_indent(line)
         self._outline = {level: name for level, name in self._outline.items() if level < depth}
         self._outline[depth] = text.removeprefix("▶ ")
@@ -266,7 +260,6 @@ class _Reader:
         self._run.totals.update(counts)
 
     def _add_failure(self, kind: str, fields: dict[str, str], index: int) -> None:
-        """Take in a line above a failure, or one that holds it."""
         section, runner = self._section, self._runner
         if self._run.totals and not (runner.lists or runner.place):
             _, name = runner.name_test(section, self._suite, {"name": "", **fields})
@@ -284,8 +277,8 @@ class _Reader:
             fields["name"] = full.pop(0)
         failure = self._read_failure(kind, fields, self._list_text(start))
         is_part = section.lines[index].startswith("SUBFAILED")
-        is_hook = not runner.bad and any(hook in fields.get("name", "") for hook in _HOOKS)
-        self._run.hooks += is_part or is_hook or _LOADING in fields.get("owner", "")
+        is_other = is_part or (not runner.bad and is_hook(fields.get("name", "")))
+        self._run.hooks += is_other or _LOADING in fields.get("owner", "")
         self._run.repeats += failure.id in self._run.failing
         self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
 
@@ -396,7 +389,6 @@ def _strip_time(text: str) -> str:
 
 
 def _find_heading(fields: dict[str, str]) -> str:
-    """Return the heading of the section about a test, as pytest writes it."""
     plain, bracket, parameters = fields.get("name", fields.get("path", "")).partition("[")
     return f"{plain.replace('::', '.')}{bracket}{parameters}"
 
@@ -410,7 +402,7 @@ def _find_reason(text: Sequence[str]) -> str:
 
 def _find_whole(name: str, owner: str, section: LogSection) -> str:
     """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
-    if any(hook in name for hook in _HOOKS) or name in section.tree.paths:
+    if is_hook(name) or name in section.tree.paths:
         return name
     if name.startswith(_SET_UP):
         return owner

@@ -9,8 +9,7 @@ from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.error_text import add_values, find_error_above, find_place
-from prjury.judges.builds.results.junit_case import HOOKS
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
+from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput, is_hook
 from prjury.judges.builds.results.wording import LEFT_OUT
 
 #: Some leave out the number, others the name; behind a brace the subtests follow.
@@ -27,8 +26,6 @@ _SCRIPTS = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
 
 
 class _Point(Struct, frozen=True):
-    """One line of results, with the names of the tests around it."""
-
     index: int
     names: tuple[str, ...]
     good: bool
@@ -45,7 +42,6 @@ class _StreamState(Struct):
     bailed: bool = False
 
     def list_parts(self, at: int) -> list[_Point]:
-        """List the results inside of one: before it, or behind its brace."""
         depth, parts = len(self.points[at].names), list[_Point]()
         step = 1 if self.points[at].opens else -1
         at += step
@@ -133,7 +129,7 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
         message = find_error_above(section.lines, point.index) or message
         return section.failure("error", f"{name}: {message}", name, None, name)
     path, line = find_place(block, section.tree, section.directory)
-    if any(hook in name for hook in HOOKS):
+    if is_hook(name):
         return section.failure("error", f"{name}: {message}", path, line, name)
     return section.test(name, section.directory, message, path, line)
 

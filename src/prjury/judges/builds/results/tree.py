@@ -110,11 +110,9 @@ def _ends(path: str, end: str) -> bool:
 
 @dataclass(frozen=True)
 class TemporaryPaths:
-    """The temporary places of a run, to be taken out of everything that it says.
+    """The root of a run's tree, and the directory `around` with all else, and with exported trees.
 
-    Attributes:
-        tree: the root of the tree.
-        around: the directory that holds all else of the run, and the tree if it was exported.
+    Both are taken out of everything that the run says.
     """
 
     tree: Path
@@ -127,7 +125,6 @@ class TemporaryPaths:
 
     @cached_property
     def _places(self) -> tuple[re.Pattern[str], Sequence[str]]:
-        """A path below the tree, or the tree itself, perhaps an address; and what is around it."""
         trees, arounds = (
             sorted({str(place), os.path.realpath(place)}) for place in (self.tree, self.around)
         )
@@ -139,7 +136,7 @@ class TemporaryPaths:
 
     @cached_property
     def _marks(self) -> frozenset[str]:
-        """What a text holds that names one of the places; most texts do not."""
+        """Return what a text holds that names one of the places."""
         places = (self.tree, self.around)
         real = (Path(os.path.realpath(place)) for place in places)
         return frozenset(place.name for place in (*places, *real))
