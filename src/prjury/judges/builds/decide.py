@@ -67,8 +67,8 @@ def decide(comparison: Comparison) -> Judgment:
 def _decide_old(comparison: Comparison) -> Judgment:
     failures = comparison.outcome.failures
     if comparison.run.disturbed:
-        again = ("review it once more", wording.REVIEW_AGAIN)
-        return _err(comparison, wording.DISTURBED, "environment", *again)
+        remedy = ("review it once more", wording.REVIEW_AGAIN)
+        return _err(comparison, wording.DISTURBED, "environment", *remedy)
     if not failures or may_hide_failures(comparison):
         words = wording.say_base_broken(comparison)
         return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
