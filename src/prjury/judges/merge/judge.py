@@ -9,8 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merge.hidden import find_hidden
-from prjury.judges.merge.parses import check_syntax
+from prjury.judges.merge.parses import check_syntax, find_hidden
 from prjury.jury.judge import Judge, JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.policy.tiers import MergeOptions

@@ -1,26 +1,29 @@
-"""The check ``parses``: a changed file that parsed on the base, or is new, and does not now."""
+"""The checks of changed text: ``parses``, and characters and encodings that hide something."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import tokenize
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from io import BytesIO
 
 from msgspec.structs import replace
 
 from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline
-from prjury.judges.merge.hidden import find_other_reading
 from prjury.judges.merge.syntax_tools import ask_tools
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.project import Project
 from prjury.manifests.spans import read_span
 from prjury.ports import Ports
+from prjury.report.invisible_chars import show_invisible
 from prjury.report.judge_facts import LeftOut
 from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
-NAME = "parses"
+NAME, HIDDEN = "parses", "hidden-characters"
 _MOST_FILES = 2_000
 _SECONDS = 60.0
 _TEST_DATA = re.compile(
@@ -37,6 +40,14 @@ _BROKEN_ON_PURPOSE = re.compile(
 _BABEL = re.compile(r"(^|/)(babel\.config\.[a-z]+|\.babelrc[^/]*|\.flowconfig)$")
 _LFS = b"version https://git-lfs.github.com/spec/"
 _OLDEST_PYTHON = (3, 7)
+_MOST_HIDDEN = 20
+_LONGEST_EVIDENCE = 200
+#: Characters that turn the direction of text, have no width, or are tags. A joiner between two
+#: letters that are not ASCII, or within a symbol, is how some languages are written.
+_HIDDEN = re.compile(
+    "[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\u00ad\U000e0000-\U000e007f]"
+    "|(?<=[\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?=[\x00-\x7f])|(?<!^)\ufeff"
+)
 
 
 def check_syntax(
@@ -146,3 +157,40 @@ def _is_test_data(file: FileChange) -> bool:
     tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
     on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
     return bool(file.exempt or on_purpose or _TEST_DATA.search(file.path))
+
+
+def find_hidden(files: Iterable[FileChange]) -> list[Check]:
+    """Return a warning for each added line with characters that nobody sees, up to twenty."""
+    checks: list[Check] = []
+    for file in files:
+        for line in file.added_lines:
+            match = None if line.text.isascii() else _HIDDEN.search(line.text)
+            if match is None or len(checks) == _MOST_HIDDEN:
+                continue
+            name = unicodedata.name(match[0], "a tag").lower()
+            message = f"holds a character that nobody sees: U+{ord(match[0]):04X} ({name})"
+            evidence = show_invisible(line.text.strip())[:_LONGEST_EVIDENCE]
+            place = Location(printable(file.path), line.new)
+            checks.append(
+                Check.bad(
+                    "hidden-characters", message, place, severity="warning", evidence=evidence
+                )
+            )
+    return checks
+
+
+def find_other_reading(content: bytes) -> str | None:
+    """Return why Python reads other code than stands there, by the encoding that it declares."""
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(content).readline)
+        text = content.decode(encoding)
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return None  # a syntax error, which is told by the parser
+    shown = content.decode("utf-8", "replace").removeprefix("\ufeff")
+    if _take_ascii(text) == _take_ascii(shown):
+        return None
+    return f"it declares the encoding {encoding}, in which it is other code than it seems"
+
+
+def _take_ascii(text: str) -> str:
+    return "".join(filter(str.isascii, text))

@@ -7,8 +7,7 @@ import pytest
 from fakes.repository import BASE, MERGED, FakeRepository, pull_between
 from fakes.shell import ScriptedShell
 from prjury.deadline import Deadline
-from prjury.judges.merge.hidden import find_hidden, find_other_reading
-from prjury.judges.merge.parses import check_syntax
+from prjury.judges.merge.parses import check_syntax, find_hidden, find_other_reading
 from prjury.ports import Ports, SilentProgress
 
 
