@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import structs
 
 from prjury.deadline import Deadline
-from prjury.errors import CannotJudgeError, UsageError
+from prjury.errors import CannotJudgeError
 from prjury.git.directory import open_directory
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import baseline_text
@@ -25,7 +25,7 @@ from prjury.judges.quality.rag import RagContext, inquiry_about
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
-from prjury.jury.judgment import Judgment, Severity, Status
+from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
@@ -54,7 +54,7 @@ def make(
     model: str = "auto",
     **options: Any,  # noqa: ANN401 - as the catalog has them
 ) -> FunctionJudge[JudgmentContext]:
-    """Make the judge of this name; ValueError or UsageError for options that make no sense."""
+    """Make the judge of this name; ValueError for options that make no sense."""
     if name == PATTERNS:
         return patterns_judge(**options)
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
@@ -77,31 +77,24 @@ def make(
 
 
 def patterns_judge(
-    packs: Literal["auto"] | list[str] = "auto",
-    severity: Severity = "error",
-    paths: list[str] | None = None,
-    baseline: str | None = None,
     write_baseline: str | None = None,
+    **options: Any,  # noqa: ANN401 - as `PatternsOptions` has them
 ) -> FunctionJudge[JudgmentContext]:
     """Make the judge of version patterns; with ``write_baseline`` it writes all findings there."""
-    if write_baseline and baseline:
-        raise UsageError(
-            "baseline and write_baseline cannot be given together",
-            why="A new baseline is written of everything that is found",
-            remedy="Leave one of them out",
-        )
+    if write_baseline and options.get("baseline"):
+        raise ValueError("baseline and write_baseline cannot be given together")
     if write_baseline and not is_inside(write_baseline):
         raise ValueError("write_baseline: a path inside the directory is needed, relative to it")
-    choice = "auto" if packs == ["auto"] else packs
-    own = {"packs": choice, "severity": severity, "paths": paths or [], "baseline": baseline}
-    options = read_options(own, PatternsOptions)
-    candidates = [*list_provided(options.packs), *load_own_packs(options.paths)]
-    selection = PackSelection.of(options.packs, candidates)
+    if options.get("packs") == ["auto"]:
+        del options["packs"]
+    choices = read_options(options, PatternsOptions)
+    packs = [*list_provided(choices.packs), *load_own_packs(choices.paths)]
+    selection = PackSelection.of(choices.packs, packs)
 
     def ask(context: JudgmentContext) -> Judgment:
         workspace = Workspace.of(context)
         directory = open_directory(workspace.root)
-        judge = PatternsJudge(options, directory, selection, whole=True)
+        judge = PatternsJudge(choices, directory, selection, whole=True)
         judgment = judge.judge(_show_change(context, directory.pull, _SECONDS))
         left_out = [{"path": path, "reason": why} for path, why in directory.left_out.items()]
         scope = {**judgment.metadata.get("scope", {}), "left_out": left_out}
