@@ -1,8 +1,4 @@
-"""Outcomes of bases that passed, kept for the next change on the same base or a later one.
-
-A kept outcome excuses nothing: it shows which tests once ran. Beside it stands which tests failed
-on which bases, by which a test is known to fail now and then.
-"""
+"""Outcomes of bases that passed, and which tests failed on which bases, kept for later changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Tools of Python and Node that are lent to a build where the machine has none of its own.
 
-Each is a script at the end of PATH, so that a tool of the machine comes first. uv is the one of
-this installation, named by ``PRJURY_UV``; it runs other tools of Python, and npx those of Node.
+Each is a script at the end of PATH; ``PRJURY_UV`` names the uv of this installation.
 """
 
 from __future__ import annotations

@@ -48,7 +48,6 @@ class BuildStep(Struct, frozen=True):
     """One command of a build: program and arguments, or one line for ``/bin/sh``.
 
     Attributes:
-        parts: the packages of a workspace in which the command runs its script.
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: the steps after it run all the same if it fails.
         all_ran: the exit code that means that every test ran and some failed; None if it may stop.
@@ -56,7 +55,6 @@ class BuildStep(Struct, frozen=True):
 
     name: StepName
     command: tuple[str, ...] | str
-    parts: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     origin: str = ""
     may_fail: bool = False
@@ -77,24 +75,21 @@ class BuildStep(Struct, frozen=True):
         """Tell whether it runs all that the other runs, perhaps with more names and no options."""
         if isinstance(self.command, str) or isinstance(other.command, str):
             return self.command == other.command
-        words = {*other.command}
-        more = {*self.command} - words
-        wider = words <= {*self.command} and {*other.parts} <= {*self.parts}
-        return wider and not any(word.startswith("-") for word in more)
+        words = {*self.command}
+        more = words - {*other.command}
+        return words.issuperset(other.command) and not any(word.startswith("-") for word in more)
 
 
 class BuildPlan(Struct, frozen=True):
     """The steps of one build, in order.
 
     Attributes:
-        reasons: the files that led to this plan, and what they decided.
-        env: variables for the steps besides the shell's; ``{reports}`` stands for a directory for
-            test reports, ``{home}`` for the steps' own HOME, ``{tree}`` for the tree's root.
+        env: variables for the steps; ``{reports}``, ``{home}`` and ``{tree}`` are directories.
         has_report: the steps write a test report, so that a missing one is an error.
         reports: globs of further JUnit files, from the plan's directory.
         modules: those of Maven that change, where no others but their dependents are built.
         wants: the versions of tools that the project asks for, the strongest word of a tool first.
-        missing: why this machine cannot run it, and what to do; empty if nothing speaks against it.
+        missing: why this machine cannot run it, and what to do.
         older: why its tools here may be too old, and what to do; it is run all the same.
         otherwise: another plan for the same code, for a base on which this one tests nothing.
     """

@@ -42,10 +42,7 @@ class BuildSide(Struct, frozen=True):
 
 
 class BaseRun(Struct, frozen=True):
-    """The base, as far as it is known before the merged tree is built, or why it proves nothing.
-
-    It is remembered where an earlier review has built it; other judges compare with its reports.
-    """
+    """The base, as far as it is known before the merged tree is built, or why it proves nothing."""
 
     plan: BuildPlan
     run: TreeRun | None = None

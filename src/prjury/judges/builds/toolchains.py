@@ -59,10 +59,7 @@ class WantedVersion(Struct, frozen=True):
 
 
 class Toolchain(Struct, frozen=True):
-    """One version of a tool, its directory with ``bin`` below it, and who brought it.
-
-    The current one is found on PATH anyway.
-    """
+    """One version of a tool, its directory, and who brought it; the current one is on PATH."""
 
     tool: str
     version: Numbers

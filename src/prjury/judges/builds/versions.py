@@ -66,10 +66,7 @@ def _read_wishes(root: SourceTree, path: str, kind_of: str = "") -> Iterator[Wan
 
 
 class ToolChoice(Struct, frozen=True):
-    """The version of one tool for a build, and what asks for it, the strongest word first.
-
-    It says why what is here is missing for it, or older and tried all the same, and the remedy.
-    """
+    """The version of one tool for a build, and what asks for it, the strongest word first."""
 
     tool: str
     wishes: tuple[WantedVersion, ...]

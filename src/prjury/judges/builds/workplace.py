@@ -45,10 +45,7 @@ REPOSITORY = (
 
 
 class Builder(Struct, frozen=True):
-    """Builds trees through the ports that a judge may use.
-
-    Trees have the `tag` by which projects know their version; empty for none.
-    """
+    """Builds trees through ports; by the `tag` projects know their version."""
 
     ports: Ports
     changed: frozenset[str] = frozenset()
@@ -171,8 +168,6 @@ class Workplace(Struct, frozen=True):
 
 @dataclass
 class _Attempt:
-    """One run of a plan in a workplace, with what was there before it."""
-
     place: Workplace
     plan: BuildPlan
     deadline: Deadline
@@ -256,7 +251,6 @@ def _describe_step(step: BuildStep, end: Completed, tail: str) -> StepRun:
 
 
 def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
-    """Raise CannotJudgeError for a tool that is not there: that says nothing about the code."""
     if completed.exit_code != _NOT_FOUND or completed.stopped:
         return
     words, lines = step.text.split(), completed.tail().splitlines()
@@ -275,7 +269,6 @@ def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[st
 
 
 def _find_missing_program(line: str) -> str:
-    """The program of which a shell says that it is not there, empty for any other line."""
     head, mark, _ = line.rpartition("not found")
     if not mark:
         return ""

@@ -29,14 +29,12 @@ class BuildSystem(Struct, frozen=True):
     Attributes:
         manifests: the names of the files that make a directory a project, globs among them.
         covers: the suffixes of the sources that are compiled or tested, by the names of its builds.
-        docs: its rows in the page about recipes: what is found, and what is run for it.
         family: of several builds of one family in a directory one is run.
         tools: the programs that a CI calls for it; a wrapper script last.
     """
 
     manifests: tuple[str, ...]
     covers: Mapping[str, frozenset[str]]
-    docs: tuple[tuple[str, str], ...]
     plans: Callable[[SourceTree], tuple[BuildPlan, ...]]
     when: When = "always"
     family: str = ""

@@ -52,7 +52,6 @@ def _plan_package(root: SourceTree, place: str, manifest: CargoToml) -> BuildPla
 
 
 def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:
-    """The packages in which something changes, of those that are not built by default."""
     if not manifest.default or part.changed is None:
         return []
     places = part.directories_with(_MANIFEST)
@@ -65,11 +64,5 @@ def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:
 CARGO = BuildSystem(
     (_MANIFEST,),
     {"cargo": NATIVE | {".rs"}},
-    (
-        (
-            "`Cargo.toml`",
-            "`cargo test --no-run --workspace`, `cargo test --no-fail-fast --workspace`",
-        ),
-    ),
     _plan_crates,
 )

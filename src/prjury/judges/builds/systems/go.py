@@ -22,7 +22,6 @@ def _plan_modules(root: SourceTree) -> tuple[BuildPlan, ...]:
 
 
 def _list_used(root: SourceTree, place: str) -> list[str]:
-    """The modules that the ``go.work`` of a directory names, from the root of the tree."""
     manifest = root.below(place).readable(_WORK, read_go_mod)
     places = (join_path(place, name) for name in (manifest.members if manifest else ()))
     return sorted(module for module in places if module is not None)
@@ -61,11 +60,5 @@ def _has_tests(part: SourceTree, modules: list[str]) -> bool:
 GO = BuildSystem(
     (_WORK, _MANIFEST),
     {"go": NATIVE | {".go"}},
-    (
-        (
-            "`go.mod`, `go.work`",
-            "`go build -o /dev/null ./...`, and `go test -json ./...` if there is any `_test.go`",
-        ),
-    ),
     _plan_modules,
 )

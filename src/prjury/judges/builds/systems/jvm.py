@@ -58,11 +58,10 @@ def find_wrapper(
         path, shown = path_in(place, name), f"{'../' * count}{name}"
         if path not in tree.files:
             continue
-        missing = next((file for file in needed if path_in(place, file) not in tree.files), "")
-        if missing:
-            return (tool,), f"{shown} is there without {missing}, {installed}"
-        if "\r\n" in tree.text(path):
-            return (tool,), f"{shown} has Windows line ends, {installed}"
+        missing = [file for file in needed if path_in(place, file) not in tree.files]
+        if missing or "\r\n" in tree.text(path):
+            lack = f"is there without {missing[0]}" if missing else "has Windows line ends"
+            return (tool,), f"{shown} {lack}, {installed}"
         if tree.files[path].mode != EXECUTABLE:
             return ("sh", shown), f"{shown} is there but not executable, so `sh` runs it"
         return (shown if count else f"./{shown}",), f"{shown} is there"
@@ -95,7 +94,6 @@ def _plan_maven(root: SourceTree, directory: str, reactor: Reactor) -> BuildPlan
 
 
 def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
-    """The builds by directory: what no other build file has as a module."""
     poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
     owned = {module for path in [*poms] for module in _list_modules(root, poms, path) - {path}}
     reactors: dict[str, Reactor] = {}
@@ -157,7 +155,6 @@ def _list_changed_modules(
 
 
 def _select_module(path: str, directory: str) -> str:
-    """The module as ``-pl`` names it from a directory; empty if it cannot."""
     module = path.removesuffix(f"/{POM}")
     if directory and is_within(module, directory):
         module = module.removeprefix(f"{directory}/")
@@ -192,7 +189,6 @@ def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:
 
 
 def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
-    """The builds, each of them whole; their scripts are programs, which are not run to ask them."""
     builds: list[str] = []
     for place in outermost_first(root.directories_with(*_GRADLE_FILES)):
         above = [build for build in builds if is_below(place, build)]
@@ -209,7 +205,7 @@ def _owns(build: SourceTree, directory: str) -> bool:
 
 
 def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
-    """The one build; nothing counts as up to date, as that would leave no new report."""
+    # nothing counts as up to date, as that would leave no new report
     files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
     gradle, reason = find_wrapper(root, directory, "gradlew", "gradle", files)
     command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
@@ -224,12 +220,6 @@ def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
 MAVEN = BuildSystem(
     (POM,),
     {"maven": JVM},
-    (
-        (
-            "`pom.xml`",
-            "`./mvnw` or `mvn`, `-q -B --fail-at-end -Dmaven.test.failure.ignore=true verify`",
-        ),
-    ),
     _list_maven_plans,
     family="jvm",
     tools=("mvn", "mvnw"),
@@ -237,12 +227,6 @@ MAVEN = BuildSystem(
 GRADLE = BuildSystem(
     _GRADLE_FILES,
     {"gradle": JVM},
-    (
-        (
-            "`build.gradle`, `settings.gradle` (also `.kts`)",
-            "`./gradlew` or `gradle`, `--continue --rerun-tasks build`",
-        ),
-    ),
     _list_gradle_plans,
     family="jvm",
     tools=("gradle", "gradlew"),

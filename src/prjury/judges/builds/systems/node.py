@@ -73,13 +73,13 @@ def _list_build_and_test_steps(
     steps = [BuildStep("setup", install)] if install else []
     scripts: tuple[StepName, ...] = ("build", "test")
     for name in scripts:
-        inner = {at: script_of(one, name) for at, one in members.items() if name in one.scripts}
+        inner = [script_of(one, name) for one in members.values() if name in one.scripts]
         if script_of(package, name):
             steps.append(BuildStep(name, (tool, "run", name)))
-        elif inner and all(inner.values()):
+        elif inner and all(inner):
             old = tool == "yarn" and "--immutable" not in install
             form = _EVERY["yarn 1" if old else tool].format(name)
-            steps.append(BuildStep(name, tuple(form.split()), tuple(inner)))
+            steps.append(BuildStep(name, tuple(form.split())))
     return steps
 
 
@@ -120,11 +120,5 @@ def _is_modern_yarn(root: SourceTree, manager: str) -> bool:
 NODE = BuildSystem(
     (_MANIFEST,),
     dict.fromkeys(("npm", "pnpm", "yarn", "bun"), JAVASCRIPT),
-    (
-        (
-            "`package.json` with a `build` or `test` script",
-            "npm, pnpm, yarn or bun by the lock file: install, `run build`, `run test`",
-        ),
-    ),
     _plan_packages,
 )

@@ -289,16 +289,6 @@ PYTHON = BuildSystem(
         **dict.fromkeys(("pytest", "django", "python"), SUFFIXES),
         **dict.fromkeys(("uv", "tox"), SUFFIXES | NATIVE),
     },
-    (
-        (
-            "`uv.lock`",
-            "`uv sync --frozen`, `uv run --no-sync pytest -q`, in a workspace for each member",
-        ),
-        ("tox's settings, with commands that test", "`tox -e py`, or the listed one with tests"),
-        ("pytest's settings, or `test_*.py`, `*_test.py`", "`python3 -m pytest -q`"),
-        ("`manage.py` of Django, and `tests.py`", "`python3 manage.py test`"),
-        ("Python without tests", "`python3 -m compileall -q .`"),
-    ),
     _plan_projects,
     "last_resort_if_untested",
 )

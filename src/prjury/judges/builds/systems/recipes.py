@@ -149,13 +149,9 @@ def read_shipped(name: str) -> BuildSystem:
 def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
     """The build system that a recipe describes."""
     names = tuple(dict.fromkeys(test.file for test in recipe.detect))
-    files = ", ".join(f"`{name}`" for name in names)
-    condition = ", if the policy names it" if recipe.when == "on_request" else ""
-    tried = f"tried on {recipe.tried}" if recipe.tried else "experimental"
     return BuildSystem(
         names,
         {recipe.name: frozenset(recipe.covers)},
-        ((files + condition, f"{recipe.description} ({tried})"),),
         partial(_plan_projects, recipe, experimental=not (own or recipe.tried)),
         recipe.when,
         recipe.family or "",
@@ -203,7 +199,6 @@ def _read_committed(repository: Repository, commit: str, path: str) -> Recipe:
 def _plan_projects(
     recipe: Recipe, root: SourceTree, *, experimental: bool
 ) -> tuple[BuildPlan, ...]:
-    """The outermost projects: no recipe says what a project depends on."""
     projects: dict[str, BuildPlan] = {}
     places = {
         parent_of(path)
@@ -262,7 +257,6 @@ def _list_fitting(part: SourceTree, test: FileTest) -> Iterator[str]:
 
 
 def _list_paths(part: SourceTree, glob: str) -> Sequence[str]:
-    """The files with this path; a name alone is one in the directory itself."""
     if not set(glob) & set("*?["):
         return [glob] if glob in part.files else []
     if "/" not in glob:

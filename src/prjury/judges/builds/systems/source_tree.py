@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -15,6 +14,7 @@ from msgspec.structs import replace
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import check_size, text_of, toml_of
 from prjury.ports.types import TreeEntry
+from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES, kind_of
 from prjury.snapshot.model import FileKind, visible
 
@@ -235,9 +235,11 @@ def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozen
     chosen = set[str]()
     for directory in directories:
         for pattern in patterns:
-            each = map(_split_steps, expand_choices(pattern.lstrip("!")))
-            if any(_fits(directory.split("/"), steps) for steps in each):
-                (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
+            for glob in expand_choices(pattern.lstrip("!")):
+                steps = [step for step in glob.split("/") if step not in {"", "."}]
+                plain = steps.count("**") < _MOST_OPEN
+                if plain and matches(f"/{path_in(directory, 'x')}", "/".join(["", *steps, "x"])):
+                    (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
     return frozenset(chosen)
 
 
@@ -249,17 +251,3 @@ def expand_choices(pattern: str) -> list[str]:
         return [pattern]
     each = (f"{before}{choice.strip()}{after}" for choice in choices.split(","))
     return [text for choice in each for text in expand_choices(choice)]
-
-
-def _split_steps(pattern: str) -> list[str]:
-    """The steps of a pattern; one with too many steps of any depth names nothing."""
-    steps = [step for step in pattern.split("/") if step not in {"", "."}]
-    return steps if steps.count("**") < _MOST_OPEN else ["/"]
-
-
-def _fits(path: Sequence[str], steps: Sequence[str]) -> bool:
-    if not steps:
-        return path in ([], [""])
-    if steps[0] == "**":
-        return any(_fits(path[start:], steps[1:]) for start in range(len(path) + 1))
-    return bool(path) and fnmatchcase(path[0], steps[0]) and _fits(path[1:], steps[1:])

@@ -78,7 +78,6 @@ NAMES = sorted(name for name, system in SYSTEMS.items() if system.is_recipe)
 def test_each_is_named_after_its_file(name: str) -> None:
     system = read_shipped(name)
     assert list(system.covers) == [name]
-    assert all(system.docs[0])
 
 
 def test_no_recipe_is_left_out() -> None:

@@ -10,14 +10,17 @@ from typing import get_args
 
 import pytest
 
+import prjury
 from fakes.roots import root_of
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.build_system import When
+from prjury.judges.builds.systems.recipes import read_recipe
 from prjury.policy.load import json_schema
 from prjury.policy.tiers import System
 
 PAGE = Path(__file__).parents[5] / ".github" / "docs" / "judges" / "recipes.md"
-FOUND = ("Found", "Runs")
+FOUND = ("Found", "Runs", "Tried on")
+RECIPES = Path(prjury.__file__).parent / "judges" / "builds" / "recipes"
 
 
 def test_the_policy_names_all_systems() -> None:
@@ -31,7 +34,6 @@ def test_each_system_is_complete(name: str) -> None:
     system = SYSTEMS[name]
     assert system.manifests
     assert system.plans(root_of({"README": ""})) == ()
-    assert system.docs
     assert system.when in get_args(When)
     assert system.covers
     assert all(
@@ -56,7 +58,14 @@ def table(*rows: Sequence[str]) -> str:
 
 def test_the_documentation_has_the_table() -> None:
     place = re.compile(r"(?<=<!-- systems: found -->\n)(.*?)(?=<!-- end -->)", re.DOTALL)
-    made = table(FOUND, *(row for system in SYSTEMS.values() for row in system.docs)) + "\n"
+    recipes = [read_recipe(file.read_text(), file.name) for file in sorted(RECIPES.glob("*.yml"))]
+    rows = []
+    for recipe in recipes:
+        files = ", ".join(f"`{name}`" for name in dict.fromkeys(one.file for one in recipe.detect))
+        if recipe.when == "on_request":
+            files += ", if the policy names it"
+        rows.append((files, recipe.description, recipe.tried or "experimental"))
+    made = table(FOUND, *rows) + "\n"
     if os.environ.get("PRJURY_UPDATE_GOLDEN"):
         PAGE.write_text(place.sub(lambda _: made, PAGE.read_text()))
     (shown,) = place.findall(PAGE.read_text())
