@@ -81,11 +81,6 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
         """Its places, with one name for build systems of the same code."""
         return frozenset((_ALIKE.get(family, family), place) for family, place in self.places)
 
-    @cached_property
-    def programs(self) -> frozenset[str]:
-        """The names of the programs that it calls."""
-        return frozenset(call.program for call in self.calls)
-
 
 class BaseCi(msgspec.Struct, frozen=True):
     """The CI of the base: the jobs that a build here stands for, the main one first, and others."""
@@ -95,16 +90,11 @@ class BaseCi(msgspec.Struct, frozen=True):
     external: tuple[str, ...] = ()
     left_out: tuple[LeftOutStep, ...] = ()
 
-    @property
-    def programs(self) -> frozenset[str]:
-        """The programs that any job calls that runs tests."""
-        return frozenset().union(*(job.programs for job in (*self.jobs, *self.others)))
-
 
 def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     """The CI of the base that tests pull requests; None if no job in its workflows does."""
     reader = _Reader(root, here)
-    ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], "gradle" in one[1].programs))
+    ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
     nothing = BaseCi(external=external, left_out=tuple(dict.fromkeys(reader.left_out)))
     unread = bool(reader.external or reader.left_out)

@@ -18,7 +18,6 @@ from prjury.judges.builds.systems.source_tree import (
     Changes,
     SourceTree,
     find_excluded,
-    is_aside,
     is_below,
     is_within,
     nearest,
@@ -71,9 +70,8 @@ def detect_builds(
     changes: Changes | None,
     systems: Sequence[str] | None = None,
     own: Sequence[BuildSystem] = (),
-    called: frozenset[str] = frozenset(),
 ) -> DetectedBuilds:
-    """The builds that the change can affect, all for None; what the CI calls is preferred."""
+    """The builds that the change can affect; all of them, each whole, for None."""
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     by_name |= {name: system for system in own for name in system.covers}
     paths = changes.paths if changes else frozenset[str]()
@@ -88,18 +86,20 @@ def detect_builds(
         for plan in system.plans(root)
     ]
     every = [build for build in listed if build.plan.directory not in excluded]
-    chosen = [build for build in every if not _is_replaced(root, build, every, called)]
+    chosen = [build for build in every if not _is_replaced(root, build, every)]
     if not systems:  # none is left out for being weak where the policy names systems
-        chosen = [build for build in chosen if not _is_outranked(build, chosen, called)]
+        chosen = [build for build in chosen if not _is_outranked(build, chosen)]
     notes = _list_notes(root, every, chosen, systems)
     places = frozenset(build.plan.directory for build in chosen)
     whole = not paths or any(nearest(path, places) is None for path in paths)
     builds: list[BuildPlan] = []
     built = set[tuple[str, str]]()
     for build in sorted(chosen, key=lambda build: build.plan.directory):
-        inside = any(is_within(path, build.plan.directory) for path in paths)
-        needed = _may_need_files_outside(root, build) and not _is_aside(build, chosen)
-        if whole or inside or needed:
+        where = build.plan.directory
+        inside = any(is_within(path, where) for path in paths)
+        above = (other.plan for other in chosen if is_below(where, other.plan.directory))
+        waits = build.system.is_recipe and any(plan.tests for plan in above)
+        if whole or inside or (_may_need_files_outside(root, build) and not waits):
             plan = build.plan if inside and not whole else replace(build.plan, modules=())
             built.add(build.place)
             builds.append(replace(plan, source="convention") if build.is_weak else plan)
@@ -110,9 +110,7 @@ def detect_builds(
     return DetectedBuilds(tuple(builds), tuple(notes), tuple(sorted(skipped)))
 
 
-def _is_replaced(
-    root: SourceTree, build: _Build, every: Sequence[_Build], called: frozenset[str]
-) -> bool:
+def _is_replaced(root: SourceTree, build: _Build, every: Sequence[_Build]) -> bool:
     """Tell whether the policy's own recipe, or a better one of the same family, is run instead."""
     where = build.plan.directory
     around = [other for other in every if is_within(where, other.plan.directory)]
@@ -124,18 +122,16 @@ def _is_replaced(
         kin = [other for other in kin if other.plan.directory == where]
     if not family:
         return False
-    one_called = sum(not called.isdisjoint(other.system.tools) for other in kin) == 1
 
-    def rank(other: _Build) -> tuple[int, bool, bool, bool]:
+    def rank(other: _Build) -> tuple[int, bool, bool]:
         plan, scripts = other.plan, other.system.tools[-1:]
-        by_ci = one_called and called.isdisjoint(other.system.tools)
         wrapped = any(path_in(plan.directory, script) in root.files for script in scripts)
-        return len(plan.directory), not plan.tests, by_ci, not wrapped
+        return len(plan.directory), not plan.tests, not wrapped
 
     return build is not min(kin, key=rank)
 
 
-def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]) -> bool:
+def _is_outranked(build: _Build, every: Sequence[_Build]) -> bool:
     """Tell whether there are better builds of the same code than those that often call others."""
     if not build.is_weak:
         return False
@@ -145,8 +141,7 @@ def _is_outranked(build: _Build, every: Sequence[_Build], called: frozenset[str]
     only_tests = build.plan.tests and not any(plan.tests for plan in beside)
     if any(is_below(where, plan.directory) for plan in strong) or (beside and not only_tests):
         return True
-    calls = build.name in {"just", "task"} and called.isdisjoint(build.system.tools)
-    if (calls or build.only_compiles) and any(is_below(plan.directory, where) for plan in strong):
+    if build.only_compiles and any(is_below(plan.directory, where) for plan in strong):
         return True
     rivals = [other for other in every if other.is_weak and other.plan.directory == where]
     return build is not min(rivals, key=lambda other: not other.plan.tests)
@@ -172,13 +167,6 @@ def _may_need_files_outside(root: SourceTree, build: _Build) -> bool:
             if "../" * (path.count("/") + 1) in text or "includeBuild" in text:
                 return True
     return False
-
-
-def _is_aside(build: _Build, chosen: Sequence[_Build]) -> bool:
-    """A recipe's build, a site or benchmarks lie below another build, of which they are a form."""
-    where = build.plan.directory
-    around = (other.plan for other in chosen if is_below(where, other.plan.directory))
-    return (build.system.is_recipe or is_aside(where)) and any(plan.tests for plan in around)
 
 
 def _is_material(place: str, built: frozenset[str]) -> bool:

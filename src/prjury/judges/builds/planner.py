@@ -67,8 +67,7 @@ class BuildPlanner(Struct, frozen=True):
             return DetectedBuilds((self._equip(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = changes if self.options.affected else None
-        programs = self.ci.programs if self.ci else frozenset[str]()
-        builds = detect_builds(root, part, systems, self.own, programs)
+        builds = detect_builds(root, part, systems, self.own)
         own = any(plan.system in system.covers for system in self.own for plan in builds.plans)
         if systems is None and not own and self.ci and self.ci.jobs:
             builds = self._follow_ci(root, self.ci, builds, part)
@@ -89,7 +88,7 @@ class BuildPlanner(Struct, frozen=True):
     def _follow_ci(
         self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
     ) -> DetectedBuilds:
-        every = detect_builds(root, None, None, (), ci.programs).plans
+        every = detect_builds(root, None).plans
         plans, notes = list[BuildPlan](), list[str]()
         for job in ci.jobs:
             places = {place for _, place in job.places}

@@ -119,18 +119,8 @@ def test_maven_and_gradle_are_one_choice(more: dict[str, str], system: str) -> N
     assert systems_of(files) == ([system], (f"also found and not run: {other}",))
 
 
-def detected(files: Mapping[str, str], *called: str) -> list[str]:
-    found = detect_builds(root_of(files), None, called=frozenset(called))
-    return [plan.system for plan in found.plans]
-
-
-def test_of_builds_of_the_same_code_the_one_is_run_that_the_ci_calls() -> None:
-    both = {"pom.xml": "", "build.gradle": "", "gradlew": ""}
-    assert detected(both, "mvn", "java") == ["maven"]
-    assert detected(both, "mvn", "gradlew") == ["gradle"]
-    native = {"CMakeLists.txt": "project(a)\ninclude(CTest)", "meson.build": "project('a')\ntest("}
-    assert detected(native) == ["cmake"]
-    assert detected(native, "meson") == ["meson"]
+def detected(files: Mapping[str, str]) -> list[str]:
+    return [plan.system for plan in detect_builds(root_of(files), None).plans]
 
 
 def test_make_runs_the_tests_of_what_is_built_without_any() -> None:

@@ -59,9 +59,8 @@ def find_wrapper(
         if path not in tree.files:
             continue
         missing = [file for file in needed if path_in(place, file) not in tree.files]
-        if missing or "\r\n" in tree.text(path):
-            lack = f"is there without {missing[0]}" if missing else "has Windows line ends"
-            return (tool,), f"{shown} {lack}, {installed}"
+        if missing:
+            return (tool,), f"{shown} is there without {missing[0]}, {installed}"
         if tree.files[path].mode != EXECUTABLE:
             return ("sh", shown), f"{shown} is there but not executable, so `sh` runs it"
         return (shown if count else f"./{shown}",), f"{shown} is there"
@@ -105,8 +104,9 @@ def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
             if path not in reactor:
                 reactor[path] = poms[path]
                 waiting += sorted(_list_modules(root, poms, path))
-        held = any(_holds_build(reactors[place], place, directory, reactor) for place in reactors)
-        if root.may_hold_project(directory) and not held:
+        above = [place for place in reactors if is_below(directory, place)]
+        of_sources = any("src" in directory[len(place) :].split("/") for place in above)
+        if root.may_hold_project(directory) and not of_sources:
             reactors[directory] = reactor
     return reactors
 
@@ -120,18 +120,6 @@ def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
             poms.setdefault(module, root.readable(module, read_pom) or Pom())
             modules.add(module)
     return modules
-
-
-def _holds_build(outer: Reactor, place: str, directory: str, inner: Reactor) -> bool:
-    """Tell whether a build below another one lies in its sources, or needs it to be built first."""
-    if not is_within(directory, place):
-        return False
-    if len(outer) == 1 and outer[path_in(place, POM)].packaging == "pom":
-        return False  # others only inherit from it
-    names = {pom.name for pom in outer.values()}
-    needed = {coordinate.artifact for pom in inner.values() for coordinate in pom.coordinates}
-    own = {pom.name for pom in inner.values()}
-    return "src" in directory.removeprefix(place).split("/") or not names.isdisjoint(needed - own)
 
 
 def _list_changed_modules(

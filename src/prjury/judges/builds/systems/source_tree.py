@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,7 +15,6 @@ from msgspec.structs import replace
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import check_size, text_of, toml_of
 from prjury.ports.types import TreeEntry
-from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES, kind_of
 from prjury.snapshot.model import FileKind, visible
 
@@ -30,10 +30,6 @@ _NOT_BUILT = frozenset(
     "test tests __tests__ testdata test-data fixture fixtures __fixtures__ fuzz example examples "
     "sample samples doc docs node_modules vendor third_party third-party thirdparty deps "
     "template templates resources".split()
-)
-#: Directories beside what is shipped: sites and measurements.
-_ASIDE = frozenset(
-    "bench benches benchmark benchmarks demo demos playground site website www".split()
 )
 #: Patterns with more choices or steps of any depth than this fit nothing.
 _MOST_OPEN = 4
@@ -219,12 +215,6 @@ def find_excluded(directory: str) -> str | None:
     return None
 
 
-def is_aside(directory: str) -> bool:
-    """Tell whether a project there is for readers or measurements, not for what is shipped."""
-    parts = directory.lower().split("/")
-    return find_excluded(directory) is not None or not _ASIDE.isdisjoint(parts)
-
-
 def outermost_first(directories: Iterable[str]) -> Sequence[str]:
     """The root first, then by depth and name."""
     return sorted(directories, key=lambda name: (name.count("/") + bool(name), name))
@@ -235,11 +225,9 @@ def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozen
     chosen = set[str]()
     for directory in directories:
         for pattern in patterns:
-            for glob in expand_choices(pattern.lstrip("!")):
-                steps = [step for step in glob.split("/") if step not in {"", "."}]
-                plain = steps.count("**") < _MOST_OPEN
-                if plain and matches(f"/{path_in(directory, 'x')}", "/".join(["", *steps, "x"])):
-                    (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
+            each = map(_split_steps, expand_choices(pattern.lstrip("!")))
+            if any(_fits(directory.split("/"), steps) for steps in each):
+                (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
     return frozenset(chosen)
 
 
@@ -251,3 +239,17 @@ def expand_choices(pattern: str) -> list[str]:
         return [pattern]
     each = (f"{before}{choice.strip()}{after}" for choice in choices.split(","))
     return [text for choice in each for text in expand_choices(choice)]
+
+
+def _split_steps(pattern: str) -> list[str]:
+    """The steps of a pattern; one with too many steps of any depth names nothing."""
+    steps = [step for step in pattern.split("/") if step not in {"", "."}]
+    return steps if steps.count("**") < _MOST_OPEN else ["/"]
+
+
+def _fits(path: Sequence[str], steps: Sequence[str]) -> bool:
+    if not steps:
+        return path in ([], [""])
+    if steps[0] == "**":
+        return any(_fits(path[start:], steps[1:]) for start in range(len(path) + 1))
+    return bool(path) and fnmatchcase(path[0], steps[0]) and _fits(path[1:], steps[1:])

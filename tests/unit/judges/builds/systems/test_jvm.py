@@ -24,7 +24,6 @@ LACKS = (("tool",), f"toolw is there without wrap/tool.jar, {WITHOUT}")
             "",
             (("sh", "toolw"), "toolw is there but not executable, so `sh` runs it"),
         ),
-        ("x\r\n", "toolw", "", (("tool",), f"toolw has Windows line ends, {WITHOUT}")),
         ("", "", "toolw", (("tool",), f"no toolw, {WITHOUT}")),
         (
             "",

@@ -79,7 +79,6 @@ def test_builds_of_one_tree() -> None:
     lone = {"pom.xml": parent_pom("root"), "a/pom.xml": pom("a"), "b/pom.xml": pom("b")}
     assert directories(lone) == ["", "a", "b"]
     assert directories({**SHOP, "leaf/src/it/x/pom.xml": pom("x")}) == [""]
-    assert directories({**SHOP, "extra/pom.xml": pom("extra", ["core"])}) == [""]
     own = project(coordinates("own", "<version>1</version>", group="else"))
     assert directories({**SHOP, "own/pom.xml": own, "tests/t/pom.xml": own}) == ["", "own"]
     off = parent_pom("root", more=profile("p", modules("late")))

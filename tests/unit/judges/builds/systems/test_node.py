@@ -148,8 +148,6 @@ def test_a_script_whose_arguments_are_not_certain(text: str) -> None:
     [
         ({"scripts": {"test": "jest"}}, "jest"),
         ({"scripts": {"test": 'echo "Error: no test specified" && exit 1'}}, ""),
-        ({"scripts": {"test": 'echo "Error: run tests from root" && exit 1'}}, ""),
-        ({"scripts": {"test": "echo 'go elsewhere';exit 2"}}, ""),
         ({"scripts": {"test": "echo first && exit 0"}}, "echo first && exit 0"),
         ({"scripts": {"test": "echo a && jest && exit 1"}}, "echo a && jest && exit 1"),
         ({"scripts": {"test": 3}}, ""),
