@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -182,8 +182,7 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
     return (
         *steps,
         *_check_tests(comparison),
-        *_check_vanished(comparison),
-        *_check_comparison(comparison),
+        *_check_lost(comparison),
         *check_causes(comparison),
     )
 
@@ -215,25 +214,21 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.last.good, message),)
 
 
-def _check_vanished(comparison: Comparison) -> tuple[Check, ...]:
-    lost = comparison.lost
-    if not lost.count:
-        return ()
-    rest = len(lost.names) - _MOST_LISTED
-    names = [*lost.names[:_MOST_LISTED], *([f"… and {rest} more"] if rest > 0 else [])]
-    words = wording.say_vanished(Vanished(count=lost.count))
-    return (_warn(comparison, "tests-vanished", words, "\n".join(names) or None),)
-
-
-def _check_comparison(comparison: Comparison) -> tuple[Check, ...]:
-    green = not comparison.outcome.failed and not comparison.blocking
-    gap = comparison.gap if green else None
-    return (_warn(comparison, "comparison", wording.say_gap(comparison, gap)),) if gap else ()
-
-
-def _warn(comparison: Comparison, name: str, words: str, evidence: str | None = None) -> Check:
+def _check_lost(comparison: Comparison) -> Iterator[Check]:
+    """Yield what speaks against the tests: those that did not run, by name, or no comparison."""
     severity: Severity = "error" if comparison.options.vanished == "fail" else "warning"
-    return Check(name, passed=False, message=words, severity=severity, evidence=evidence)
+    lost = comparison.lost
+    if lost.count:
+        rest = len(lost.names) - _MOST_LISTED
+        names = [*lost.names[:_MOST_LISTED], *([f"… and {rest} more"] if rest > 0 else [])]
+        words, evidence = wording.say_vanished(Vanished(count=lost.count)), "\n".join(names) or None
+        yield Check(
+            "tests-vanished", passed=False, message=words, severity=severity, evidence=evidence
+        )
+    green = not comparison.outcome.failed and not comparison.blocking
+    if green and (gap := comparison.gap):
+        words = wording.say_gap(comparison, gap)
+        yield Check("comparison", passed=False, message=words, severity=severity)
 
 
 def check_causes(comparison: Comparison) -> list[Check]:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.builds.combine import combine_judgments, refuse_edited
+from prjury.judges.builds.combine import combine_judgments, doubt, refuse_edited
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.environment import POLICY, Snippet, paste
@@ -224,10 +224,9 @@ def _read_tests(
     except (SourceError, CannotJudgeError) as error:
         notes.append(f"the test reports cannot be read: {error}")
         return None
-    if not sides:
-        return None
-    base = sides[1] if sides[1:] else None
-    return ReportedTests(sides[0], base, good, "" if base else "the base has left no test reports")
+    head, base = (*sides, None, None)[:2]
+    unknown = "" if base else "the base has left no test reports"
+    return ReportedTests(head, base, good, unknown) if head else None
 
 
 def _summarise_base(
@@ -281,12 +280,10 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
         words = f"{pluralize(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
         score = BooleanScore(value=False)
         return Judgment.failed(words, score=score, checks=checks, metadata=metadata)
-    if doubt := _find_doubt(pull, summary, seconds):
-        label, words, snippet = doubt
-        metadata |= paste("", snippet)
-        return Judgment.abstained(words, label, checks=checks, metadata=metadata)
     words, score = _say_passed(pull, summary), BooleanScore(value=True)
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
+    if why := _find_doubt(pull, summary, seconds):
+        return doubt(passed, *why)
     return refuse_edited(passed, pull)
 
 
@@ -298,26 +295,26 @@ def _find_doubt(
     if summary.pending:
         late = f"after {format_duration(seconds)} {pluralize(len(summary.pending), 'check')} of"
         words = f"{late} {head} still ran: {_list_runs(summary.pending)}"
-        return "checks_pending", f"{words}; missing: {missing}" if missing else words, _LONGER
+        return f"{words}; missing: {missing}" if missing else words, "checks_pending", _LONGER
     if summary.undecided:
         what = f"{pluralize(len(summary.undecided), 'check')} of {head} came to no result"
         words = f"{what}: {_list_runs(summary.undecided)}. Run them again."
         rerun = Snippet("sh", "a shell", f"gh run list --commit {pull.head.sha}; gh run rerun ID")
-        return "checks_incomplete", words, rerun
+        return words, "checks_incomplete", rerun
     if missing:
         words = (
             f"{head} has no check called {missing}. Correct the name in `build: {{checks: […]}}` "
             "(what stands before a colon is the app that reports it, `*` any), or see why it did "
             "not run."
         )
-        return "no_checks", words, Snippet("yaml", POLICY, "build: {checks: auto}")
+        return words, "no_checks", Snippet("yaml", POLICY, "build: {checks: auto}")
     if not summary.runs:
         words = f"{head} has no checks. See why nothing ran on it, or build it here."
-        return "no_checks", words, _BUILD_HERE
+        return words, "no_checks", _BUILD_HERE
     if summary.unproved:
         what = f"{_quote_names(summary.unproved)} of {head} did not succeed"
         words = f"{what}: what is skipped or neutral proves nothing"
-        return "checks_incomplete", words, _BUILD_HERE
+        return words, "checks_incomplete", _BUILD_HERE
     return None
 
 
@@ -365,13 +362,13 @@ def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
     checks = []
     for run in listed[:_MOST_CHECKS]:
         passed = run.conclusion == "success"
-        end = _shorten(run.conclusion or "has not ended")
-        see = f"See {run.url}" if run.url else f"See what {_shorten(run.app)} says about it"
+        app, end = _shorten(run.app), _shorten(run.conclusion or "has not ended")
+        see = f"See {run.url}" if run.url else f"See what {app} says about it"
         checks.append(
             Check(
                 "check-passed",
                 passed,
-                f"{_shorten(run.name)} ({_shorten(run.app)}): {end}",
+                f"{_shorten(run.name)} ({app}): {end}",
                 severity="error" if passed or run in summary.failed else "warning",
                 evidence=run.url,
                 fix=None if passed else f"{see}, and make it succeed.",

@@ -17,7 +17,7 @@ from prjury.judges.builds.evidence import (
     refuse_other_steps,
 )
 from prjury.judges.builds.kept_reports import KeptReports
-from prjury.judges.builds.plan import REPORTED, BuildPlan
+from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.reported import ENDED, UNENDED
 from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.jury.judgment import Judgment
@@ -55,11 +55,10 @@ class EvidenceBuild:
 
     def judge_reports(self, evidence: BuildEvidence) -> Judgment | None:
         """Judge by the reports of another CI; None where the evidence is of builds."""
-        plans = {plan.text: plan for plan in (ENDED, UNENDED)}
-        record = evidence.builds[0] if len(evidence.builds) == 1 else None
-        if record is None or record.system != REPORTED or record.command not in plans:
-            return None
-        return self._judge(plans[record.command], record)
+        for plan in (ENDED, UNENDED):
+            if [_key(plan)] == [record.key for record in evidence.builds]:
+                return self._judge(plan, evidence.builds[0])
+        return None
 
     def judge_builds(
         self, evidence: BuildEvidence, plans: Sequence[BuildPlan]
@@ -78,8 +77,8 @@ class EvidenceBuild:
 
     def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
         """Compare the sides of a command of the policy; a CannotJudgeError if it was not run."""
-        record = next((each for each in evidence.commands if each.command == plan.text), None)
-        return self._compare(plan, record)
+        records = {record.command: record for record in evidence.commands}
+        return self._compare(plan, records.get(plan.text))
 
     def _judge(self, plan: BuildPlan, record: BuildRecord | None) -> Judgment:
         try:

@@ -88,17 +88,15 @@ def watch_reports(
     earlier, began = stamps(places.tree, places.reports, globs), time.time()
 
     def collect() -> Mapping[str, bytes | None]:
-        paths = []
+        names = dict[Path, str]()
         for path in find_reports(places.tree, places.reports, earlier, began, globs).files:
             inside = path.is_relative_to(places.tree)
             name = path.relative_to(places.tree).as_posix() if inside else ""
-            if any(matches(name, glob) for glob in globs):
-                paths.append(path)
-        paths = paths[:_MOST]
-        loaded = load_reports(Found(paths, since=began), [], places.relative)
+            if any(matches(name, glob) for glob in globs) and len(names) < _MOST:
+                names[path] = name
+        loaded = load_reports(Found([*names], since=began), [], places.relative)
         reports = dict[str, bytes | None]()
-        for path, (_, content) in zip(paths, loaded, strict=True):
-            name = path.relative_to(places.tree).as_posix()
+        for name, (_, content) in zip(names.values(), loaded, strict=True):
             text = places.relative((content or b"").decode("utf-8", "surrogateescape"))
             packed = pack_report(text.encode("utf-8", "surrogateescape"))
             reports[name] = None if content is None else packed

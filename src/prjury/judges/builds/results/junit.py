@@ -64,10 +64,7 @@ class ForeignReportError(ReportError):
 
 @dataclass
 class _Reading:
-    """The tests of one report, by suite and name; the last attempt of the `lucky` ones passed.
-
-    `within` counts the tests of a test that is a program.
-    """
+    """The tests of one report, by suite and name; the last attempt of the `lucky` ones passed."""
 
     report: JunitReport
     tests: int = 0
@@ -188,32 +185,24 @@ def _list_labels(paths: Sequence[str]) -> list[str]:
     return ["-".join(one) for one in parts]
 
 
-def _add_up(readings: Iterable[_Reading], count: int, problems: Sequence[str]) -> Results:
-    tests = skipped = 0
-    failures, flaky, ran = list[Failure](), list[Failure](), list[str]()
-    retried, by_runner, within = list[str](), Counter[str](), dict[str, int]()
-    for reading in readings:
-        tests += reading.tests
-        skipped += reading.skipped
-        failures += reading.failures
-        flaky += reading.flaky
-        ran += [identity(*test) for test in reading.ran]
-        retried += sorted(identity(*test) for test in reading.lucky)
-        by_runner[reading.report.runner] += len(reading.ran)
-        within.update({identity(*test): number for test, number in reading.within.items()})
+def _add_up(readings: Sequence[_Reading], count: int, problems: Sequence[str]) -> Results:
+    failures = [failure for reading in readings for failure in reading.failures]
     if len(failures) > _MOST_FAILURES:
         problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
+    by_runner = Counter[str]()
+    for reading in readings:
+        by_runner[reading.report.runner] += len(reading.ran)
     return Results(
         count,
-        tests,
+        sum(reading.tests for reading in readings),
         tuple(failures[:_MOST_FAILURES]),
         tuple(problems),
-        tuple(ran),
-        by_runner={runner: number for runner, number in by_runner.items() if number},
-        skipped=skipped,
-        within=within,
-        flaky=tuple(flaky),
-        retried=tuple(retried),
+        tuple(identity(*test) for reading in readings for test in reading.ran),
+        by_runner=dict(+by_runner),
+        skipped=sum(reading.skipped for reading in readings),
+        within={identity(*test): n for reading in readings for test, n in reading.within.items()},
+        flaky=tuple(failure for reading in readings for failure in reading.flaky),
+        retried=tuple(identity(*test) for reading in readings for test in sorted(reading.lucky)),
     )
 
 

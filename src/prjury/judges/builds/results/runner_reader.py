@@ -101,9 +101,9 @@ def read_inside(section: LogSection) -> RunnerOutput:
 
 def read_program(section: LogSection) -> RunnerOutput:
     """Return what a program of tests printed that is no known runner."""
-    output, program = RunnerOutput(), read_table()[-1]
-    if any(mark in section.text for mark in program.marks):
-        output = _Reader(section, program).read()
+    program = read_table()[-1]
+    has_marks = any(mark in section.text for mark in program.marks)
+    output = _Reader(section, program).read() if has_marks else RunnerOutput()
     output.more += sum(map(_is_ignored, section.lines))
     return output
 
@@ -173,8 +173,7 @@ class _Reader:
 
     def _join_status(self, index: int, text: str) -> str:
         """Return the line about a documented test, whose status stands on the next one."""
-        below = self._section.lines[index + 1] if index + 1 < len(self._section.lines) else ""
-        _, dots, status = below.rpartition(" ... ")
+        _, dots, status = "".join(self._section.lines[index + 1 : index + 2]).rpartition(" ... ")
         is_split = dots and text.endswith(")") and " ... " not in text
         return f"{text} ... {status}" if is_split else text
 
