@@ -1,8 +1,4 @@
-"""Compare both sides: what is new, old, flaky, the machine's, or lost. Pure.
-
-The base decides. What fails there as well is old; where no test ran on either side, nothing can be
-said of the change.
-"""
+"""Compare both sides, of which the base decides what is new, old, the machine's, or lost. Pure."""
 
 from __future__ import annotations
 
@@ -240,10 +236,7 @@ def find_fault(
     known: Collection[str],
     versions: dict[str, str] | None = None,
 ) -> Remedy | None:
-    """The machine's lack by the tools' own words, if that is why the run failed.
-
-    Where a test or a file of the tree fails, all but a tool's words of its goals may be the tests'.
-    """
+    """The machine's lack, by words of tools; beside failing tests, by those about their goals."""
     if not run.failed or not run.ended:
         return None
     tail = run.last.tail.splitlines()
@@ -330,11 +323,7 @@ def _reaches_end(run: TreeRun, plan: BuildPlan) -> bool:
 
 
 def may_hide_failures(comparison: Comparison) -> bool:
-    """Old failures may hide new ones, unless it is shown that they do not.
-
-    It is shown if nothing but tests (and their goals) failed, both sides have results that could be
-    read in full, and no test of the base is lost.
-    """
+    """Old failures may hide new ones, unless only tests failed, all were read, and none is lost."""
     outcome, lost = comparison.outcome, comparison.lost.count
     for side in (outcome, comparison.base):
         if side and (not side.ended or side.results.problems or not side.results.has_tests):

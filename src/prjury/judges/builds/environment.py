@@ -69,7 +69,7 @@ class Row(Paste, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Table(Struct, frozen=True, forbid_unknown_fields=True):
-    """The whole of it, with the words by which any failed download is known."""
+    """All rows, the words of failed downloads, and what to paste by reasons."""
 
     rows: tuple[Row, ...]
     downloads: tuple[str, ...]

@@ -1,7 +1,6 @@
-"""What became of builds, as values that are their own JSON: the evidence of a build elsewhere.
+"""What became of builds, as values that are their own JSON: the evidence, which holds no verdict.
 
-Evidence holds no verdict. What is read is bounded, of exactly the known form, and of counts that
-can be true; all else a build job could say of itself as well.
+What is read is bounded, of exactly the known form, and of counts that can be true.
 """
 
 from __future__ import annotations

@@ -179,10 +179,7 @@ def _watch_checks(
 def may_stop_waiting(
     looks: Sequence[Sequence[CheckResult]], wanted: Wanted = "all", now: float = 0.0
 ) -> bool:
-    """Another look would show nothing new: what is named in full has ended, or all at two looks.
-
-    The newest look is the last one; `now` is in seconds since 1970.
-    """
+    """All that is named in full has ended, or all at two looks; `now` is seconds since 1970."""
     summary = CheckSummary.of(looks[-1], wanted)
     if not summary.complete:
         running = any(run.conclusion is None for look in looks for run in look)
@@ -204,10 +201,7 @@ def _read_tests(
     *,
     good: bool,
 ) -> ReportedTests | None:
-    """Read the test reports of both sides; None where the head has left none.
-
-    What is wrong with artifacts that the policy names is a problem of the reports, else a note.
-    """
+    """Read the reports of both sides; what is wrong with artifacts not asked for is but a note."""
     names = USUAL_ARTIFACTS if options.artifacts == "auto" else options.artifacts
     sides = list[Results]()
     if not (names and ports.checks):

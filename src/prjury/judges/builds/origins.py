@@ -1,8 +1,4 @@
-"""Tell tests of the tree that is judged from those of another copy of its packages.
-
-Python takes a package from wherever it finds it first: an installed release, an editable install of
-another checkout, or what comes with pytest.
-"""
+"""Tell tests of the tree from those of another copy of its packages, which Python finds first."""
 
 from __future__ import annotations
 
@@ -43,10 +39,7 @@ _LARGEST = 256 * 1024
 
 @dataclass(frozen=True)
 class ImportedCode:
-    """Asks the Pythons of a run where they took the project's packages from.
-
-    The run is in a directory of the tree; `place` is one beside the tree, of this run alone.
-    """
+    """Asks the Pythons of a run where packages are; `place` is the run's own, beside the tree."""
 
     place: Path
     tree: Path

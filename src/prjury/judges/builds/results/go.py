@@ -32,10 +32,7 @@ class _Package:
 
 
 class GoEvents:
-    """The tests of the packages, as their events come in; known by their package and name.
-
-    A test that fails by its subtests alone is left out: they hold more details.
-    """
+    """The tests of packages by their events; one that fails by its subtests alone is left out."""
 
     def __init__(self, tree: TreeFiles, directory: str | None = None) -> None:
         self.results = RunnerOutput()
@@ -205,10 +202,7 @@ def read_go(section: LogSection) -> RunnerOutput:
 
 
 def _replay(section: LogSection, span: range, package: str, events: GoEvents) -> None:
-    """The failing tests among these lines as events, subtests first.
-
-    What a test prints stands below its heading, with ``-v`` above it.
-    """
+    """Take these lines as events, subtests first; with ``-v`` output stands above a heading."""
     output, passed = list[str](), set[str]()
     printed, failing, target = dict[str, list[str]](), dict[str, int](), output
     for index in span:

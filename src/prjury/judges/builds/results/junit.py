@@ -1,8 +1,6 @@
-"""Reads test reports in JUnit's XML.
+"""Reads test reports in JUnit's XML, which may be hostile: no DTD, caps on number, size and depth.
 
-The files come from code that is not trusted: no DTD, caps on number, size and depth. The elements
-count, not the totals that a report claims for itself: those count attempts, subtests or hooks, each
-runner in its own way.
+The elements count, not a report's totals: each runner counts attempts or hooks in its own way.
 """
 
 from __future__ import annotations

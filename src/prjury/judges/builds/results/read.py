@@ -73,13 +73,14 @@ def read_log(
         if transcript.cut:
             results.doubts.append("the log is too long to be read in full")
         return results
-    good = dict[str, RunnerOutput]()
+    good = LogResults(transcript.tail)
     for runner, output in results.by_runner.items():
-        results.ignored += output.broken
+        good.ignored += output.broken
         doubts = output.doubts if runner == "tap" else []  # it announced more tests than it ran
         if output.ran or output.counted or output.skipped or doubts:
-            good[runner] = RunnerOutput([], output.ran, output.counted, output.skipped, [], doubts)
-    return LogResults(transcript.tail, good, ignored=results.ignored)
+            counts = output.ran, output.counted, output.skipped
+            good.by_runner[runner] = RunnerOutput([], *counts, doubts=doubts)
+    return good
 
 
 def _read_tests(section: LogSection, results: LogResults) -> bool:

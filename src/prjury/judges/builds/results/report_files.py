@@ -1,6 +1,6 @@
-"""The reports that a build has left in its tree: finds them, and reads their bytes.
+"""Finds the reports that a build itself has written, and reads their bytes.
 
-A report counts only if the build wrote it; links are not followed, and nothing is read without end.
+Links are not followed, and nothing is read without end.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ Stamp: TypeAlias = tuple[int, int]
 
 @dataclass
 class Found:
-    """The files that should be reports, and why there may be more of them.
-
-    What was written before `since` (in seconds) is no result of the build.
-    """
+    """The files that should be reports, written `since` then, and why there may be more of them."""
 
     files: list[Path] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)

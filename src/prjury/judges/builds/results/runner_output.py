@@ -16,7 +16,7 @@ from prjury.report.wording import pluralize
 
 @dataclass(frozen=True)
 class LogSection:
-    """What was printed in one directory, with the numbers of the lines in the whole log."""
+    """Lines that were printed in one directory, with their numbers in the whole log."""
 
     lines: Sequence[str]
     numbers: Sequence[int]
@@ -113,10 +113,9 @@ class RunnerOutput(Struct):
         *,
         unclear: bool = False,
     ) -> None:
-        """Take in one run of a runner, which counts so many tests and failed ones.
+        """Take in one run; names, which tests may print, count where the runner counts as many.
 
-        Tests may print names as well: these are believed only where the runner counts as many, and
-        does not contradict them otherwise, which is `unclear`.
+        It contradicts them otherwise if it is `unclear`.
         """
         self.failures += failing
         if names and len(names) == count and not unclear:
