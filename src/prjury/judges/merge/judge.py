@@ -32,10 +32,6 @@ _REBASE_SECONDS, _REBASE_SHARE = 120.0, 0.9
 _LONGEST_SUBJECT = 60
 #: Places of one file that are shown, lines of each side, and characters of each.
 _FEW_REGIONS, _FEW_LINES, _LONGEST_LINE = 4, 8, 160
-_GIVEN_UP = {
-    "timeout": "the time was over",
-    "too_large": "there are more commits than are picked one by one",
-}
 
 
 def make(options: MergeOptions, ports: Ports) -> Judge[PullRequestContext]:
@@ -143,7 +139,10 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
 
 def _judge_unfinished(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     where = f" after {trial.picked} of {pluralize(trial.total, 'commit')}" if trial.picked else ""
-    words = f"the rebase was given up{where}: {_GIVEN_UP[trial.unfinished or 'timeout']}"
+    why = "the time was over"
+    if trial.unfinished == "too_large":
+        why = "there are more commits than are picked one by one"
+    words = f"the rebase was given up{where}: {why}"
     merge = _judge_merge(pull)
     if merge.failed_checks:
         return replace(merge, reasoning=f"{merge.reasoning}; {words}")
@@ -160,9 +159,8 @@ def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -
     words = f"{place} (`{sha}` {subject}): {conflict_messages(trial.conflicts)}"
     if rest := trial.total - trial.picked - 1:
         words += f"; {pluralize(rest, 'commit')} after it not tried"
-    fix = (
-        f"Rebase the branch onto `{printable(pull.base.ref)}` and resolve the conflict at `{sha}`."
-    )
+    base = printable(pull.base.ref)
+    fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
     at = None if commit.sha == pull.head.sha else sha
     checks, values = list_conflicts(trial.conflicts, at=at, fix=fix)
     if pull.merge.clean:

@@ -24,24 +24,20 @@ from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
 
 NAME, HIDDEN = "parses", "hidden-characters"
-_MOST_FILES = 2_000
-_SECONDS = 60.0
+_MOST_FILES, _SECONDS = 2_000, 60.0
 _TEST_DATA = re.compile(
-    r"(^|/)(test[-_]?data|(__|test[-_]?)?fixtures?(__)?|corpora|corpus|(__)?snapshots?(__)?|goldens?"
-    r"|cassettes)(/|$)",
-    re.IGNORECASE,
+    r"(?i)(^|/)(test[-_]?data|(__|test[-_]?)?fixtures?(__)?|corpora|corpus|(__)?snapshots?(__)?|goldens?"
+    r"|cassettes)(/|$)"
 )
 #: In a directory of tests.
 _BROKEN_ON_PURPOSE = re.compile(
-    r"(^|/)(data|cases|inputs?|resources|samples?)/"
-    r"|(^|[/_.-])(invalid|broken|malformed|bad|corrupt(ed)?|unparsable|syntax[-_]?errors?)([/_.-]|$)",
-    re.IGNORECASE,
+    r"(?i)(^|/)(data|cases|inputs?|resources|samples?)/"
+    r"|(^|[/_.-])(invalid|broken|malformed|bad|corrupt(ed)?|unparsable|syntax[-_]?errors?)([/_.-]|$)"
 )
 _BABEL = re.compile(r"(^|/)(babel\.config\.[a-z]+|\.babelrc[^/]*|\.flowconfig)$")
 _LFS = b"version https://git-lfs.github.com/spec/"
 _OLDEST_PYTHON = (3, 7)
-_MOST_HIDDEN = 20
-_LONGEST_EVIDENCE = 200
+_MOST_HIDDEN, _LONGEST_EVIDENCE = 20, 200
 #: Characters that turn the direction of text, have no width, or are tags. A joiner between two
 #: letters that are not ASCII, or within a symbol, is how some languages are written.
 _HIDDEN = re.compile(
@@ -55,8 +51,11 @@ def check_syntax(
 ) -> tuple[list[Check], list[LeftOut]]:
     """Return the checks, and the files that count as not read because of a doubt."""
     files = {file.path: file for file in pull.files if _is_source(file)}
-    if not files or not pull.merge.tree or len(files) > _MOST_FILES:
+    if not files or not pull.merge.tree:
         return [], []
+    if len(files) > _MOST_FILES:
+        words = f"{len(files):,} changed files are too many to parse"
+        return [Check.bad(NAME, words, severity="hint")], []
     limit = deadline.within(_SECONDS)
     pythons = _find_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))

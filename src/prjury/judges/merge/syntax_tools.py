@@ -102,16 +102,17 @@ def _check_files(
             if completed.stopped or completed.exit_code:
                 break
             for number, text in enumerate(waiting):
-                fault = _read_result(tool, place / f"{number}{ending}")
-                faults[text.path] = fault and faults.get(text.path, fault)
+                name = f"{number}{ending}"
+                if (place / f"{name}.code").read_text().strip() == "0":
+                    faults[text.path] = None
+                elif fault := _read_complaint(tool, place, name):  # else the tool is broken
+                    faults[text.path] = faults.get(text.path, fault)
     return faults
 
 
-def _read_result(tool: SyntaxTool, file: Path) -> SyntaxFault | None:
-    output = file.with_name(f"{file.name}.out").read_bytes()[:_LONGEST_OUTPUT]
-    words = output.decode("utf-8", "replace").replace(f"./{file.name}", "the file")
-    complaint = re.search(tool.complaint, words)
-    if file.with_name(f"{file.name}.code").read_text().strip() == "0" or complaint is None:
-        return None
-    line = _LINE.search(words)
-    return SyntaxFault(int(line[1] or line[2]) if line else None, complaint[1].strip())
+def _read_complaint(tool: SyntaxTool, place: Path, name: str) -> SyntaxFault | None:
+    output = (place / f"{name}.out").read_bytes()[:_LONGEST_OUTPUT]
+    words = output.decode("utf-8", "replace").replace(f"./{name}", "the file")
+    complaint, line = re.search(tool.complaint, words), _LINE.search(words)
+    number = int(line[1] or line[2]) if line else None
+    return SyntaxFault(number, complaint[1].strip()) if complaint else None

@@ -220,6 +220,7 @@ def scripted(tmp_path: Path, name: str, script: str) -> Shell:
         ("ruby", 'echo "$2:1: syntax error, unexpected end"; exit 1', "a.rb", "x = 1\n", "warning"),
         ("ruby", "exit 0", "a.rb", "def f\n", None),
         ("ruby", "echo 'library not found'; exit 127", "a.rb", "x = 1\n", None),
+        ("ruby", "echo 'library not found'; exit 127", "a.rb", "def f\n", "warning"),
         (
             "php",
             'echo "PHP Parse error: x on line 2"; exit 255',
@@ -250,6 +251,12 @@ def test_hostile_text_is_not_parsed_and_that_is_told(text: str) -> None:
     checks, _ = look({}, {"a.json": text})
 
     assert all(not check.passed for check in checks)
+
+
+def test_too_many_files_are_not_passed_over_in_silence() -> None:
+    [check], _ = look({}, {f"{number}.py": "x = 1\n" for number in range(2_001)})
+
+    assert (check.passed, check.message) == (False, "2,001 changed files are too many to parse")
 
 
 def test_git_lfs_pointers_and_large_files_are_not_parsed() -> None:
