@@ -184,6 +184,7 @@ def _view_backport(backport: Backport) -> View:
         symbol=trust(verdict_symbol(backport)),
         command_list=backport.commands,
         words=describe_trial(backport),
+        is_tried=backport.verdict != "not_requested",
         reasons=reasons_beyond(backport),
         conflicts=backport.conflicts,
         prerequisites=backport.prerequisites,

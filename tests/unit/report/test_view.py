@@ -15,6 +15,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.report.judge_facts import BuildFacts, RuleFacts, TestFacts
 from prjury.report.model import Backport, PolicyOrigin, Report, SkippedJudge
 from prjury.report.next_steps import next_steps
+from prjury.report.render import Renderer
 from prjury.report.view import page
 from prjury.report.wording import ADVISES_AGAINST
 from prjury.resources import DOCUMENTATION
@@ -182,6 +183,13 @@ def test_a_backport_stands_in_the_first_lines_where_somebody_wants_it(
     text = to_comment(replace(fake.passed(), backports=(backport,)))
     assert ("**Backport:** `1.x`" in text) == first
     assert ("nobody asked)</summary>" in text) != first
+
+
+def test_branches_that_nobody_asked_for_are_named_once_and_told_nothing_more() -> None:
+    idle = [Backport(f"{n}.x", "not_requested", applies=None) for n in (1, 2)]
+    text = Renderer().terminal(replace(fake.passed(), backports=tuple(idle)))
+    assert "Backport, not asked for: 1.x; 2.x" in text
+    assert text.count("not asked for") == 1
 
 
 def test_a_tier_with_a_skipped_judge_is_grey_and_not_called_passed() -> None:
