@@ -50,9 +50,9 @@ def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage
 
 
 def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
-    """Return what decided: pairs of who said it (or "") and the first line of it."""
-    if reason := _find_hold(verdict):
-        return (("", reason),)
+    """Return what decided, beyond the headline: who said it (or "") and the first line of it."""
+    if _find_hold(verdict):
+        return ()
     if verdict.status is Status.PASS:
         against = tuple(pair for attempt in verdict.attempts for pair in _list_objections(attempt))
         if against:

@@ -109,8 +109,7 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         ]
         yield _exempt(report, "Have a maintainer read what was not checked", paths)
     elif verdict.aggregated.label == UNREAD_CONTENT:
-        unread_content = report.coverage.unread_content
-        yield _exempt(report, "Have a maintainer look at these files", unread_content)
+        yield _exempt(report, "Have a maintainer look at these", report.coverage.unread_content)
     elif verdict.aggregated.label == NOBODY_VOTED:
         yield _STEPS[NOBODY_VOTED]
     elif verdict.status is Status.PASS:

@@ -102,11 +102,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         gate_page=trust(gate) if gate else None,
         next=next_steps(report),
         advised_against=is_advised_against(verdict),
-        why=tuple(
-            View(who=who or None, words=words)
-            for who, words in why(report.pull, verdict)
-            if who or words not in report.headline
-        ),
+        why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
         judged=describe_share(report.coverage),
         rows=every_row,
         few_rows=limit_rows(every_row, _FEW_ROWS),

@@ -108,7 +108,7 @@ def test_content_that_nobody_can_read_needs_a_human() -> None:
         "unread_content",
     )
     assert report.gate is Gate.ACTION_REQUIRED
-    assert why(report.pull, report.verdict) == (("", words),)
+    assert why(report.pull, report.verdict) == ()
 
 
 def test_what_is_worse_stays_beside_unread_content() -> None:
@@ -222,7 +222,7 @@ def test_a_missed_floor_says_how_far() -> None:
     words = "only 0 of 10 added lines were judged; the floor is 95%"
     assert report.headline == f"⚪ Could not be judged: {words}"
     assert report.gate is Gate.ACTION_REQUIRED
-    assert why(report.pull, report.verdict) == (("", words),)
+    assert why(report.pull, report.verdict) == ()
 
 
 @pytest.mark.parametrize(
