@@ -43,12 +43,14 @@ class CallSite:
 
     Attributes:
         path: as the report prints it.
+        verb: ``defines`` for a line that defines what the change calls, or an altered name again.
     """
 
     name: str
     path: str
     line: int
     text: str
+    verb: str = "uses"
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Lines that a change leaves as they are, and that use a name which it alters."""
+"""Lines that a change leaves as they are: uses of what it alters, definitions of what it calls."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from prjury.code.languages import kin_of
@@ -21,6 +21,8 @@ _MOST_FILES, _MOST_NAMES = 100, 60
 #: Lines of one name that are listed, and of one whose body alone changes; of a name that stands on
 #: more lines in all none is.
 _MOST_LINES, _MOST_INSIDE, _COMMON = 10, 5, 60
+#: Definitions of one name that are listed; of a name with more it is not known which is meant.
+_MOST_DEFINITIONS = 3
 #: Files in which altered names stand, and which are read.
 _MOST_READ = 300
 _GONE, _CHANGED, _INSIDE = range(3)
@@ -30,6 +32,8 @@ _DEFINES_BY_WORD = re.compile(
     r"|module|namespace|typedef|annotation)\b|#\s*define\b|\b(?:self|this|exports|prototype)\."
 )
 _HOLDS_MEMBERS = re.compile(r"\b(?:class|struct|enum|interface|trait|record|object|impl|type)\b")
+_CALL = re.compile(r"(?<![\w$])([A-Za-z_]\w{2,})\(")
+_WRITTEN = re.compile(r"(?:^|/)(?:dist|build|out|target|third_party|node_modules)/")
 _COMMENT = re.compile(r"\s*(?:#(?!define)|//|/?\*|--|;)")
 _IMPORT = re.compile(r"(?:from|import|use|using|package)\b|#\s*include|.*\brequire\(")
 #: A method or a member, where the heading of its type is not shown.
@@ -116,15 +120,33 @@ def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int
     return {key: _CHANGED if way == _GONE and key in brought else way for key, way in names.items()}
 
 
+def _find_called_names(files: Sequence[FileChange]) -> Iterator[tuple[str, str]]:
+    """Iterate over kin and name of what added lines call."""
+    for file in files[:_MOST_FILES]:
+        kin = kin_of(printable(file.path))
+        if kin is None or file.kind is not FileKind.SOURCE:
+            continue
+        for line in file.added_lines:
+            for name in _CALL.findall(line.text[:LONGEST_LINE]):
+                yield kin, name
+
+
 def find_call_sites(
     pull: PullRequest, files: Sequence[FileChange], repository: SearchableRepository
 ) -> tuple[CallSite, ...]:
-    """Return unchanged lines that use what the change alters, those of removed names first."""
+    """Return unchanged lines that use what the change alters, and that define what it calls.
+
+    Those of removed names come first. Of an altered name other definitions are listed as well.
+    """
     names = find_altered_names(files)
     ranked = sorted(names, key=lambda key: (names[key], key))[:_MOST_NAMES]
+    called = [key for key in dict.fromkeys(_find_called_names(files)) if key not in names]
+    called = called[:_MOST_NAMES]
     tree = pull.merge.tree or pull.head.sha
     try:
-        places = repository.with_words(tree, sorted({name for _, name in ranked})).places
+        places = repository.with_words(
+            tree, sorted({name for _, name in (*ranked, *called)})
+        ).places
         blobs = {entry.path: entry.blob for entry in repository.files(tree)}
         used = {blobs[path] for spots in places.values() for path, _ in spots if path in blobs}
         contents = repository.read(sorted(used)[:_MOST_READ])
@@ -133,19 +155,25 @@ def find_call_sites(
     shown: dict[str, set[str]] = defaultdict(set)
     for file in pull.files:
         shown[file.path].update(line.text for hunk in file.hunks for line in hunk.lines)
-    sites: list[CallSite] = []
-    for kin, name in ranked:
+    sites, definitions = list[CallSite](), list[CallSite]()
+    for kin, name in (*ranked, *called):
         spots = sorted({spot for spot in places.get(name, ()) if kin_of(spot[0]) == kin})
-        lines = []
+        uses, again = list[CallSite](), list[CallSite]()
         for path, line in spots if len(spots) <= _COMMON else ():
             text = _line_at(contents.get(blobs.get(path, "")), line)
             if not text or text in shown.get(path, ()):
                 continue
+            site = CallSite(name, printable(path), line, text.strip())
             if not any(DefinitionFinder(kin, [name]).within(text.encode())):
-                lines.append(CallSite(name, printable(path), line, text.strip()))
-        most = _MOST_INSIDE if names[kin, name] == _INSIDE else _MOST_LINES
-        sites += _choose_sites(lines, shown, most)
-    return tuple(sites)
+                uses.append(site)
+            elif not _is_aside(path):
+                again.append(replace(site, verb="defines"))
+        way = names.get((kin, name))
+        if way is not None:
+            sites += _choose_sites(uses, shown, _MOST_INSIDE if way == _INSIDE else _MOST_LINES)
+        if way != _INSIDE and len(again) <= _MOST_DEFINITIONS:
+            definitions += again
+    return (*sites, *definitions)
 
 
 def _choose_sites(
@@ -154,8 +182,13 @@ def _choose_sites(
     """Return the first lines: those of other files, of changed ones, and then of tests."""
     users = {site.path for site in sites if not _IMPORT.match(site.text)}
     useful = [site for site in sites if not _IMPORT.match(site.text) or site.path not in users]
-    useful.sort(key=lambda site: (kind_of(site.path) is not FileKind.SOURCE, site.path in changed))
+    useful.sort(key=lambda site: (_is_aside(site.path), site.path in changed))
     return useful[:most]
+
+
+def _is_aside(path: str) -> bool:
+    """Tell tests, and what tools have written, from source."""
+    return kind_of(path) is not FileKind.SOURCE or _WRITTEN.search(path) is not None
 
 
 def _line_at(content: bytes | None, line: int) -> str:

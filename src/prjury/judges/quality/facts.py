@@ -18,7 +18,9 @@ from prjury.report.redact import Redact, redact_text
 from prjury.snapshot.model import printable
 
 #: Characters of all facts together, and of one.
-MOST_CHARACTERS, _LONGEST = 2_000, 160
+MOST_CHARACTERS, _LONGEST = 2_000, 200
+#: Characters of a path beside a line of code.
+_LONGEST_PATH = 60
 #: Findings of one judge that are listed.
 _MOST_FINDINGS = 5
 #: Characters that what judges say may take; the rest is for call sites.
@@ -42,12 +44,7 @@ def find_facts(
 ) -> tuple[Fact, ...]:
     """Return what the programs of earlier tiers say, and then the call sites that fit."""
     judged = [Fact(_fit_line(text, redact)) for text in _describe_ballots(ballots)]
-    called = [
-        Fact(
-            _fit_line(f"uses {site.name}: {site.path}:{site.line}: {site.text}", redact), site.name
-        )
-        for site in sites
-    ]
+    called = [Fact(_fit_line(_describe_site(site), redact), site.name) for site in sites]
     first = _fit(judged, _JUDGES_SHARE)
     return (*first, *_fit(called, MOST_CHARACTERS - sum(len(fact.text) + 3 for fact in first)))
 
@@ -55,6 +52,16 @@ def find_facts(
 def _fit(facts: Sequence[Fact], room: int) -> list[Fact]:
     sizes = accumulate(len(fact.text) + 3 for fact in facts)
     return [fact for fact, size in zip(facts, sizes, strict=True) if size <= room]
+
+
+def _describe_site(site: CallSite) -> str:
+    """Say where the name stands; of a long path the end, of a long line what follows the name."""
+    path, text = site.path, site.text
+    if len(path) > _LONGEST_PATH:
+        path = f"…{path[-_LONGEST_PATH:]}"
+    if len(text) > _LONGEST - len(path) - 2 * len(site.name) - 20:
+        text = f"…{text[max(0, text.find(site.name) - 1) :]}"
+    return f"{site.verb} {site.name}: {path}:{site.line}: {text}"
 
 
 def _fit_line(text: str, redact: Redact) -> str:

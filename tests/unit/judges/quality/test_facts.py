@@ -68,6 +68,46 @@ def test_an_unchanged_caller_of_a_changed_signature_is_listed() -> None:
     assert sites(files, TAX) == ["tax invoice.py:6: return tax(amount, 0.19)"]
 
 
+def test_the_definition_of_what_an_added_line_calls_is_listed() -> None:
+    files = {
+        "tax.py": "def tax(amount, *, percent):\n    return 1\n",
+        "dist/tax.py": "def tax(x):\n    return 1\n",
+        "invoice.py": "def total(a):\n    return tax(a, 0.19)\n",
+    }
+    change = changed("invoice.py", " def total(a):", "+    return tax(a, 0.19)")
+    assert sites(files, change) == ["tax tax.py:1: def tax(amount, *, percent):"]
+
+
+def test_other_definitions_of_an_altered_method_are_listed_and_what_tools_wrote_comes_last() -> (
+    None
+):
+    files = {
+        "base.py": "class Base:\n    def poll(self, cycle):\n        return 1\n",
+        "dist/out.py": "base.poll(0)\n",
+        "own.py": "class Own(Base):\n    def poll(self):\n        return 1\n",
+        "use.py": "base.poll(1)\n",
+    }
+    rows = [
+        " class Base:",
+        "-    def poll(self):",
+        "+    def poll(self, cycle):",
+        "         return 1",
+    ]
+    assert sites(files, changed("base.py", *rows)) == [
+        "poll use.py:1: base.poll(1)",
+        "poll dist/out.py:1: base.poll(0)",
+        "poll own.py:2: def poll(self):",
+    ]
+
+
+def test_a_long_path_leaves_room_for_the_arguments() -> None:
+    path = f"{'long/' * 30}Factory.java"
+    code = f"return {'wrapped(' * 12}new TreeAdapter(serializer, type, null, nullSafe));"
+    (fact,) = find_facts([], [CallSite("TreeAdapter", path, 70, code)], str)
+    assert "long/Factory.java:70: …" in fact.text
+    assert "TreeAdapter(serializer, type, null, nullSafe));" in fact.text
+
+
 @pytest.mark.parametrize(
     ("path", "rows", "names"),
     [
