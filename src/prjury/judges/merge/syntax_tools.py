@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from prjury.code.syntax import SourceFile, SyntaxFault
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.program_judges import forget_log
 from prjury.ports import Shell, SilentProgress
 from prjury.ports.types import ShellCommand
 
@@ -86,6 +85,8 @@ def _check_files(
     faults: dict[str, SyntaxFault | None] = {}
     program = shell.which(tool.program) if texts else None
     for ending in tool.endings if program else ():
+        from prjury.judges.workspace.program_judges import forget_log  # noqa: PLC0415 - few run a tool
+
         waiting = [text for text in texts if faults.get(text.path, True)]
         if not waiting:
             break
