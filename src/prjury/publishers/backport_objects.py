@@ -34,8 +34,6 @@ def with_origins(message: str, origins: Sequence[str]) -> str:
 
 #: Paths of one request.
 _MOST_ENTRIES = 100
-#: Bytes of a text in the tree's request; longer ones get requests of their own.
-_LONGEST_TEXT = 10_000
 _MODES = frozenset({"100644", "100755", "120000", "160000"})
 _TYPES = {"160000": "commit", "040000": "tree"}
 _WORKFLOWS = ".github/workflows/"
@@ -126,21 +124,18 @@ def explain_workflows(pick: Pick) -> Iterator[None]:
 
 
 def _store_tree(base: str, commit: PickedCommit, room: RepoClient) -> None:
-    tree = _add_trees(base, commit.files, room, _LONGEST_TEXT)
-    if tree != commit.tree:
-        # The server may have changed a text on its way; it cannot change bytes.
-        tree = _add_trees(base, commit.files, room, 0)
+    tree = _add_trees(base, commit.files, room)
     if tree != commit.tree:
         raise _differs("tree", tree, commit.tree)
 
 
-def _add_trees(tree: str, files: Sequence[PickedFile], room: RepoClient, longest: int) -> str:
+def _add_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> str:
     """Store the trees of all files; paths that are in the way of others go first."""
     obstacles = _find_obstacles(files)
     others = [file for file in files if file not in obstacles]
     parts = [others[at : at + _MOST_ENTRIES] for at in range(0, len(others), _MOST_ENTRIES)]
     for part in filter(None, (obstacles, *parts)):
-        entries = [_make_entry(file, room, longest) for file in part]
+        entries = [_make_entry(file, room) for file in part]
         content = {"base_tree": object_name(tree, "the tree"), "tree": entries}
         tree = _store(room, "a tree", "/git/trees", content)
     return tree
@@ -164,7 +159,7 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _make_entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, Any]:
+def _make_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
     """Return GitHub's entry of a tree; a path with the object null goes away."""
     entry: dict[str, Any] = {"path": file.path, "mode": file.mode or "100644", "type": "blob"}
     if file.mode is None:
@@ -172,23 +167,11 @@ def _make_entry(file: PickedFile, room: RepoClient, longest: int) -> dict[str, A
     entry["type"] = _TYPES.get(file.mode, "blob")
     if file.content is None:
         return {**entry, "sha": file.blob}
-    words = _as_text(file.content, longest)
-    if words is not None:
-        return {**entry, "content": words}
     encoded = {"content": base64.b64encode(file.content).decode(), "encoding": "base64"}
     blob = _store(room, "a file", "/git/blobs", encoded)
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
     return {**entry, "sha": blob}
-
-
-def _as_text(content: bytes, longest: int) -> str | None:
-    if not content or len(content) > longest or b"\0" in content:
-        return None
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _is_text(name: str) -> bool:
