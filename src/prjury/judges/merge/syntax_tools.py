@@ -45,10 +45,7 @@ _UNKNOWN_TO_NODE = re.compile(
 
 
 def ask_tools(
-    texts: Sequence[SourceFile],
-    faults: Mapping[str, SyntaxFault],
-    shell: Shell,
-    deadline: Deadline,
+    texts: Sequence[SourceFile], faults: Mapping[str, SyntaxFault], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault]:
     """Add the faults that the tools of this machine find, and take away what they clear."""
     result = dict(faults)
