@@ -270,7 +270,6 @@ _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 
 def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
-    """A script of the tree whose name or directory says that it runs tests."""
     if program in WORDS["interpreters"]:
         if program == "node" and "--test" in words:
             return "node", "node"
@@ -311,7 +310,6 @@ def says_test(name: str) -> bool:
 
 
 def _names_beside(program: str, words: Sequence[str]) -> bool:
-    """True if tox or nox runs environments for linters and documentation only."""
     options = {"-e", "-s", "--session", "--sessions", "-t"}
     listed = [after for word, after in pairwise(words) if word in options]
     names = [name for one in listed for name in one.split(",")] if program in {"tox", "nox"} else []

@@ -226,7 +226,7 @@ class _Reader:
                 for rank, one in tested
                 if not rank.other_machine and not _list_tests(one) <= _list_tests(best)
             ]
-            yield best_rank, msgspec.structs.replace(best, other_rows=tuple(more))
+            yield best_rank, msgspec.structs.replace(best, other_rows=tuple(filter(None, more)))
             return
         for rank, one in ranked:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
@@ -235,7 +235,8 @@ class _Reader:
 
 def _list_tests(job: CiJob) -> set[str]:
     table = {} if has_part(" ".join(job.row), _SHARES) else _NO_VERSION
-    return {step.script.translate(table) for step in job.tests}
+    env = (f"{key}={text}" for step in job.tests for key, text in {**job.env, **step.env}.items())
+    return {text.translate(table) for text in (*(step.script for step in job.tests), *env)}
 
 
 class _Row(msgspec.Struct, frozen=True, dict=True):
@@ -280,10 +281,11 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return sorted(name for name in programs - installed if not self.reader.here.has(name))
 
     def _distance(self, job: CiJob) -> float:
-        """The distance of this machine from its versions; unusual rows are farther."""
         texts = [str(value) for value in (*job.versions.values(), *self.values.values())]
         unusual = any(has_part(text, WORDS["unusual"]) for text in texts)
-        far = max((self.reader.here.distance(*one) for one in job.versions.items()), default=0.0)
+        versions = [*job.versions.items()]
+        versions += [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
+        far = max((self.reader.here.distance(*one) for one in versions), default=0.0)
         return far + unusual * 0.5
 
     def read(self) -> CiJob:

@@ -85,7 +85,6 @@ def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
 
 
 def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
-    """One environment in place of all, where tox would go through several interpreters."""
     selecting = {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
     selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
     places = [step.directory for step in job.tests for call in step.calls if call.program == "tox"]
@@ -95,7 +94,6 @@ def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
 
 
 def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
-    """The step with the Python that is here in environments of tox for one that is not."""
     script = step.script
     calls = [call for call in step.calls if call.program == "tox"]
     for word, name in (pair for call in calls for pair in pairwise(call.words)):
@@ -222,11 +220,10 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     options, goals = _take_options(words, table), _list_goals(words, table)
     steps = tuple(_with_words(one, options, goals, table) for one in plan.steps)
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
-    tests = [one for one in job.tests if one is not step and family != "cmake"]
-    lines = {one.script: 0 for one in tests if any(call.family == family for call in one.calls)}
+    others = [shlex.join(one.words) for _, one in calls if one is not call and family != "cmake"]
     notes = _name_other_rows(job)
-    if lines:
-        notes.append(f"its CI also runs, not run here: {join_scripts(list(lines))}")
+    if others:
+        notes.append(f"its CI also runs, not run here: {join_scripts(list(dict.fromkeys(others)))}")
     return replace(
         plan, steps=steps, reasons=(*plan.reasons, *because), notes=(*plan.notes, *notes)
     )
@@ -391,7 +388,6 @@ def adapt(step: CiStep, number: int, root: SourceTree) -> tuple[str, Mapping[str
 
 
 def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> str:
-    """The script with each runner's options, which name a report of its own for each call."""
     words = script.replace("\n", " \n ").split(" ")
     at, counts = 0, Counter[str]()
     for call in step.calls:
@@ -434,7 +430,6 @@ def _reaches_runner(call: Call, step: CiStep, root: SourceTree) -> bool:
 
 
 def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:
-    """The exit code by which a step of one runner says that all tests ran and some failed."""
     call = step.calls[0] if len(step.calls) == 1 else None
     if call is None or len(read_calls(step.script)) != 1 or stops_early(call):
         return None

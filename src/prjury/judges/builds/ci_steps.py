@@ -156,7 +156,6 @@ class StepReader:
             self._leave(step.uses, "this action is not run here", "other")
 
     def _choose_version(self, tool: str, text: str) -> str:
-        """The version that is nearest to this machine, of those that an action sets up at once."""
         versions = [line.strip() for line in text.splitlines() if line.strip()]
 
         def rank(version: str) -> tuple[bool, float]:
@@ -193,7 +192,6 @@ class StepReader:
                     self._add(step, lines, line, below)
 
     def _drop_refused(self, part: str, line: int, directory: str) -> str:
-        """A script without the lines that cannot run here, which are named."""
         lines = part.splitlines()
         for at, text in enumerate(lines):
             refusal = _find_refusal(text) or self._look_into_script(text, directory)
@@ -295,7 +293,6 @@ def _find_command(step: WorkflowStep) -> str:
 
 
 def _enter_directory(script: str, directory: str) -> tuple[str, str]:
-    """The script without a beginning that changes the directory, and the directory."""
     text = script.strip()
     if text.startswith("(cd ") and text.endswith(")") and text.count("(") == 1:
         script = text[1:-1]
@@ -364,7 +361,6 @@ _REFUSALS: Sequence[tuple[str, str, LeftOutKind]] = (
 
 
 def _find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
-    """Tell why a line cannot run here; None if nothing speaks against it."""
     for call in read_calls(line):
         program, words = name_program(call.words[0]), call.words
         uploads = program in {"git", "npm", "cargo", "twine", "gem"}

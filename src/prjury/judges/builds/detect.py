@@ -111,7 +111,6 @@ def detect_builds(
 
 
 def _is_replaced(root: SourceTree, build: _Build, every: Sequence[_Build]) -> bool:
-    """Tell whether the policy's own recipe, or a better one of the same family, is run instead."""
     where = build.plan.directory
     around = [other for other in every if is_within(where, other.plan.directory)]
     if not build.system.own and any(other.system.own for other in around):

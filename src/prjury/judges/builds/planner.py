@@ -115,7 +115,6 @@ class BuildPlanner(Struct, frozen=True):
         affected: Sequence[BuildPlan],
         every: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
-        """The recipes for which the job's options are meant, else its own lines."""
         fitting, recipes = [], []
         for plan in every:
             kind = kind_of(plan)
@@ -141,7 +140,6 @@ class BuildPlanner(Struct, frozen=True):
             yield replace(plan, otherwise=self._equip(root, tested[0], job) if tested else None)
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
-        """The plan with the versions of its tools, and what a tree needs to be built."""
         wishes = list_wanted_versions(root, plan.directory, job)
         by_lines = plan.source == "ci" and job is not None
         of_family = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())

@@ -165,7 +165,6 @@ class BothSides(Struct, frozen=True, dict=True):
         )
 
     def _with_retry(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
-        """The run with a second one of what failed newly, by the runner's option or as a whole."""
         suspects = find_suspects(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
@@ -181,7 +180,6 @@ class BothSides(Struct, frozen=True, dict=True):
             return run  # the failures stand as they are
 
     def _with_earlier(self, run: Run, recollection: Recollection) -> Run:
-        """The run beside a kept outcome of an earlier base, where the base itself shows nothing."""
         shows = run.base is not None and not run.base.failed and run.base.tested
         compares = self.options.compare == "always" and run.head.tested and not run.head.failed
         if not compares or shows or recollection.earlier is None:

@@ -27,7 +27,6 @@ def step_environment(env: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def _read_lines(path: str) -> list[str]:
-    """The lines of a file that a step may have put anything in the place of."""
     file = Path(path) if path else None
     if file is None or file.is_symlink() or not file.is_file() or file.stat().st_size > _LARGEST:
         return []

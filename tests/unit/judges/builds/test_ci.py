@@ -98,6 +98,18 @@ class TestJob:
         ci = read(here, ci=job("run: tox run -e py${{ matrix.python }}", more=more))
         assert ci.other_rows == ()
 
+    def test_rows_that_test_otherwise_by_a_variable_are_named(self, here: Toolchains) -> None:
+        more = "    strategy: {matrix: {mode: [fast, safe]}}\n"
+        line = "{run: pytest, env: {MODE: '${{ matrix.mode }}'}}"
+        assert read(here, ci=job(line, more=more)).other_rows == ("mode: safe",)
+        more += "    env: {MODE: '${{ matrix.mode }}'}\n"
+        assert read(here, ci=job("run: pytest", more=more)).other_rows == ("mode: safe",)
+
+    def test_a_row_whose_version_only_the_tests_use(self, here: Toolchains) -> None:
+        more = "    strategy: {matrix: {java-version: [8, 17, 21]}}\n"
+        line = "run: ./gradlew build -Dtest.java=${{ matrix.java-version }}"
+        assert read(here, ci=job(line, more=more)).row == {"java-version": "17"}
+
     @pytest.mark.parametrize("axis", ["group", "shardIndex", "Split"])
     def test_rows_that_share_the_tests_are_named(self, here: Toolchains, axis: str) -> None:
         more = f"    strategy: {{matrix: {{{axis}: [1, 2, 3]}}}}\n"

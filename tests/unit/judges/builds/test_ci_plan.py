@@ -316,6 +316,12 @@ class TestAdapters:
 
 
 class TestOptions:
+    def test_other_tests_of_the_same_tool_are_named(self, here: Toolchains) -> None:
+        script = "set -e\n          cargo test --features a\n          cargo test --doc"
+        workflow = job(f"run: |\n          {script}")
+        plan = only(plans(here, workflow, {"Cargo.toml": '[package]\nname = "a"\n'}))
+        assert plan.notes == ("its CI also runs, not run here: `cargo test --doc`",)
+
     @pytest.mark.parametrize(
         ("lines", "options"),
         [

@@ -125,7 +125,6 @@ def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
 def _list_changed_modules(
     root: SourceTree, directory: str, reactor: Reactor, changes: Changes | None
 ) -> Sequence[str]:
-    """The changed modules, as ``-pl`` takes them; none for building everything."""
     config = root.text(path_in(directory, ".mvn/maven.config")).split()
     if changes is None or len(reactor) == 1 or not _CHOOSING.isdisjoint(config):
         return ()

@@ -88,7 +88,6 @@ def _read_ini(path: str, text: str) -> ToxSettings:
 
 
 def _split_list(line: str) -> Iterator[str]:
-    """The names in a list with commas and blanks, in which braces hold choices."""
     word, depth = "", 0
     for letter in f"{line},":
         depth += (letter == "{") - (letter == "}")
