@@ -160,9 +160,10 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
     [reply] = Parser().parse([job(plain, language, tree=True)], Deadline.after(_SECONDS))
     if isinstance(reply, NotParsed):
         raise ManifestError(f"it could not be parsed ({reply})")
-    for row in reply.tree:
-        if _is_broken(row):
-            line = plain.count("\n", 0, row[1]) + 1
+    for kind, start, end, count in reply.tree:
+        made_up = start == end and not count and "content" not in kind and kind not in _ROOTS
+        if made_up or kind == "ERROR":
+            line = plain.count("\n", 0, start) + 1
             raise ManifestError(f"it could not be parsed (syntax error in line {line})")
     try:
         leaves = _read_leaves(language, plain, iter(reply.tree))
@@ -173,12 +174,6 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
         for leaf, (_, after) in zip(leaves, [*leaves[1:], ("", "")], strict=False)
         if leaf[1] != "," or after not in {")", "]", "}"} or leaf[0].endswith(_COMMA_COUNTS)
     ]
-
-
-def _is_broken(row: Row) -> bool:
-    kind, start, end, count = row
-    made_up = start == end and not count and "content" not in kind and kind not in _ROOTS
-    return kind == "ERROR" or made_up
 
 
 def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Leaf]:

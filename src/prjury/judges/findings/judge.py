@@ -6,6 +6,7 @@ import json
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -166,7 +167,8 @@ class ToolFindings(Struct, frozen=True):
             if place is None:  # it may be the change's; generated and installed files are not
                 relevant.append(finding)
                 continue
-            file = files.get(_find_path(place.path, tree))
+            find = partial(tree.of_package, "") if place.path.startswith("/") else tree.find
+            file = files.get(find(place.path) or "")  # of another root's path its longest end
             if file is None:
                 continue
             whole = file.unread or file.status is FileStatus.ADDED or place.line is None
@@ -212,9 +214,3 @@ class ToolFindings(Struct, frozen=True):
         make = Judgment.failed if failing else Judgment.passed
         metadata = {"found": len(ordered), "elsewhere": elsewhere}
         return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)
-
-
-def _find_path(path: str, tree: TreeFiles) -> str:
-    if path.startswith("/"):
-        return tree.of_package("", path) or ""
-    return (tree.find(path) if path else None) or ""

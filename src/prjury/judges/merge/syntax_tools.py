@@ -39,8 +39,7 @@ _TOOLS: Mapping[str, SyntaxTool] = {
 }
 #: Words of node about syntax that it does not know, which tools before it may take away.
 _UNKNOWN_TO_NODE = re.compile(
-    r"Unexpected (token|identifier|string|number|end|template)|Invalid or unexpected"
-    r"|Invalid regular"
+    r"Unexpected (token|identifier|string|number|end|template)|Invalid (or unexpected|regular)"
 )
 
 
@@ -82,8 +81,6 @@ def _check_files(
     faults: dict[str, SyntaxFault | None] = {}
     program = shell.which(tool.program) if texts else None
     for ending in tool.endings if program else ():
-        from prjury.judges.workspace.program_judges import forget_log  # noqa: PLC0415 - few run a tool
-
         waiting = [text for text in texts if faults.get(text.path, True)]
         if not waiting:
             break
@@ -96,7 +93,9 @@ def _check_files(
             )
             command = ShellCommand(script, place, shell.environment())
             completed = shell.run(command, deadline, SilentProgress())
-            forget_log(completed)
+            with suppress(OSError):
+                completed.log.unlink()
+                completed.log.parent.rmdir()
             if completed.stopped or completed.exit_code:
                 break
             for number, text in enumerate(waiting):
