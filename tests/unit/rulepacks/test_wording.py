@@ -35,6 +35,7 @@ def test_a_finding_says_why_it_is_one_here() -> None:
     [
         ("", "NumPy 2.0; pyproject.toml:12 declares numpy >=2.1. Use"),
         ("some", "pyproject.toml:12 declares numpy >=2.1, which allows such versions. Use"),
+        ("deprecated", "pyproject.toml:12 declares numpy >=2.1, which deprecates it. Use"),
         ("itself", "NumPy 2.0. A hint only: this repository is numpy itself. Use"),
         ("unknown", "A hint only: pyproject.toml:12 declares numpy >=2.1, and that does not say"),
         ("undeclared", "A hint only: no build file here says which version is used. Use"),

@@ -108,3 +108,19 @@ def test_a_pin_that_moves_within_a_major_is_a_hint(
     assert [severity for _, severity, _ in found(judgment)] == severities
     told = "the line before has it too" in judgment.failed_checks[0].message
     assert told is (severities == ["hint"])
+
+
+@pytest.mark.parametrize(
+    ("django", "words"),
+    [
+        ("django>=3.0,<3.3", "declares django <3.3,>=3.0, which deprecates it."),
+        ("django>=2.1,<3.1", "declares django <3.1,>=2.1, which deprecates it."),
+        ("django>=3.2,<5", "declares django <5,>=3.2, which allows such versions."),
+        ("django>=4.2", "declares django >=4.2."),
+    ],
+)
+def test_a_version_that_only_deprecates_is_said_to(django: str, words: str) -> None:
+    base: Files = {"pyproject.toml": f"[project]\nname = 'app'\ndependencies = ['{django}']\n"}
+    code = "from django.utils.translation import ugettext\n"
+    [check] = judged(base, {**base, "a.py": code}).failed_checks
+    assert words in check.message
