@@ -1,7 +1,7 @@
 """Versions, what a project may mean by one, and what a rule requires of it.
 
 Only the leading numbers count: ``4.0.0-RC1`` is 4.0.0, because a release candidate has the API of
-its release. What is declared is a span (``[3.2,4.0)``, ``^4.1``); what a rule requires is one too.
+its release; of ``>=4.0-RC1`` milestones are not sure. What is declared is a span (``[3.2,4.0)``).
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from msgspec import Struct
 from prjury.manifests.manifest import ECOSYSTEMS
 from prjury.manifests.spans import VersionSpan, numbers, read_span
 
-_BOUNDS = r"((?:\s+(?:>=|<)\s*\d+(?:\.\d+)*)*)"
+_BOUNDS = r"((?:\s+(?:>=|<)\s*\d+(?:\.\d+)*(?:-RC1)?)*)"
 _REQUIREMENT = re.compile(rf"({'|'.join(ECOSYSTEMS)}):([^\s:]+)(?::([^\s:]+))?{_BOUNDS}")
 _SPAN = re.compile(_BOUNDS)
 _BOUND = re.compile(r"(>=|<)\s*(\d+(?:\.\d+)*)")
 _ALWAYS = "always"
+_EARLY = re.compile(r"\d[-.](?:M\d|alpha|beta|SNAPSHOT)", re.IGNORECASE)
 
 
 class Truth(Enum):
@@ -73,7 +74,8 @@ class Requirement(Struct, frozen=True):
         if declared is None or declared == VersionSpan():
             return Truth.UNKNOWN
         if declared.within(self.span):
-            return Truth.YES
+            is_first = "-RC1" in self.text and declared.low == self.span.low
+            return Truth.SOME if is_first and _EARLY.search(version or "") else Truth.YES
         return Truth.NO if declared.excludes(self.span) else Truth.SOME
 
 
@@ -92,8 +94,6 @@ def parse_span(text: str) -> VersionSpan:
 def span_of(bounds: str | None) -> VersionSpan | None:
     """The span of ``>=1.2 <3``; None where there are no bounds."""
     bounds_by_sign = {sign: numbers(version) for sign, version in _BOUND.findall(bounds or "")}
-    return (
-        VersionSpan(bounds_by_sign.get(">=") or (0,), bounds_by_sign.get("<"))
-        if bounds_by_sign
-        else None
-    )
+    if not bounds_by_sign:
+        return None
+    return VersionSpan(bounds_by_sign.get(">=") or (0,), bounds_by_sign.get("<"))

@@ -44,6 +44,23 @@ def test_what_a_declared_version_says(version: str, truth: Truth) -> None:
     assert FOUR.compare(version) is truth
 
 
+@pytest.mark.parametrize(
+    ("version", "truth"),
+    [
+        ("4.0.0-M2", Truth.SOME),
+        ("4.0.0-SNAPSHOT", Truth.SOME),
+        ("4.0.0-RC1", Truth.YES),
+        ("4.0.0", Truth.YES),
+        ("4.1.0-M1", Truth.YES),
+        ("3.5.0", Truth.NO),
+    ],
+)
+def test_a_milestone_is_not_sure_where_the_release_candidate_decides(
+    version: str, truth: Truth
+) -> None:
+    assert Requirement.parse("maven:g >=4.0-RC1").compare(version) is truth
+
+
 def test_an_upper_bound() -> None:
     between = Requirement.parse("maven:a:b >=2.0 <3.0")
     assert [between.compare(v) for v in ("2.9", "3.0", "1.9")] == [Truth.YES, Truth.NO, Truth.NO]
