@@ -94,10 +94,9 @@ def _name_build(judgment: Judgment) -> str:
 def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
     every = [judgment.metadata for judgment in ordered]
     tests = _sum_tests([metadata["tests"] for metadata in every if metadata.get("tests")])
-    builds = [
-        {**{key: value for key, value in metadata.items() if key != "failures"}, "status": status}
-        for metadata, status in zip(every, [one.status.value for one in ordered], strict=True)
-    ]
+    builds = [{**judgment.metadata, "status": judgment.status.value} for judgment in ordered]
+    for build in builds:
+        build.pop("failures", None)
     return {
         **every[0],
         "subject": ", ".join(str(one["subject"]) for one in every if "subject" in one),
@@ -112,15 +111,11 @@ def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
 
 def _sum_tests(every: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
     """The counts of tests of all builds together; what one build does not know is not known."""
-    if not every:
-        return None
-    bases = [counts["base"] for counts in every if counts["base"]]
+    bases = [counts["base"] for counts in every]
     lost = [counts["vanished"] for counts in every]
-    return {
-        **_sum_counts(every),
-        "vanished": None if None in lost else sum(lost),
-        "base": _sum_counts(bases) if len(bases) == len(every) else None,
-    }
+    vanished = None if None in lost else sum(lost)
+    base = _sum_counts(bases) if all(bases) else None
+    return {**_sum_counts(every), "vanished": vanished, "base": base} if every else None
 
 
 def _sum_counts(every: Sequence[Mapping[str, Any]]) -> dict[str, int]:

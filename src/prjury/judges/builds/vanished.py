@@ -92,10 +92,15 @@ def _cut_first_word(name: str) -> str:
     return word if sign else ""
 
 
+def _group(tests: Counter[str], key: Callable[[str], str]) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for identity in tests.elements():
+        groups.setdefault(key(identity), []).append(identity)
+    return groups
+
+
 def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]) -> None:
-    arrived: dict[str, list[str]] = {}
-    for identity in new.elements():
-        arrived.setdefault(key(identity), []).append(identity)
+    arrived = _group(new, key)
     for identity in list(lost.elements()):
         if candidates := arrived.get(key(identity)):
             lost.subtract([identity])
@@ -103,9 +108,7 @@ def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]
 
 
 def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
-    arrived: dict[str, list[str]] = {}
-    for identity in new.elements():
-        arrived.setdefault(split_identity(identity)[0], []).append(identity)
+    arrived = _group(new, lambda identity: split_identity(identity)[0])
 
     def measure_likeness(one: str, other: str) -> float:
         own, other_name = (split_identity(name)[1].removeprefix(shared) for name in (one, other))

@@ -30,6 +30,7 @@ _DIRECTORIES = frozenset({"test-results", "test-reports"})
 _NESTED = (" (setup).xml", " (call).xml", " (teardown).xml")
 #: How a finished report ends, and seconds between two looks for one.
 _ENDS, _LOOK_EVERY = (b"</testsuites>", b"</testsuite>"), 0.05
+_MOST_MOVED = 2_000
 _OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
@@ -111,9 +112,12 @@ def keep_each_report(reports: Path) -> Iterator[None]:
         ended.set()
         watcher.join()
         _move_finished(directory, moved)
+        names = set(os.listdir(directory))  # noqa: PTH208 - a descriptor, so that it is no link
         for number, name in enumerate(moved):
+            free = _find_free_name(name, names)
+            names.add(free)
             with suppress(OSError):
-                _rename(directory, f"{name}.{number}", _find_free_name(directory, name))
+                _rename(directory, f"{name}.{number}", free)
         os.close(directory)
 
 
@@ -121,7 +125,7 @@ def _move_finished(directory: int, moved: list[str]) -> None:
     for name in sorted(os.listdir(directory)):
         with suppress(OSError):  # a link, or one that changes meanwhile
             plain = name.endswith(".xml") and not name.endswith(_NESTED)
-            if plain and _is_finished(directory, name):
+            if plain and len(moved) < _MOST_MOVED and _is_finished(directory, name):
                 _rename(directory, name, f"{name}.{len(moved)}")
                 moved.append(name)
 
@@ -136,8 +140,8 @@ def _is_finished(directory: int, name: str) -> bool:
         os.close(descriptor)
 
 
-def _find_free_name(directory: int, name: str) -> str:
-    names, stem, count = frozenset(os.listdir(directory)), name.removesuffix(".xml"), 1
+def _find_free_name(name: str, names: Collection[str]) -> str:
+    stem, count = name.removesuffix(".xml"), 1
     while name in names:
         count += 1
         name = f"{stem}-{count}.xml"
