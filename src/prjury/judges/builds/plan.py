@@ -48,6 +48,7 @@ class BuildStep(Struct, frozen=True):
     """One command of a build: program and arguments, or one line for ``/bin/sh``.
 
     Attributes:
+        parts: the packages of a workspace in which the command runs its script.
         origin: the file and the line where the base's CI has it; empty for all else.
         may_fail: the steps after it run all the same if it fails.
         all_ran: the exit code that means that every test ran and some failed; None if it may stop.
@@ -55,6 +56,7 @@ class BuildStep(Struct, frozen=True):
 
     name: StepName
     command: tuple[str, ...] | str
+    parts: tuple[str, ...] = ()
     env: Mapping[str, str] = {}
     origin: str = ""
     may_fail: bool = False
@@ -75,9 +77,9 @@ class BuildStep(Struct, frozen=True):
         """Tell whether it runs all that the other runs, perhaps with more names and no options."""
         if isinstance(self.command, str) or isinstance(other.command, str):
             return self.command == other.command
-        words = {*self.command}
-        more = words - {*other.command}
-        return words.issuperset(other.command) and not any(word.startswith("-") for word in more)
+        more = {*self.command} - {*other.command}
+        wider = {*self.command} >= {*other.command} and {*self.parts} >= {*other.parts}
+        return wider and not any(word.startswith("-") for word in more)
 
 
 class BuildPlan(Struct, frozen=True):

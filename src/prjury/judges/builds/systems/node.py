@@ -73,13 +73,13 @@ def _list_build_and_test_steps(
     steps = [BuildStep("setup", install)] if install else []
     scripts: tuple[StepName, ...] = ("build", "test")
     for name in scripts:
-        inner = [script_of(one, name) for one in members.values() if name in one.scripts]
+        inner = {at: script_of(one, name) for at, one in members.items() if name in one.scripts}
         if script_of(package, name):
             steps.append(BuildStep(name, (tool, "run", name)))
-        elif inner and all(inner):
+        elif inner and all(inner.values()):
             old = tool == "yarn" and "--immutable" not in install
             form = _EVERY["yarn 1" if old else tool].format(name)
-            steps.append(BuildStep(name, tuple(form.split())))
+            steps.append(BuildStep(name, tuple(form.split()), tuple(inner)))
     return steps
 
 
