@@ -1,7 +1,4 @@
-"""Reports that a build, or a command, leaves in its tree, kept for other judges of the policy.
-
-A file that the tree brings along and that the run has not written again is no report.
-"""
+"""Reports that a build or a command has written in its tree, kept for other judges."""
 
 from __future__ import annotations
 

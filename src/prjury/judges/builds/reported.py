@@ -111,14 +111,11 @@ _LONGEST_PATH = 1_000
 def _root_of(contents: Iterator[bytes], known: frozenset[str]) -> str:
     """The place of the tree: the text before most names of its files; empty for none."""
     matches = (match[0] for content in contents for match in _ABSOLUTE.finditer(content))
-    paths = (path[:_LONGEST_PATH].decode("utf-8", "replace") for path in matches)
-    roots = Counter(root for path in islice(paths, _MOST_PATHS) for root in _above(path, known))
+    roots = Counter[str]()
+    for path in islice(matches, _MOST_PATHS):
+        parts = path[:_LONGEST_PATH].decode("utf-8", "replace").split("/")
+        for at in range(2, len(parts)):
+            if "/".join(parts[at:]) in known:
+                roots["/".join(parts[:at])] += 1
+                break
     return roots.most_common(1)[0][0] if roots else ""
-
-
-def _above(path: str, known: frozenset[str]) -> Iterator[str]:
-    parts = path.split("/")
-    for at in range(2, len(parts)):
-        if "/".join(parts[at:]) in known:
-            yield "/".join(parts[:at])
-            return

@@ -1,7 +1,4 @@
-"""Errors that tools print over several lines. Pure.
-
-Each reader takes a section of a log and yields the number of a line with the failure found there.
-"""
+"""Errors that tools print over several lines: the number of a line, and its failure. Pure."""
 
 from __future__ import annotations
 
@@ -43,10 +40,7 @@ _CODES = ("npm error code E", "npm ERR! code E")
 
 
 def read_build_errors(section: LogSection, *, tests: bool) -> Found:
-    """Yield what compilers, build tools and programs print.
-
-    Where a test runner printed results, errors are the tests' own unless a file cannot be read.
-    """
+    """Yield what compilers and build tools print; beside results of `tests`, no traces of theirs."""
     for reader, mark in _READERS:
         if mark in section.text:
             for number, failure in reader(section):

@@ -39,7 +39,6 @@ _REFERENCE = re.compile(
 )
 _ESCAPE, _BELL = b"#x1B", b"#x07"
 _SUITES = frozenset({"testsuites", "testsuite"})
-
 #: Reports of tests in another form than JUnit's, by their root.
 _OTHER_TESTS = {
     "testrun": "TRX", **dict.fromkeys(("test-run", "test-results", "test-suite"), "NUnit"),
