@@ -40,7 +40,7 @@ _CODES = ("npm error code E", "npm ERR! code E")
 
 
 def read_build_errors(section: LogSection, *, tests: bool) -> Found:
-    """Yield what compilers and build tools print; beside results of `tests`, no traces of theirs."""
+    """Yield what compilers and build tools print; traces beside results of `tests` are theirs."""
     for reader, mark in _READERS:
         if mark in section.text:
             for number, failure in reader(section):
