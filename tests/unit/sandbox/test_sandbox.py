@@ -167,12 +167,14 @@ def test_the_time_to_end_can_be_used(bench: Bench) -> None:
     assert done.tail().endswith("cleaned")
 
 
+@pytest.mark.needs("setsid")
 def test_a_program_in_a_session_of_its_own_does_not_survive(bench: Bench, marker: str) -> None:
     done = bench.sh(f"setsid sleep {marker} & sleep 0.2; exit 0")
     assert done.exit_code == 0
     assert processes_with(marker) == []
 
 
+@pytest.mark.needs("setsid")
 def test_a_daemon_that_holds_the_output_does_not_make_us_wait(bench: Bench, marker: str) -> None:
     daemon = f"""
         import os, time
@@ -190,6 +192,7 @@ def test_a_daemon_that_holds_the_output_does_not_make_us_wait(bench: Bench, mark
     assert processes_with(marker) == []
 
 
+@pytest.mark.needs("setsid")
 def test_a_tree_that_is_killed_at_the_deadline(bench: Bench, marker: str) -> None:
     script = f"for i in 1 2 3; do (setsid sh -c 'sleep {marker} & sleep {marker}' &) ; done; wait"
     bench.sh(f"{script}; sleep {marker}", timeout=2)
@@ -265,6 +268,7 @@ def test_logs_go_on_after_a_program_has_removed_their_directory(bench: Bench) ->
     assert bench.sh("echo two").log.read_text() == "two\n"
 
 
+@pytest.mark.needs("setsid")
 def test_a_program_that_kills_the_launcher(tmp_path: Path, marker: str) -> None:
     bench = Bench(tmp_path, level="L1")
     done = bench.sh(f"setsid sleep {marker} & sleep 0.2; kill -KILL $PPID; sleep {marker}")
@@ -442,6 +446,7 @@ def test_progress_is_told_a_few_times_a_second_at_most(tmp_path: Path) -> None:
     assert 1 <= len(progress.said) <= done.seconds * 5 + 2
 
 
+@pytest.mark.needs("setsid")
 def test_an_interruption_kills_everything(tmp_path: Path, marker: str) -> None:
     def interrupt(text: str) -> None:
         raise KeyboardInterrupt
@@ -453,6 +458,7 @@ def test_an_interruption_kills_everything(tmp_path: Path, marker: str) -> None:
     assert processes_with(marker) == []
 
 
+@pytest.mark.needs("setsid")
 @pytest.mark.parametrize("death", [signal.SIGKILL, signal.SIGINT])
 def test_nothing_survives_the_death_of_whoever_waits(
     tmp_path: Path, marker: str, death: signal.Signals
@@ -486,6 +492,7 @@ def test_nothing_survives_the_death_of_whoever_waits(
     assert death is signal.SIGKILL or list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.needs("setsid")
 def test_a_process_that_leaves_at_once_has_cleaned_up_before(tmp_path: Path, marker: str) -> None:
     code = f"""
         import atexit, os, threading
