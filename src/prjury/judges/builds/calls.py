@@ -238,8 +238,11 @@ def _calls_maven_test(words: Sequence[str]) -> bool:
         text = word.lower().removeprefix("-d")
         if text.startswith(("skiptests", "maven.test.skip")) and not text.endswith("false"):
             return False
-        valued = before in {"-D", "-P", "-f", "--file", "-pl"}
-        if not valued and word[:1] not in {"", "-"} and "$" not in word:
+        if (
+            before not in {"-D", "-P", "-f", "--file", "-pl"}
+            and word[:1] not in {"", "-"}
+            and "$" not in word
+        ):
             goals.append(word)
     return not goals or not WORDS["maven_goals"].isdisjoint(goals)
 

@@ -122,7 +122,6 @@ def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildSte
 
 
 def _make_command(script: str, directory: str, *, tests: bool) -> str | tuple[str, ...]:
-    """A plain line as it is, else bash, which ends at the first error as GitHub's does."""
     place = f"cd {shlex.quote(directory)}" if directory else ""
     if not any(sign in script for sign in (*_BASH, *((";", "|") if tests else ()))):
         return f"{place} && {script}" if place else script
@@ -235,7 +234,6 @@ def _is_of(call: Call, family: str) -> bool:
 
 
 def _fill_words(call: Call, env: Mapping[str, str]) -> list[str]:
-    """The words of a call with their variables, which may hold several options alone."""
     words: list[str] = []
     for word in call.words:
         text = Template(word).safe_substitute(env)

@@ -231,7 +231,6 @@ class StepReader:
 
 
 def _join_background(steps: Sequence[CiStep]) -> list[CiStep]:
-    """The steps, those that start a program beside the rest as one script with what follows."""
     joined: list[CiStep] = []
     for step in steps:
         before = joined[-1] if joined else None
@@ -329,7 +328,6 @@ def split_script(script: str) -> Iterator[tuple[int, str]]:
 
 
 def _join_continued(script: str) -> str:
-    """The script with continued lines in one, and as many lines as before."""
     lines = script.split("\n")
     for at in range(len(lines) - 2, -1, -1):
         if lines[at].endswith("\\") and not lines[at].lstrip().startswith("#"):

@@ -161,7 +161,6 @@ class BuildPlanner(Struct, frozen=True):
         return narrow_to_affected(with_adapters(prepared, root))
 
     def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
-        """The variables by which the steps find tools that PATH does not find anyway."""
         env, own = dict[str, str](), plan.env.get("PATH", "")
         path = escape_braces(self.machine.path)
         for one in chosen:
@@ -180,7 +179,6 @@ def kind_of(plan: BuildPlan) -> str:
 
 
 def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
-    """The builds that the CI does not test; members of uv's workspace are tested with its root."""
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     wrapped = {place for family, place in kinds if family in WRAPPING}
     untested = []

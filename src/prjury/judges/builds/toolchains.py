@@ -186,7 +186,6 @@ def _read_version(tool: str, home: Path) -> Numbers | None:
 
 
 def _version_in(name: str) -> Numbers | None:
-    """The version in a name such as ``temurin-23.0.1``, ``v22.4.0`` or ``python3.12``."""
     for part in name.split("-"):
         numbers = release(part.lstrip(ascii_letters))
         if numbers and len(numbers) > 1:

@@ -253,7 +253,6 @@ def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
 
 
 def _export_lock(root: SourceTree, manifest: PyProject, poetry: dict[str, object]) -> str:
-    """The manager's line that prints what its lock file holds, which is made if it lacks."""
     if root.has("poetry.lock") or (poetry and not manifest.is_project):
         tool, lock = "uv tool run --quiet --with poetry-plugin-export poetry", "poetry.lock"
         extras = _for_tests([*table(poetry, "extras"), *manifest.extras])
