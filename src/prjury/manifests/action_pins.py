@@ -74,7 +74,6 @@ def _character(match: re.Match[str]) -> str:
 
 
 def _code_lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines that are neither comments nor inside a block of text, such as a script."""
     block: int | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         indentation = len(line) - len(line.lstrip())

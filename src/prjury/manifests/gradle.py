@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -117,19 +117,23 @@ def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> It
         version = java[1].replace("_", ".")
         yield runtime("java", version, (source.line_at(java.start(1)),))
     for match in _KOTLIN_PLUGIN.finditer(code):
-        version = _plugin_version(match[1], match[2])
+        version = match[1] or _variable(match[2])
         yield runtime("kotlin", version, (source.line_at(match.start()),))
-    for coordinate in declared:
-        if coordinate.role is Role.PLUGIN and coordinate.group.startswith(_KOTLIN):
-            via = coordinate.artifact
-            yield runtime("kotlin", coordinate.version, coordinate.lines, via=via)
+    yield from _list_kotlin(declared)
+
+
+def _list_kotlin(declared: Iterable[Coordinate]) -> Iterator[Coordinate]:
+    for each in declared:
+        compiles = each.role is Role.PLUGIN or each.artifact == "kotlin-gradle-plugin"
+        if compiles and each.group.startswith(_KOTLIN):
+            yield runtime("kotlin", each.version, each.lines, via=each.artifact)
 
 
 def _find_dependencies(
     source: Source, code: str, catalog: Mapping[str, Coordinate]
 ) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
-        version = _plugin_version(match[2], match[3])
+        version = match[2] or _variable(match[3])
         yield Coordinate(match[1], f"{match[1]}.gradle.plugin", version, Role.PLUGIN)
     for match in _NOTATION.finditer(code):
         role = Role.BOM if match[1] else Role.DEPENDENCY
@@ -152,12 +156,8 @@ def _make_dependency(
     named: tuple[str, str, str | None],
     role: Role = Role.DEPENDENCY,
 ) -> Coordinate:
-    return Coordinate(*named, role, (source.line_at(at),), scope=_find_scope(code, at))
-
-
-def _find_scope(code: str, at: int) -> str:
     match = _FIRST_WORD.match(code[code.rfind("\n", 0, at) + 1 : at])
-    return match[1] if match else ""
+    return Coordinate(*named, role, (source.line_at(at),), scope=match[1] if match else "")
 
 
 def _variable(name: str | None) -> str | None:
@@ -173,7 +173,7 @@ def read_catalog_bytes(content: bytes) -> Manifest:
         for name, value in _flatten(table(toml_of(text), "versions"), _VERSION_KEYS)
     }
     return Manifest(
-        coordinates=tuple(entries.values()),
+        coordinates=(*entries.values(), *_list_kotlin(entries.values())),
         named_versions={name: version for name, version in versions.items() if version},
     )
 
@@ -190,10 +190,6 @@ def read_constants(content: bytes) -> Manifest:
         if match[2]:
             properties[f"{owner}.{match[2]}"] = match[3]
     return Manifest(properties=properties)
-
-
-def _plugin_version(text: str | None, constant: str | None) -> str | None:
-    return text if constant is None else f"${{{constant}}}"
 
 
 def _flatten(

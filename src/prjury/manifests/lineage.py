@@ -92,7 +92,6 @@ class Chain(Struct, frozen=True):
 
 
 def _list_published(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
-    """Yield what a published parent or BOM manages; it is further away than all in the tree."""
     if declared.role not in {Role.PARENT, Role.BOM}:
         return
     for name, version in find_published(str(declared), declared.version).items():

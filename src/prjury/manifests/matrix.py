@@ -100,7 +100,6 @@ def _as_number(value: object) -> float:
 
 
 def _read_json(text: str) -> Any:  # noqa: ANN401 - JSON
-    """A value in JSON; a comma after the last item is allowed, as GitHub does."""
     try:
         return read_yaml(text, "fromJSON").value
     except ConfigError as error:

@@ -115,7 +115,6 @@ def _manager(manager: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Ite
 def _overrides(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
-    """List overrides, but for those of one dependent alone (``"a": {"b": "1"}``)."""
     places = (
         table(document, "overrides"),
         table(document, "resolutions"),

@@ -67,9 +67,7 @@ def read_setup_py(content: bytes) -> Manifest:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
-        call = next(filter(_is_setup, ast.walk(tree)), None)
-        if call is None:
-            return Manifest()
+        call = next(filter(_is_setup, ast.walk(tree)), tree)
         return _setup(call, _find_constants(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
@@ -97,9 +95,7 @@ def _find_constants(tree: ast.Module) -> Names:
 
 
 def _setup(call: ast.AST, names: Names) -> Manifest:
-    keywords = call.keywords if isinstance(call, ast.Call) else []
-    arguments = {keyword.arg: keyword.value for keyword in keywords if keyword.arg}
-    values = {key: _literal(value, names) for key, value in arguments.items()}
+    values = {key: _literal(value, names) for key, value in _list_arguments(call, names)}
     extras = values.get("extras_require")
     main = _requirements(_strings(values.get("install_requires")))
     groups = extras.values() if isinstance(extras, dict) else ()
@@ -111,6 +107,22 @@ def _setup(call: ast.AST, names: Names) -> Manifest:
         texts.get("python_requires"),
         list_entries(main, optional),
     )
+
+
+def _list_arguments(call: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr]]:
+    match call:
+        case ast.Name(id=name) if name in names:
+            yield from _list_arguments(names[name], names)
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield key.value, value
+        case ast.Call(keywords=keywords):
+            for keyword in keywords:
+                if keyword.arg:
+                    yield keyword.arg, keyword.value
+                else:
+                    yield from _list_arguments(keyword.value, names)
 
 
 def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN401 - a literal
@@ -144,10 +156,9 @@ def _strings(value: object) -> Iterator[tuple[str, int]]:
 
 def _requirements(found: Iterator[tuple[str, int | None]]) -> Iterator[Coordinate]:
     for text, line in found:
-        if text.strip() and not text.startswith("#"):
-            read = requirement(text, Role.DEPENDENCY, (line,) if line else ())
-            if read:
-                yield read
+        written = text.strip() and not text.startswith("#")
+        if written and (read := requirement(text, Role.DEPENDENCY, (line,) if line else ())):
+            yield read
 
 
 def _manifest(

@@ -209,7 +209,6 @@ def _compatible(version: Numbers) -> VersionSpan | None:
 
 
 def _caret(version: Numbers) -> VersionSpan:
-    """Up to the next change of the first number that is not zero."""
     place = next((i for i, part in enumerate(version) if part), len(version) - 1)
     return VersionSpan(trim(version), step_over(version[: place + 1]))
 

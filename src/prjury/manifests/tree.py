@@ -163,7 +163,6 @@ class BuildTree:
         return [path for files in self.places.list_around(build_file) for path in files]
 
     def _with_included(self, build_file: str) -> Iterator[list[str]]:
-        """The places around a module, with the lists of requirements that others include."""
         seen = set(self._list_around(build_file))
         for files in self.places.list_around(build_file):
             place = list(files)

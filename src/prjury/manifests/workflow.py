@@ -250,7 +250,6 @@ def _read_permissions(part: Mapping[Any, Any]) -> Permissions | None:
 
 
 def _may_hold(value: object) -> bool:
-    """Tell whether a condition may be true; an expression may."""
     return _read_text(value) not in {"", "false"}
 
 

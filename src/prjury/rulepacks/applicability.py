@@ -307,7 +307,6 @@ def _brings(module: ManifestModule, reason: KeptBy) -> bool:
 
 
 def _keeps(module: ManifestModule, reason: KeptBy) -> bool:
-    """Return true if the module declares the old library itself, or is named for it."""
     own = map(str, module.requested) if reason.dependencies else ()
     if any(is_one_of(name, reason.dependencies) for name in own):
         return True

@@ -183,7 +183,6 @@ class DescribedRule(Struct, frozen=True):
 
     @property
     def _is_early(self) -> bool:
-        """Return true if the hint comes before all else, because only the replacement is there."""
         own = (list(list_required(self.pack, self.rule)), self.rule.deprecated)
         replaceable = self.rule.replaceable
         return self.rule.severity != "hint" and bool(replaceable) and replaceable not in own
@@ -271,7 +270,6 @@ class Described(Struct, frozen=True):
 
 
 def _describe_keeping(by: KeptBy | None) -> str:
-    """Return which modules keep the old way on purpose, as sentences; empty where none does."""
     if by is None:
         return ""
     reasons = [f"that declares {_join_names(by.dependencies)} itself"] if by.dependencies else []

@@ -205,7 +205,6 @@ def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
 def _place_of_case(
     loaded: LoadedPack, document: Document, cases: CasesFile, path: KeyPath
 ) -> PackPosition:
-    """In the file of the cases for what stands there, else in the pack's own."""
     match path:
         case ("rules", int(number), "tests", *rest):
             rule = loaded.pack.rules[number]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.repository import FakeRepository, Files
-from prjury.manifests.gradle import read_catalog, read_script
+from prjury.manifests.gradle import read_catalog, read_catalog_bytes, read_script
 from prjury.manifests.manifest import ManifestError, Role
 from prjury.manifests.tree import BuildTree, build_files
 from unit.judges.patterns.bench import found, judged
@@ -83,6 +83,19 @@ def test_a_catalog() -> None:
     assert versions["bare"] == ("h:i", None)
     assert versions["plugins.spring.boot"][1] == "4.0.0"
     assert versions["plugins.plug"][1] == "3"
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        '[libraries]\nx.module = "org.jetbrains.kotlin:kotlin-gradle-plugin"\nx.version.ref = "k"',
+        '[plugins]\nx = { id = "org.jetbrains.kotlin.jvm", version.ref = "k" }',
+    ],
+)
+def test_a_catalog_says_which_kotlin_compiles(entry: str) -> None:
+    manifest = read_catalog_bytes(f'[versions]\nk = "2.2.21"\n{entry}\n'.encode())
+    kotlin = [each for each in manifest.coordinates if each.ecosystem == "runtime"]
+    assert [(each.artifact, each.version) for each in kotlin] == [("kotlin", "2.2.21")]
 
 
 @pytest.mark.parametrize("text", ["[", "a = " + "[" * 5000])

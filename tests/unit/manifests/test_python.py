@@ -263,6 +263,19 @@ def test_a_setup_py_is_read_and_not_run() -> None:
 @pytest.mark.parametrize(
     "content",
     [
+        b"args = dict(python_requires='>=3.5')\nargs['zip_safe'] = False\nsetup(**args)",
+        b"args = {'python_requires': '>=3.5', **more}\nsetup(name='a', **args)",
+        b"setup(**{'python_requires': '>=3.5'})",
+    ],
+)
+def test_arguments_of_setup_may_come_from_elsewhere(content: bytes) -> None:
+    runtimes = [each for each in read_setup_py(content).coordinates if each.ecosystem == "runtime"]
+    assert [(each.artifact, each.version) for each in runtimes] == [("python", ">=3.5")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
         b"",
         b"import setuptools\nsetuptools.setup()",
         b"setup(**options)",

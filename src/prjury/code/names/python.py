@@ -106,7 +106,7 @@ _LET_FAIL: Rule = {
             },
             {
                 "kind": "decorated_definition",
-                "has": {"kind": "decorator", "regex": r"\bskip[iI]f\(.*(?:version|VERSION)"},
+                "has": {"kind": "decorator", "regex": r"(?s)\bskip[iI]f\(.*(?:version|VERSION)"},
             },
         ],
     }
@@ -204,7 +204,7 @@ _OWN_NAMES = frozenset(dir(builtins))
 _CASE = any_kind("case_pattern", "keyword_pattern")
 _TARGETS: Rule = {
     "any": [
-        inside("assignment.left"),
+        {"inside": {"kind": "assignment", "field": "left", "not": {"regex": _LOADS}}},
         inside("named_expression.name"),
         inside("for_statement.left"),
         inside("for_in_clause.left"),

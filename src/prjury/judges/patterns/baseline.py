@@ -120,7 +120,6 @@ def _read_entries(text: str, name: str) -> Iterator[Known]:
 
 
 def _find_line(text: str, number: int) -> int:
-    """Find the line on which an entry of a list of JSON begins."""
     end = text.index("[") + 1
     for _ in range(number + 1):
         at = end

@@ -219,7 +219,6 @@ class FileScan:
 def _places(
     match: Match, text: str, comments: Sequence[Range], strings: Sequence[Range]
 ) -> Iterator[Range]:
-    """The regex's matches that begin in code, in strings or in comments, as the rule asks."""
     for place in re2.compile(match.regex).finditer(text):
         start, where = place.start(), "code"
         if _is_inside(start, comments):

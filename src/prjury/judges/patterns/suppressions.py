@@ -91,7 +91,10 @@ def read_own(page: CommentPage) -> Iterator[Directive]:
 
 
 _OURS = "prjury:"
-_WORDS = {"all": ANY, "deprecation": DEPRECATION, "DEPRECATION": DEPRECATION, "removal": REMOVAL}
+_WORDS = {
+    "all": ANY, "removal": REMOVAL, "deprecation": DEPRECATION, "DEPRECATION": DEPRECATION,
+    "staticcheck": "SA1019", "@typescript-eslint/no-deprecated": DEPRECATION,
+}  # fmt: skip
 _ALLOWED = re.compile(r"#\s*\[\s*(?:allow|expect)\s*\(([^()]*)\)\s*\]")
 _MAX_TEXT = 100
 
@@ -186,7 +189,9 @@ _ALL_TOOLS = frozenset({"all", "prjury"})
 _NOQA = re.compile(
     r"#\s*noqa(?P<codes>:\s*(?P<list>[A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*))?(?![\w:])", re.IGNORECASE
 )
-_NOLINT = re.compile(r"//\s?nolint(?::(?P<list>[\w./,-]+))?(?=\s|$)")
+_NOLINT = re.compile(
+    r"//(?:\s?nolint(?::(?P<list>[\w./,-]+))?|lint:ignore\s+(?P<checks>[\w,]+))(?=\s|$)"
+)
 _ESLINT = re.compile(
     r"(?://|/\*)\s*eslint-(?P<what>disable-next-line|disable-line|disable|enable)(?![\w-])"
 )
@@ -210,8 +215,8 @@ def read_nolint(page: CommentPage) -> Iterator[Directive]:
     for span in page.comments:
         match = _NOLINT.match(page.text(span))
         if match:
-            tools = frozenset(match["list"].split(",")) if match["list"] else _ALL_TOOLS
-            names = frozenset({ANY}) if tools & _ALL_TOOLS else tools
+            tools = frozenset((match["list"] or match["checks"] or "all").split(","))
+            names = tools | {ANY if tools & _ALL_TOOLS else _WORDS.get(t, t) for t in tools}
             line = page.first(span)
             stop = max(line + 2, ends.get(line + 1, 0)) if page.stands_alone(span) else line + 1
             yield Directive("nolint", match[0], line, range(line, stop), names)
@@ -247,7 +252,8 @@ def read_eslint(page: CommentPage) -> Iterator[Directive]:
 
 def _eslint(what: str, name: str, lines: range) -> Directive:
     text = f"eslint-{what}" + ("" if name == ANY else f" {name}")
-    return Directive("eslint-disable", text, lines.start, lines, frozenset({name}))
+    names = frozenset({name, _WORDS.get(name, name)})
+    return Directive("eslint-disable", text, lines.start, lines, names)
 
 
 Reader: TypeAlias = Callable[[CommentPage], Iterable[Directive]]

@@ -111,6 +111,7 @@ def test_noqa_with_a_code_that_is_the_rules(codes: str) -> None:
         ("//nolint:staticcheck,prjury", True),
         ("//nolint:prjury // still on the old server", True),
         ("//nolint:staticcheck", False),
+        ("//lint:ignore SA1019 the old server", False),
         ("//nolintlint", False),
         ("// please nolint", False),
         ("/* nolint */", False),
@@ -119,6 +120,24 @@ def test_noqa_with_a_code_that_is_the_rules(codes: str) -> None:
 def test_nolint_silences_its_line(comment: str, expected: bool) -> None:
     code = f"package a\n\nfunc f() {{\n\told_api() {comment}\n}}\n"
     assert list(silenced("a.go", code)) == ([4] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("a.go", "package a\n\nvar x = old_api() //nolint:staticcheck\n"),
+        ("a.go", "package a\n\nvar x = old_api() //nolint:gosec,staticcheck // for now\n"),
+        ("a.go", "package a\n//lint:ignore SA1019 still on the old server\nvar x = old_api()\n"),
+        (
+            "a.ts",
+            "// one\n// eslint-disable-next-line @typescript-eslint/no-deprecated\nold_api();\n",
+        ),
+    ],
+)
+def test_what_silences_deprecations_silences_them(path: str, code: str) -> None:
+    deprecated = rule(severity="warning", codes=["SA1019"])
+    assert list(silenced(path, code, deprecated, "warning")) == [3]
+    assert silenced(path, code) == {}
 
 
 def test_nolint_above_a_statement_is_about_all_of_it() -> None:
