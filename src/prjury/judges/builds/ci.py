@@ -221,11 +221,11 @@ class _Reader:
         ]
         if tested:
             best_rank, best = min(tested, key=lambda one: one[0])
-            more = [
-                ", ".join(f"{name}: {value}" for name, value in one.row.items())
+            more = {
+                ", ".join(f"{name}: {value}" for name, value in one.row.items()): None
                 for rank, one in tested
                 if not rank.other_machine and not _list_tests(one) <= _list_tests(best)
-            ]
+            }
             yield best_rank, msgspec.structs.replace(best, other_rows=tuple(filter(None, more)))
             return
         for rank, one in ranked:
