@@ -44,9 +44,10 @@ class DeclaredVersion:
         return self.role is Role.PLUGIN, self.level, _ROLES.index(self.role), self.optional
 
     def meets(self, requirement: Requirement) -> Truth:
-        """Compare its version with a requirement; an optional one never surely meets it."""
+        """Compare it; an optional one is not sure, but for pytest, which is always optional."""
         truth = requirement.compare(self.version)
-        return Truth.SOME if self.optional and truth is Truth.YES else truth
+        unsure = self.optional and self.artifact != "pytest"
+        return Truth.SOME if unsure and truth is Truth.YES else truth
 
     def __lt__(self, other: DeclaredVersion) -> bool:
         return self._precedence < other._precedence

@@ -211,6 +211,5 @@ def read_python_version(content: bytes) -> Manifest:
 
 
 def _pin_python(version: str) -> str:
-    """``3.12`` stands for every 3.12."""
     whole = version.count(".") + 1 >= _WHOLE or not version[-1].isdigit()
     return f"=={version}" if whole else f"=={version}.*"

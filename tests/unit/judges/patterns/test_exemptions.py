@@ -289,6 +289,14 @@ def test_extras_and_groups_are_not_sure(told: str, expected: set[str]) -> None:
     assert numpy({"pyproject.toml": PROJECT + told}, {}) == expected
 
 
+@pytest.mark.parametrize("told", ["project.optional-dependencies", "dependency-groups"])
+def test_pytest_is_sure_in_extras_and_groups(told: str) -> None:
+    build = f"{PROJECT}[{told}]\ntest = ['pytest>=8.0.1']\nall = ['pytest>=8.0.0']\n"
+    code = "import pytest\nwith pytest.warns(None): pass\n"
+    base = {"pyproject.toml": build, "app/b.py": "x = 1\n"}
+    assert severities(judged(base, {**base, "tests/test_a.py": code})) == {"error"}
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
