@@ -11,6 +11,7 @@ from functools import cached_property
 from msgspec import Struct
 
 from prjury.code.languages import language_of
+from prjury.manifests import gradle
 from prjury.manifests.formats import (
     CATALOG,
     LISTS,
@@ -20,7 +21,6 @@ from prjury.manifests.formats import (
     format_of,
     project_directory_of,
 )
-from prjury.manifests.gradle import managing, read_catalog, read_script, read_script_bytes
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
 from prjury.manifests.syntax import check_size, text_of
@@ -118,7 +118,7 @@ class BuildTree:
         if not included:
             return directory_chain(places, self._manifests)
         platforms: dict[str, Manifest | ManifestError] = {
-            path: managing(manifest)
+            path: gradle.managing(manifest)
             for path in included
             if _is_script(path) and isinstance(manifest := self._manifests[path], Manifest)
         }
@@ -226,14 +226,14 @@ class BuildTree:
         kind = _kind(path)
         check_size(content, kind.max_bytes)
         if path.endswith(CATALOG):
-            self._aliases[path] = read_catalog(text_of(content))
-            return Manifest(coordinates=tuple(self._aliases[path].values()))
-        if kind.reader is not read_script_bytes:
+            self._aliases[path] = gradle.read_catalog(text_of(content))
+            return gradle.read_catalog_bytes(content)
+        if kind.reader is not gradle.read_script_bytes:
             return kind.reader(content)
         aliases: dict[str, Coordinate] = {}
         for each in reversed(self._list_around(path)):
             aliases |= self._aliases.get(each, {})
-        return read_script(text_of(content), aliases)
+        return gradle.read_script(text_of(content), aliases)
 
 
 def _kind(path: str) -> ManifestFormat:
