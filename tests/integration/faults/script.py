@@ -69,7 +69,7 @@ PLACES = (
     Place("whose token this is", "POST", "/graphql"),
     Place("check run: list", "GET", "/check-runs?"),
     Place("check run: create", "POST", "/check-runs$"),
-    Place("check run: update", "PATCH", "/check-runs/"),
+    Place("check run: update", "PATCH", "/check-runs/", modes=("review",)),
     Place("head, read again", "GET", f"/pulls/{NUMBER}$", modes=("review",)),
     Place("comment: list", "GET", f"/issues/{NUMBER}/comments"),
     Place("comment: create", "POST", f"/issues/{NUMBER}/comments"),
