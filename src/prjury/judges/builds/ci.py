@@ -15,7 +15,7 @@ from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
 from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_variables, has_part
 from prjury.judges.builds.plan import LeftOutStep
 from prjury.judges.builds.systems.source_tree import SourceTree, parent_of
-from prjury.judges.builds.toolchains import Toolchains
+from prjury.judges.builds.toolchains import TOOLS, Toolchains
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
 from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep, read_workflow
 
@@ -283,8 +283,8 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
     def _distance(self, job: CiJob) -> float:
         texts = [str(value) for value in (*job.versions.values(), *self.values.values())]
         unusual = any(has_part(text, WORDS["unusual"]) for text in texts)
-        versions = [*job.versions.items()]
-        versions += [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
+        tools = [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
+        versions = [*job.versions.items(), *(one for one in tools if one[0] in TOOLS)]
         far = max((self.reader.here.distance(*one) for one in versions), default=0.0)
         return far + unusual * 0.5
 

@@ -15,7 +15,7 @@ from prjury.manifests.spans import Numbers, VersionSpan, read_span, release
 from prjury.snapshot.model import visible
 
 #: The directories of a tool in the caches of setup actions, its program, its name in a sentence.
-_TOOLS = {
+TOOLS = {
     "java": ("Java_*", "java", "JDK"),
     "node": ("node", "node", "Node"),
     "python": ("Python", "python3", "Python"),
@@ -35,7 +35,7 @@ _BRINGERS = (
 
 def name_tool(tool: str) -> str:
     """The name of a tool in a sentence."""
-    return _TOOLS[tool][2] if tool in _TOOLS else {"rust": "Rust", "dotnet": ".NET"}.get(tool, tool)
+    return TOOLS[tool][2] if tool in TOOLS else {"rust": "Rust", "dotnet": ".NET"}.get(tool, tool)
 
 
 class WantedVersion(Struct, frozen=True):
@@ -111,7 +111,7 @@ class Toolchains(Struct, frozen=True, dict=True):
 
     @cached_property
     def _by_tool(self) -> Mapping[str, tuple[Toolchain, ...]]:
-        return {tool: tuple(self._list_toolchains(tool)) for tool in _TOOLS}
+        return {tool: tuple(self._list_toolchains(tool)) for tool in TOOLS}
 
     def _list_toolchains(self, tool: str) -> Iterator[Toolchain]:
         current, others = self._find_current(tool), []
@@ -141,7 +141,7 @@ class Toolchains(Struct, frozen=True, dict=True):
     def _list_programs(self, tool: str) -> Iterator[Path]:
         """The programs of that name on PATH; for pyenv's stand-in the one that it starts."""
         for place in self.path.split(os.pathsep):
-            program = Path(place, _TOOLS[tool][1])
+            program = Path(place, TOOLS[tool][1])
             if program.parent.name == "shims" and tool == "python" and program.is_file():
                 root = Path(self.environ.get("PYENV_ROOT", ""))
                 chosen = self.environ.get("PYENV_VERSION") or _read_start(root / "version")
@@ -154,7 +154,7 @@ class Toolchains(Struct, frozen=True, dict=True):
         if tool == "java":
             names = sorted(name for name in environ if name.startswith("JAVA_HOME_"))
             yield from ((name, Path(environ[name])) for name in names)
-        cache = (f"setup-{tool}", "RUNNER_TOOL_CACHE", "", f"{_TOOLS[tool][0]}/*/*")
+        cache = (f"setup-{tool}", "RUNNER_TOOL_CACHE", "", f"{TOOLS[tool][0]}/*/*")
         for source, variable, only, pattern in (cache, *_BRINGERS):
             place = Path(environ.get(variable, ""))
             if only in {"", tool} and place.is_absolute():
