@@ -80,6 +80,14 @@ def test_a_second_run_changes_the_first_ones_and_sends_no_annotation_twice(
     assert len(fake.annotations_of(NAME)) == 120
 
 
+def test_an_unclear_answer_midway_sends_no_annotation_twice(fake: FakeGitHub) -> None:
+    fake.faults = [Fault("PATCH", "check-runs", moment="after")]
+    with connected(fake) as hub:
+        check_run(hub).publish(of_head(with_findings(120)))
+    assert [run["conclusion"] for run in fake.checks()] == ["failure"]
+    assert len(fake.annotations_of(NAME)) == 120
+
+
 def test_stale_annotations_make_a_new_check_run(fake: FakeGitHub) -> None:
     with connected(fake) as hub:
         check_run(hub).publish(of_head(broken_build()))

@@ -133,7 +133,6 @@ class CheckRunReport:
         missing = self._find_missing(own[-1], annotations.entries) if own and not fresh else None
         shown = fresh or (own[-1] if missing is not None else head)
         ended = self._end_run(shown, words, annotations, missing)
-        self._fresh = None
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
         for older in own:
             if older.id != ended.id and _conclusion_of(older) != words.conclusion:
@@ -210,7 +209,8 @@ class CheckRunReport:
         return {"external_id": self._marker + run, **page}
 
     def _create(self, head: str) -> CheckRun:
-        return self._post(head, self._content(*_JUDGING))
+        self._fresh = self._post(head, self._content(*_JUDGING))
+        return self._fresh
 
     def _post(self, head: str, content: dict[str, Any]) -> CheckRun:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
@@ -219,10 +219,9 @@ class CheckRunReport:
         doing = f"make a check run of {self.room.repo}"
         try:
             with write_once():
-                self._fresh = self.room.write(
+                return self.room.write(
                     CheckRun, doing, "POST", "/check-runs", content, needs=_WRITES, repeatable=False
                 )
-                return self._fresh
         except PublishError as error:
             if error.reason == "permission" and not self._find_app():
                 raise PublishError(

@@ -45,6 +45,13 @@ def test_the_headline_is_the_very_first_line(make: Callable[[], Report]) -> None
     assert printed(report).split("\n")[0] == report.headline
 
 
+@pytest.mark.parametrize("make", [fake.broken_build, fake.unread])
+def test_what_was_judged_stands_below_the_reason(make: Callable[[], Report]) -> None:
+    above = printed(make()).partition("\nJudged:")[0]
+    assert "\n\n" not in above
+    assert not above.endswith("\n")
+
+
 def test_numbers_from_ten_on_stand_whole_beside_their_findings() -> None:
     report = fake.report(
         fake.tier(

@@ -19,6 +19,7 @@ from fakes import reports as fake
 from fakes.hostile import ATTACKS, report_holding
 from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import inline_html, inline_types, skeleton
+from prjury.jury.judgment import Check, Judgment, Status
 from prjury.report.model import Report
 from prjury.report.redact import Redactor
 from prjury.report.render import (
@@ -238,6 +239,18 @@ def test_a_comment_fits_and_stays_whole(count: int, message: str, severity: str)
         fences = [token for token in PARSER.parse(text) if token.type == "fence"]
         closed = [line for line in text.split("\n") if re.fullmatch(r" *`{3,}", line)]
         assert len(closed) >= 2 * len(fences)
+
+
+@pytest.mark.parametrize("render", [to_comment, to_summary])
+def test_findings_stay_one_list_beyond_the_hundredth(render: Callable[[Report], str]) -> None:
+    checks = [
+        Check(f"rule-{number}", passed=False, message="m", severity="warning", evidence="a\nb")
+        for number in range(105)
+    ]
+    judgment = Judgment(Status.PASS, "passed", checks=tuple(checks))
+    tokens = PARSER.parse(render(fake.report(fake.tier("rules", fake.ballot("own", judgment)))))
+    assert [token.type for token in tokens].count("ordered_list_open") == 1
+    assert "code_block" not in {token.type for token in tokens}
 
 
 def test_a_comment_that_was_cut_says_so() -> None:
