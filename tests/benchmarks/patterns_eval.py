@@ -364,7 +364,8 @@ def judged(judge: PatternsJudge, pull: PullRequest, seconds: float = 60) -> tupl
 
 def findings_of(judgment: Judgment) -> tuple[list[Check], list[Check]]:
     """The findings on lines, and those that a comment silences."""
-    suppressed = set(judgment.metadata.get("suppressions", ()))
+    places = judgment.metadata.get("suppressions", ())
+    suppressed = {place.rpartition(", by ")[0] for place in places}
     told: tuple[list[Check], list[Check]] = ([], [])
     for check in judgment.failed_checks:
         if check.location and not check.name.startswith("patterns/"):
