@@ -108,11 +108,13 @@ SECRET = "tok-3f9a77c0aa10"
 NAMES = tuple(description.CRITERIA)
 
 
-def judge(issue: LinkedIssue, room: int = 30_000) -> tuple[Judgment, dict[str, str]]:
+def judge(
+    issue: LinkedIssue, room: int = 30_000, body: str = "Fixes #12"
+) -> tuple[Judgment, dict[str, str]]:
     """The judgment, and the texts of the documents that the model saw, by path."""
     model = always(reply(NAMES), room=room)
     asked = description.make(QuestionOptions(), ports(model, redact=Redactor((SECRET,))))
-    change = context(SMALL, title="Add", body="Fixes #12")
+    change = context(SMALL, title="Add", body=body)
     judgment = alone(asked).judge(replace(change, read_issues=lambda: (issue,)))
     texts = {}
     for document in material(model.asked[0])["documents"]:
@@ -145,6 +147,13 @@ def test_what_is_not_shown_is_said(issue: LinkedIssue, room: int, word: str) -> 
     (check,) = judgment.failed_checks
     assert (check.name, check.severity) == ("linked-issue", "hint")
     assert word in check.message
+
+
+def test_an_issue_never_crowds_out_the_change() -> None:
+    judgment, texts = judge(LinkedIssue(12, "long " * 400), 3_000, "Fixes #12\n" + "word " * 900)
+    assert judgment.status.value == "pass"
+    assert list(texts) == ["/description"]
+    assert ["too long" in check.message for check in judgment.failed_checks] == [True]
 
 
 def test_no_other_judge_asks_for_issues() -> None:

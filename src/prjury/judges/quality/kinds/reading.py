@@ -150,15 +150,15 @@ class ChangeReader(Struct, frozen=True):
         warnings += find_instruction("the description", f"{pull.title}\n{pull.body}")
         if not self.linked:
             return Material(sections, left_out, (description,), facts, warnings)
-        issues, notes = self._lay_out_issues(context)
+        issues, notes = self._lay_out_issues(context, description.size)
         return Material(sections, left_out, (description, *issues), facts, (*warnings, *notes))
 
     def _lay_out_issues(
-        self, context: PullRequestContext
+        self, context: PullRequestContext, taken: int
     ) -> tuple[tuple[Section, ...], tuple[Check, ...]]:
         """Return the linked issues that can be shown, and a note for each that cannot."""
         issues, notes = list[Section](), list[Check]()
-        room = self.room // _ISSUES_SHARE
+        room = min(self.room // _ISSUES_SHARE, self.room // 2 - taken)  # half is for the change
         for issue in context.once.get(LINKED_ISSUES, context.read_issues):
             text = cut_text(issue.text, _LONGEST_ISSUE, self.ports.redact)
             section = document(f"/issue-{issue.number}", "issue", text, self.ports.redact)
