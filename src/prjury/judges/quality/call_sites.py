@@ -123,10 +123,8 @@ def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int
 def _find_called_names(files: Sequence[FileChange]) -> Iterator[tuple[str, str]]:
     """Iterate over kin and name of what added lines call."""
     for file in files[:_MOST_FILES]:
-        kin = kin_of(printable(file.path))
-        if kin is None or file.kind is not FileKind.SOURCE:
-            continue
-        for line in file.added_lines:
+        kin = kin_of(printable(file.path)) or ""
+        for line in file.added_lines if kin and file.kind is FileKind.SOURCE else ():
             for name in _CALL.findall(line.text[:LONGEST_LINE]):
                 yield kin, name
 
@@ -141,25 +139,27 @@ def find_call_sites(
     names = find_altered_names(files)
     ranked = sorted(names, key=lambda key: (names[key], key))[:_MOST_NAMES]
     called = [key for key in dict.fromkeys(_find_called_names(files)) if key not in names]
-    called = called[:_MOST_NAMES]
+    keys = (*ranked, *called[:_MOST_NAMES])
     tree = pull.merge.tree or pull.head.sha
     try:
-        places = repository.with_words(
-            tree, sorted({name for _, name in (*ranked, *called)})
-        ).places
+        places = repository.with_words(tree, sorted({name for _, name in keys})).places
         blobs = {entry.path: entry.blob for entry in repository.files(tree)}
-        used = {blobs[path] for spots in places.values() for path, _ in spots if path in blobs}
-        contents = repository.read(sorted(used)[:_MOST_READ])
+        spots_of = {
+            key: sorted({spot for spot in places.get(key[1], ()) if kin_of(spot[0]) == key[0]})
+            for key in keys
+        }
+        rare = {key: spots for key, spots in spots_of.items() if len(spots) <= _COMMON}
+        used = (blobs[path] for spots in rare.values() for path, _ in spots if path in blobs)
+        contents = repository.read(list(dict.fromkeys(used))[:_MOST_READ])
     except PrJuryError:
         return ()
     shown: dict[str, set[str]] = defaultdict(set)
     for file in pull.files:
         shown[file.path].update(line.text for hunk in file.hunks for line in hunk.lines)
     sites, definitions = list[CallSite](), list[CallSite]()
-    for kin, name in (*ranked, *called):
-        spots = sorted({spot for spot in places.get(name, ()) if kin_of(spot[0]) == kin})
+    for (kin, name), spots in rare.items():
         uses, again = list[CallSite](), list[CallSite]()
-        for path, line in spots if len(spots) <= _COMMON else ():
+        for path, line in spots:
             text = _line_at(contents.get(blobs.get(path, "")), line)
             if not text or text in shown.get(path, ()):
                 continue

@@ -78,6 +78,14 @@ def test_the_definition_of_what_an_added_line_calls_is_listed() -> None:
     assert sites(files, change) == ["tax tax.py:1: def tax(amount, *, percent):"]
 
 
+def test_files_with_common_names_leave_room_for_callers() -> None:
+    common = {f"shop/part{number}.py": f"fetch({number})\n" for number in range(400)}
+    files = {"tax.py": "def tax(amount, *, percent):\n    return 1\n", **common}
+    files |= {f"invoice{number}.py": f"{INVOICE}# {number}\n" for number in range(5)}
+    calling = changed("cart.py", " def cart():", "+    return fetch(1)")
+    assert len(sites(files, TAX, calling)) == 5
+
+
 def test_other_definitions_of_an_altered_method_are_listed_and_what_tools_wrote_comes_last() -> (
     None
 ):
