@@ -92,7 +92,7 @@ def measure(plant: Plant, place: Path) -> tuple[bool, int]:
             return False, 0
         model = always(reply())
         doors = structs.replace(ports(model), repository=change.snapshot.store)
-        context = change.look_around(change.start_clock(), {})
+        context = change.add_call_sites_and_issues(change.start_clock(), {})
         quality.make(QualityOptions(), doors).judge(context)
     questions = [material(prompt) for prompt in model.asked]
     facts = [fact for question in questions for fact in question.get("facts", [])]

@@ -11,7 +11,7 @@ from pathlib import Path
 from prjury.deadline import Deadline
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line, MergeTrial, PullRequest, Side
 
 BASE, HEAD, MERGED = "b" * 40, "a" * 40, "c" * 40
@@ -62,7 +62,7 @@ class FakeRepository:
     def export(self, tree: str, directory: Path) -> Sequence[str]:
         raise NotImplementedError
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         raise NotImplementedError
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:

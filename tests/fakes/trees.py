@@ -11,7 +11,7 @@ from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import Conflict, FileChange, FileStatus, MergeTrial, PullRequest, Side
 
 Tree = Mapping[str, str]
@@ -51,7 +51,7 @@ class TreeRepository:
             file.chmod(0o755 if path in self.executable else 0o644)
         return ()
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         raise NotImplementedError
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:

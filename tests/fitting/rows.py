@@ -12,7 +12,7 @@ from typing import Any
 
 from prjury.judges.backport.history import EarlierChange, Habits, habits_of
 from prjury.judges.backport.score import BranchTraits, ChangeTraits
-from prjury.judges.backport.titles import classes_of, title_of, words_of
+from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
 
 _NEVER = float("inf")
 
@@ -43,10 +43,10 @@ def decisions(path: Path) -> list[Decision]:
 
 def _decision(row: Mapping[str, Any], habits: Habits) -> Decision:
     recorded, trial = row["f"], row["trial_merge"]
-    title = title_of(row["subject"])
+    title = normalise_title(row["subject"])
     change = ChangeTraits(
-        words=words_of(title),
-        fix=not classes_of(title).isdisjoint({"fix", "security"}),
+        words=tokenise_title(title),
+        fix=not classify_title(title).isdisjoint({"fix", "security"}),
         recorded=bool(recorded.get("frag_bug")),
         lines=recorded.get("ins", 0) + recorded.get("del", 0),
         new_files=recorded.get("new_files", 0),
@@ -76,7 +76,7 @@ class _Past:
 
 def _pasts(rows: Sequence[Mapping[str, Any]]) -> Iterator[_Past]:
     for row in rows:
-        title = words_of(title_of(row["subject"]))
+        title = tokenise_title(normalise_title(row["subject"]))
         faces = EarlierChange(title, reached=False), EarlierChange(title, reached=True)
         reached = row.get("backport_ct") or _NEVER
         yield _Past(row["repo"], row["branch"], _time(row), reached, title, faces)

@@ -225,7 +225,7 @@ def test_a_repair_is_tried_by_the_review_that_may(thread: Thread, case: str) -> 
     thread.run(thread.say("/prjury fix"))
     assert thread.reactions == [reaction] * bool(reaction)
     assert words in "".join(thread.answers)
-    asked = PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).fix
+    asked = PullHistory(thread.hub, "octo/shop", 7).read_standing_commands(HEAD_SHA).fix
     assert (len(thread.reruns), asked) == ((1, True) if reaction == "rocket" else (0, False))
 
 
@@ -284,7 +284,7 @@ def test_a_run_that_github_does_not_start_again(thread: Thread, case: str, body:
     assert "Push, or close and reopen the pull request" in answer
     if "override" in body:
         assert "is kept and counts when this head is judged next" in answer
-        assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override
+        assert PullHistory(thread.hub, "octo/shop", 7).read_standing_commands(HEAD_SHA).override
 
 
 def test_a_comment_edited_before_the_job_begins_is_ignored(thread: Thread) -> None:
@@ -412,7 +412,7 @@ def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None
     thread.run(said)
 
     def given(number: int = 7, head: str = HEAD_SHA) -> Override | None:
-        return PullHistory(thread.hub, "octo/shop", number).read_words(head).override
+        return PullHistory(thread.hub, "octo/shop", number).read_standing_commands(head).override
 
     assert given() == Override("octocat", "the machine is broken")
     assert (given(head=NEWER), given(number=8)) == (None, None)
@@ -427,7 +427,7 @@ def test_a_status_of_somebody_else_overrides_nothing(thread: Thread) -> None:
     said = thread.say("/prjury override the machine is broken")
     place = f"https://github.com/octo/shop/pull/7#issuecomment-{said['id']}"
     thread.fake.add_status("prjury/override", "success", by="evil", target_url=place)
-    assert PullHistory(thread.hub, "octo/shop", 7).read_words(HEAD_SHA).override is None
+    assert PullHistory(thread.hub, "octo/shop", 7).read_standing_commands(HEAD_SHA).override is None
 
 
 def read(thread: Thread) -> Event:

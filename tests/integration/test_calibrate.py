@@ -12,10 +12,10 @@ import pytest
 
 from fakes.llm import answer, quote, reply
 from fakes.providers import PATH, TEXT, Policy, Said, Shop, policy, typed
-from prjury.calibration.answers import basis_of
+from prjury.calibration.answers import read_model_setup
 from prjury.calibration.record import Counts, Record
 from prjury.report.codec import ReportJson, read_form
-from prjury.report.judge_facts import AnswerBasis
+from prjury.report.judge_facts import ModelSetup
 
 RULES = policy(advisory="auto", review={"confirm": True})
 LOST = "An overflow of the sum is lost."
@@ -50,9 +50,9 @@ class Repository:
         source = (self.shop.history.path / PATH).read_text().replace(TEXT, text)
         self.shop.history.commit({PATH: source}, "Mend")
 
-    def commit_record(self, counts: Counts, today: Any, basis: AnswerBasis | None = None) -> None:
+    def commit_record(self, counts: Counts, today: Any, setup: ModelSetup | None = None) -> None:
         report = read_form(json.loads((self.reports / "0.json").read_text()), ReportJson)
-        record = Record.of(basis or basis_of(report) or AnswerBasis((), {}), counts, today)
+        record = Record.of(setup or read_model_setup(report) or ModelSetup((), {}), counts, today)
         self.shop.history.switch("main")
         self.shop.history.commit({".github/prjury-calibration.yml": str(record)}, "Earn")
         self.shop.history.switch("change")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, field, structs
 
 from prjury.action.directories import JobDirectories
-from prjury.action.history import CommitWords
+from prjury.action.history import StandingCommands
 from prjury.app.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.fetch import Transport
@@ -50,7 +50,7 @@ class GitAccess(Struct, frozen=True):
 class Beforehand(Struct, frozen=True):
     """What is known before anything is judged."""
 
-    words: CommitWords = field(default_factory=CommitWords)
+    commands: StandingCommands = field(default_factory=StandingCommands)
     dismissals: tuple[Dismissal, ...] = ()
     earlier_votes: EarlierVotes | None = None
     begun: Callable[[Policy], None] = lambda _policy: None
@@ -130,8 +130,8 @@ def _judge_event(
         request = structs.replace(request, evidence=JunitReports(request, around, places))
     request = structs.replace(
         request,
-        override=known.words.override,
-        asks_fix=known.words.fix,
+        override=known.commands.override,
+        asks_fix=known.commands.fix,
         dismissals=known.dismissals,
         earlier_votes=known.earlier_votes,
     )

@@ -55,7 +55,7 @@ def find_queued_number(event: Event) -> int | None:
     return int(match["number"]) if match and event.kind is EventKind.MERGE_GROUP else None
 
 
-class CommitWords(Struct, frozen=True):
+class StandingCommands(Struct, frozen=True):
     """What maintainers have said of one commit."""
 
     override: Override | None = None
@@ -85,7 +85,7 @@ class PullHistory:
     """What was said and done on one pull request before this run; each is read once.
 
     All of it raises PublishError or SourceError where GitHub cannot be asked; `read_earlier` and
-    `read_words` tell the reason instead.
+    `read_standing_commands` tell the reason instead.
     """
 
     client: GitHub
@@ -175,7 +175,7 @@ class PullHistory:
         command = read_command(comment.body)
         return bool(command and command.name == name) and self.is_from_writer(comment)
 
-    def read_words(self, head: str) -> CommitWords:
+    def read_standing_commands(self, head: str) -> StandingCommands:
         """Read what maintainers have said of a commit; a problem alone if it cannot be read.
 
         Where no command stands there, the commit's statuses are not asked for.
@@ -183,16 +183,16 @@ class PullHistory:
         try:
             commands = [read_command(comment.body) for comment in self.comments.values()]
             if not any(one and one.name in _COMMANDS.values() for one in commands):
-                return CommitWords()
+                return StandingCommands()
             latest = self.statuses(head)
             override = self._find_command(latest.get(OVERRIDE))
             fix = self._find_command(latest.get(FIX))
         except PrJuryError as error:
-            return CommitWords(
+            return StandingCommands(
                 problem=f"Whether a comment overrides the verdict is not known: {error}"
             )
         word = Override(override[0], override[1].words) if override else None
-        return CommitWords(word, fix is not None)
+        return StandingCommands(word, fix is not None)
 
     def _find_command(self, status: PostedStatus | None) -> tuple[str, CommentCommand] | None:
         """The author and the command that a status leads to; None if it does not hold any more."""

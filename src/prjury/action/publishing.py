@@ -13,7 +13,7 @@ from msgspec import structs
 
 from prjury.action.directories import keep_logs
 from prjury.action.events import target_of
-from prjury.action.history import CommitWords, EarlierComments, PullHistory, find_queued_number
+from prjury.action.history import EarlierComments, PullHistory, StandingCommands, find_queued_number
 from prjury.action.job import Job, JobResult, job_result
 from prjury.app.inputs import OUTPUTS
 from prjury.errors import PrJuryError, PublishError
@@ -102,7 +102,7 @@ class Publication:
         number = find_queued_number(self.event)
         return self.client.pull(self.event.repo, number) if self._hub and number else None
 
-    def read_words(self) -> CommitWords:
+    def read_standing_commands(self) -> StandingCommands:
         """Read what maintainers have said of the head, or of the head that is in the queue."""
         try:
             head = (self._queued or self.event.pull).head.sha
@@ -111,11 +111,11 @@ class Publication:
             self.job.log.say(f"Whether a comment overrides the verdict is not known: {error}")
         of_head = self.event.of_pull_request or self.job.inputs.mode == "publish"
         if not (self.history and head and (of_head or find_queued_number(self.event))):
-            return CommitWords()
-        words = self.history.read_words(head)
-        if words.problem:
-            self.job.log.say(words.problem)
-        return structs.replace(words, fix=words.fix and of_head)
+            return StandingCommands()
+        commands = self.history.read_standing_commands(head)
+        if commands.problem:
+            self.job.log.say(commands.problem)
+        return structs.replace(commands, fix=commands.fix and of_head)
 
     def read_votes(self) -> EarlierVotes | None:
         """Read the models' votes on the pull request that a merge group is made of.
@@ -176,21 +176,21 @@ class Publication:
 
     def _publish(self, report: Report) -> None:
         options = report.policy.resolved.get("publish", {})
-        seen = dict.fromkeys(OUTPUTS, "")
-        self._write_files(report, options, seen)
+        outputs = dict.fromkeys(OUTPUTS, "")
+        self._write_files(report, options, outputs)
         if self._hub:
-            self._post(report, options, seen)
+            self._post(report, options, outputs)
         self._note_withheld()
         with self._collect_errors():
             self._tell_in_summary()
         with self._collect_errors():
-            if outputs := self.job.places.outputs:
-                own = {
-                    name: value for name, value in seen.items() if value or name == "comment-url"
-                }
-                write_outputs(outputs, {**outputs_of(report), **own})
+            if file := self.job.places.outputs:
+                own = {name: it for name, it in outputs.items() if it or name == "comment-url"}
+                write_outputs(file, {**outputs_of(report), **own})
 
-    def _write_files(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
+    def _write_files(
+        self, report: Report, wanted: Mapping[str, Any], outputs: dict[str, str]
+    ) -> None:
         renderer, places = self.job.dependencies.renderer, self.job.places
         files: list[tuple[str, str, Callable[[Report], str]]] = [
             ("report-json", "report.json", renderer.json),
@@ -202,17 +202,17 @@ class Publication:
             with self._collect_errors():
                 path = places.report_file(file)
                 write_atomically(path, render(report))
-                seen[output] = str(path)
-        seen.pop("", None)
+                outputs[output] = str(path)
+        outputs.pop("", None)
         with self._collect_errors():
             ballots = (voice.judgment for voice in seat_outcomes(report.verdict))
             logs = keep_logs(ballots, places, self.job.log.redact)
-            seen["build-log"] = str(logs[0]) if logs else ""
+            outputs["build-log"] = str(logs[0]) if logs else ""
         with self._collect_errors():
             if places.summary and wanted.get("summary", True):
                 add_markdown(places.summary, renderer.summary(report))
 
-    def _post(self, report: Report, wanted: Mapping[str, Any], seen: dict[str, str]) -> None:
+    def _post(self, report: Report, wanted: Mapping[str, Any], outputs: dict[str, str]) -> None:
         posts = self._posts()
         if posts is None:
             return
@@ -222,7 +222,7 @@ class Publication:
             for output, publisher in posts.make_pull_publishers(wanted):
                 with self._sort_errors(publisher.name):
                     address = publisher.publish(report) or ""
-                    seen |= {output: address} if output else {}
+                    outputs |= {output: address} if output else {}
                     self.notes += getattr(publisher, "notes", ())
                 if _is_outdated(publisher):
                     break

@@ -69,8 +69,8 @@ def review(job: Job) -> JobResult:
     refuse_twin(event, job)
     with Publication(job, event) as publication:
         dismissals = publication.earlier.dismissals
-        words, votes = publication.read_words(), publication.read_votes()
-        before = Beforehand(words, dismissals, votes, publication.begin)
+        commands, votes = publication.read_standing_commands(), publication.read_votes()
+        before = Beforehand(commands, dismissals, votes, publication.begin)
         judged = job.dependencies.judge(event, job.inputs, before)
         if isinstance(judged, Report):
             return publication.finish(judged)
@@ -176,8 +176,8 @@ def publish(job: Job) -> JobResult:
         )
         if run.attempt > 1:
             publication.close("Judging")  # what the earlier attempt said counts no longer
-        override, dismissals = publication.read_words().override, publication.earlier.dismissals
-        report = publish_stage(evidence, digest, opinions, override, dismissals)
+        override = publication.read_standing_commands().override
+        report = publish_stage(evidence, digest, opinions, override, publication.earlier.dismissals)
         return publication.finish(report)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from prjury.app.policy_in_force import text_at
-from prjury.calibration.answers import join_bases
+from prjury.calibration.answers import join_model_setups
 from prjury.calibration.record import Record, read_record
 from prjury.errors import PrJuryError
 from prjury.jury.cascade import conclude
@@ -54,17 +54,17 @@ def earn_gate(
 def _is_asked(attempt: TierAttempt) -> bool:
     """Tell whether a judge has come to know of a model, or has crashed."""
     judgments = attempt.verdict.individual if attempt.verdict else ()
-    return any(j.status is Status.ERROR or PanelFacts.of(j).basis for j in judgments)
+    return any(j.status is Status.ERROR or PanelFacts.of(j).setup for j in judgments)
 
 
 def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:
     """Return why the record is not about the judges of a tier; None if it is."""
-    bases = []
+    setups = []
     for ballot in attempt.verdict.ballots if attempt.verdict else ():
-        basis = PanelFacts.of(ballot.judgment).basis
-        if basis:
-            bases.append(basis)
+        setup = PanelFacts.of(ballot.judgment).setup
+        if setup:
+            setups.append(setup)
         elif ballot.judgment.status in _VOTES and ballot.type in MODEL_BACKED:
             return f"{ballot.judge} does not say which model and questions its answers depend on"
-    joined = join_bases(bases)
+    joined = join_model_setups(setups)
     return record.find_misfit(joined) if joined else None

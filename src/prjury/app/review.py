@@ -55,7 +55,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     seating = seat(config, ports, change.unwanted, casting)
     if request.models:
         wired.models.start_loading_clients()
-    context = change.look_around(change.start_clock(), environment.environ)
+    context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
     branches = change.branch_judges(ports, build=request.build)
     if runs_others(request, config):
         branches.read_packs()
@@ -108,7 +108,7 @@ def forecast(
             return change
         wired = review_ports(request, environment, change.config, change.snapshot)
         seating = seat(change.config, wired.ports, change.unwanted)
-        context = change.look_around(change.start_clock(), environment.environ)
+        context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
         if request.models and change.choose_branches().names:

@@ -122,7 +122,7 @@ class OpenedChange(Struct, frozen=True):
         """The context of the judges; their time runs from here."""
         return replace(context_of(self.pull, self.seconds), workflow=self.request.workflow)
 
-    def look_around(
+    def add_call_sites_and_issues(
         self, context: PullRequestContext, environ: Mapping[str, str]
     ) -> PullRequestContext:
         """The context for judges that ask models, who may look beyond the change."""

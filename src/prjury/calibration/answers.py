@@ -13,7 +13,7 @@ from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Check, Status
 from prjury.jury.voting import Ballot
 from prjury.report.codec import PullJson, ReportJson, ballot_of
-from prjury.report.judge_facts import AnswerBasis, PanelFacts
+from prjury.report.judge_facts import ModelSetup, PanelFacts
 
 if TYPE_CHECKING:
     from prjury.calibration.clone import CloneHistory
@@ -34,18 +34,18 @@ def _key_of(judge: str, check: Check) -> FindingKey:
     return FindingKey(judge, path, " ".join((check.evidence or check.message).split()))
 
 
-def basis_of(report: ReportJson) -> AnswerBasis | None:
+def read_model_setup(report: ReportJson) -> ModelSetup | None:
     """Return on what the answers of models in a report depend; None if none has answered."""
-    bases = (PanelFacts.of(ballot.judgment).basis for ballot in model_ballots(report))
-    return join_bases([basis for basis in bases if basis])
+    setups = (PanelFacts.of(ballot.judgment).setup for ballot in model_ballots(report))
+    return join_model_setups([setup for setup in setups if setup])
 
 
-def join_bases(parts: Sequence[AnswerBasis]) -> AnswerBasis | None:
-    """Return one basis for several judges; None for none."""
+def join_model_setups(parts: Sequence[ModelSetup]) -> ModelSetup | None:
+    """Return one setup for several judges; None for none."""
     if not parts:
         return None
     models = tuple(sorted({name for part in parts for name in part.models}))
-    return AnswerBasis(models, {judge: it for part in parts for judge, it in part.prompts.items()})
+    return ModelSetup(models, {judge: it for part in parts for judge, it in part.prompts.items()})
 
 
 def model_ballots(report: ReportJson) -> list[Ballot]:

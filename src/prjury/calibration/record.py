@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, structs
 
 from prjury.errors import ConfigError
 from prjury.policy.yaml_reader import read_yaml
-from prjury.report.judge_facts import AnswerBasis
+from prjury.report.judge_facts import ModelSetup
 
 #: Of the failures that block, at least this share is right, at this confidence.
 PROMISE, CONFIDENCE = 0.9, 0.9
@@ -86,11 +86,11 @@ class Record(Struct, frozen=True):
     digest: str = ""
 
     @classmethod
-    def of(cls, basis: AnswerBasis, counts: Counts, today: dt.date) -> Record:
+    def of(cls, setup: ModelSetup, counts: Counts, today: dt.date) -> Record:
         """The record of these answers."""
         answers = (counts.mended, counts.dismissed, counts.merged)
         expires = today + dt.timedelta(VALID_DAYS)
-        record = cls(basis.models, basis.prompts, *answers, today, expires)
+        record = cls(setup.models, setup.prompts, *answers, today, expires)
         return structs.replace(record, digest=record.compute_digest())
 
     def compute_digest(self) -> str:
@@ -112,11 +112,11 @@ class Record(Struct, frozen=True):
             return f"{answers} answers no longer keep the promise; {counts.missing} more do"
         return None
 
-    def find_misfit(self, basis: AnswerBasis) -> str | None:
+    def find_misfit(self, setup: ModelSetup) -> str | None:
         """Return why the record is about other models or questions; None if about these."""
-        if set(self.models) != set(basis.models):
-            return f"it is about {', '.join(self.models)}, not {', '.join(basis.models)}"
-        others = [judge for judge, it in basis.prompts.items() if self.prompts.get(judge) != it]
+        if set(self.models) != set(setup.models):
+            return f"it is about {', '.join(self.models)}, not {', '.join(setup.models)}"
+        others = [judge for judge, it in setup.prompts.items() if self.prompts.get(judge) != it]
         if others:
             return f"the questions of {', '.join(others)} are others now"
         return None

@@ -48,20 +48,20 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
     """Count, and write the record or withdraw it; return what to print, and the exit code."""
     from datetime import UTC, datetime
 
-    from prjury.calibration.answers import basis_of, count_answers
+    from prjury.calibration.answers import count_answers, read_model_setup
     from prjury.calibration.clone import open_clone
     from prjury.calibration.record import Record
     from prjury.policy.schema import Config
 
-    bases = [basis for report in reports if (basis := basis_of(report))]
-    if not bases:
+    setups = [setup for report in reports if (setup := read_model_setup(report))]
+    if not setups:
         raise UsageError(
             "No model has answered in these reports",
             why="They were made without a key, or by another version",
             remedy="Name the JSON reports of reviews in which a model was asked",
         )
-    basis = bases[-1]
-    same = [report for report in reports if basis_of(report) in (basis, None)]
+    setup = setups[-1]
+    same = [report for report in reports if read_model_setup(report) in (setup, None)]
     clone = open_clone(repo, reports[-1].pull.base.sha)
     counts = count_answers(same, clone)
     words = str(counts)
@@ -72,7 +72,7 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
     place = repo / Config().calibration
     if not counts.missing or place.is_file():
         place.parent.mkdir(exist_ok=True)
-        place.write_text(str(Record.of(basis, counts, datetime.now(UTC).date())))
+        place.write_text(str(Record.of(setup, counts, datetime.now(UTC).date())))
         advice = "Commit it" if not counts.missing else "Commit it, so that the tier only advises"
         words += f"\n{place} is written. {advice}"
     return words, ExitCode.REJECTED if counts.missing else ExitCode.OPEN

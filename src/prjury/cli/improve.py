@@ -96,7 +96,7 @@ def improve(  # noqa: PLR0913 - the options of the command
         )
     options = _options_of(judge, option or ())
     environment = terminal.environment()
-    program = _agent(terminal, agent, timeout, env or (), home)
+    program = _make_agent(terminal, agent, timeout, env or (), home)
     try:
         with divert_output():
             seats = [named_judge(terminal, name, options[name], environment) for name in judge]
@@ -123,7 +123,7 @@ def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[s
     return {name: parse_options(each) for name, each in options.items()}
 
 
-def _agent(
+def _make_agent(
     terminal: Terminal, command: str, timeout: float, env: Sequence[str], home: Path | None
 ) -> CommandAgent:
     from prjury.agents.command import CommandAgent

@@ -157,7 +157,7 @@ class Directory(Struct, frozen=True):
     @property
     def pull(self) -> PullRequest:
         """The pull request that adds every file; lock files only serve to know versions."""
-        changes = (self._add(entry) for entry in self.entries)
+        changes = (self._make_file(entry) for entry in self.entries)
         return PullRequest(
             repo=self.root.name,
             base=Side(NOTHING, NOTHING),
@@ -167,7 +167,7 @@ class Directory(Struct, frozen=True):
             files=tuple(each for each in changes if each.kind not in _LEFT_OUT),
         )
 
-    def _add(self, entry: TreeEntry) -> WholeFile:
+    def _make_file(self, entry: TreeEntry) -> WholeFile:
         return WholeFile(
             path=entry.path,
             status=FileStatus.ADDED,

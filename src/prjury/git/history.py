@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from prjury.errors import SourceError
 from prjury.git.command import TIMEOUT, Git
-from prjury.snapshot.merge_style import StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit
 from prjury.snapshot.model import Side, visible
 
 #: So many commits are asked about by name on one command line.
@@ -18,7 +18,7 @@ MOST_NAMED = 200
 class LogEntries(Struct, frozen=True):
     """A commit of the log, its tree, and a mark that the other side has its change already."""
 
-    commit: StyleCommit
+    commit: HistoryCommit
     tree: str
     applied: bool = False
 
@@ -32,7 +32,7 @@ def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
             names, _, subject = record.partition("\n")
             sha, tree, *parents = names[1:].split()
             yield LogEntries(
-                StyleCommit(sha, tuple(parents), subject), tree, applied=names[0] == "="
+                HistoryCommit(sha, tuple(parents), subject), tree, applied=names[0] == "="
             )
 
 

@@ -17,7 +17,7 @@ from prjury.git.conflicts import (
     find_conflicts,
 )
 from prjury.git.history import MOST_NAMED, LogEntries, log
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import MergeTrial, visible
 from prjury.snapshot.threeway import BASE_AND_HEAD, SideNames
 
@@ -116,12 +116,12 @@ _NAMES = SideNames("the base", "the commit")
 _PICK = SideNames("the branch", "the commit")
 
 
-def recent_commits(git: Git, tip: str, count: int) -> list[StyleCommit]:
+def recent_commits(git: Git, tip: str, count: int) -> list[HistoryCommit]:
     """List the newest commits along first parents, newest first; fewer where history ends."""
     return [entry.commit for entry in log(git, "--first-parent", f"--max-count={count}", tip)]
 
 
-def find_landing(git: Git, head: str, base: str) -> StyleCommit | None:
+def find_landing(git: Git, head: str, base: str) -> HistoryCommit | None:
     """Find the commit along the base's first parents by which the head came in.
 
     None where the head is not in the base, or is its first commit.
@@ -135,7 +135,7 @@ def find_landing(git: Git, head: str, base: str) -> StyleCommit | None:
 
 def find_squash(
     git: Git, head: str, since: str, until: str, paths: Sequence[str]
-) -> StyleCommit | None:
+) -> HistoryCommit | None:
     """Find the commit along a branch's first parents that brought all of a head as one commit.
 
     The head, merged onto what stood before it, has to come to the very tree.

@@ -18,7 +18,7 @@ from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.git.uncommitted import REFS, Uncommitted, commit_uncommitted
-from prjury.snapshot.merge_style import StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit
 from prjury.snapshot.model import PullRequest, Side, visible
 
 _NAMED_AT_MOST = 5
@@ -165,7 +165,7 @@ def _take_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest 
     return take_snapshot(store, before, Side(head.ref, unit.sha), notes=(*sides.notes, note))
 
 
-def _count_commits(store: Store, unit: StyleCommit, landed: Landed) -> int | None:
+def _count_commits(store: Store, unit: HistoryCommit, landed: Landed) -> int | None:
     """Count the commits of the base's first parents by which a change came in; None if undecidable.
 
     A merge commit is one. For the others contents decide, as subjects are written by hand: the pull

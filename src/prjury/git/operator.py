@@ -172,7 +172,7 @@ class OperatorRepository(Struct, frozen=True):
             sha = self._resolve_any(ref)
         if sha:
             return Side(ref, sha)
-        self._refuse_damaged(ref)
+        self._refuse_damaged_ref(ref)
         raise SourceError(
             f"there is no branch, ref or commit '{visible(ref)}' in {self.name}",
             why="It may not have been fetched, or is spelled differently",
@@ -181,7 +181,7 @@ class OperatorRepository(Struct, frozen=True):
             reason="no_such_ref",
         )
 
-    def _refuse_damaged(self, ref: str) -> None:
+    def _refuse_damaged_ref(self, ref: str) -> None:
         """Tell a name that leads nowhere from one that is not there."""
         for spelling in _list_spellings(ref):
             output, code, stderr = self.git.try_run("rev-parse", "--verify", spelling, "--")
@@ -224,7 +224,7 @@ class OperatorRepository(Struct, frozen=True):
         sha = self._resolve_ref("HEAD")
         ref = self._follow("HEAD")
         if not sha:
-            self._refuse_damaged(ref or "HEAD")
+            self._refuse_damaged_ref(ref or "HEAD")
             raise SourceError(
                 f"nothing is committed yet on the current branch of {self.name}",
                 remedy="Commit something first, or name both sides with --base REF --head REF",

@@ -20,7 +20,7 @@ from prjury.git.store import Store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.kinds import SUBMODULE_MODE
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import LineSpan, MergeTrial, PullRequest, Side
 from prjury.snapshot.picked import Author, PickedFile
 from prjury.snapshot.threeway import SideNames
@@ -128,7 +128,7 @@ class Releases:
 
     def units(
         self, since: str, until: str, paths: Sequence[str], most: int
-    ) -> Sequence[StyleCommit]:
+    ) -> Sequence[HistoryCommit]:
         """List what was brought to a branch and touches one of the paths, newest first."""
         args = (*_BY_FIRST_PARENT, f"--max-count={most}", f"{since}..{until}")
         entries = log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
@@ -143,7 +143,7 @@ class Releases:
         output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
         return _read_blame(output) if code == 0 else set()
 
-    def bringing(self, word: str, path: str, since: str, until: str) -> StyleCommit | None:
+    def bringing(self, word: str, path: str, since: str, until: str) -> HistoryCommit | None:
         """Return the first unit since then that brought a word to a file."""
         args = (*_BY_FIRST_PARENT, f"-S{word}", f"{since}..{until}")
         entries = list(log(self.git, *args, "--", path, timeout=_PATIENCE))

@@ -36,7 +36,7 @@ from prjury.ports.types import TreeEntry, WordPlaces
 from prjury.scratch import scratch
 from prjury.snapshot.diff import FilePatch, read_patches
 from prjury.snapshot.kinds import SUBMODULE_MODE
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 
 #: Nobody waits longer than so many seconds for one tree.
 SECONDS = 3.0
@@ -182,7 +182,7 @@ class Store:
             return ""
         return output.decode("utf-8", "replace").strip() if code == 0 else ""
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         """List the newest commits along first parents; fewer where history ends."""
         return recent_commits(self.git, tip, count)
 

@@ -78,7 +78,7 @@ class Chain(Struct, frozen=True):
                 if not _is_beside(coordinate, requests):
                     declared = _resolve_coordinate(coordinate, properties, link)
                     yield declared
-                    yield from _list_published(declared)
+                    yield from _list_managed(declared)
 
     def _properties(self) -> dict[str, str]:
         merged: dict[str, str] = {}
@@ -91,10 +91,10 @@ class Chain(Struct, frozen=True):
         return merged
 
 
-def _list_published(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
+def _list_managed(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
     if declared.role not in {Role.PARENT, Role.BOM}:
         return
-    for name, version in find_published(str(declared), declared.version).items():
+    for name, version in find_managed(str(declared), declared.version).items():
         group, _, artifact = name.partition(":")
         role, level = Role.MANAGED, declared.level + RANKS
         yield replace(
@@ -192,7 +192,7 @@ def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | Non
     other = shelf.get(place) if place else None
     if isinstance(other, ManifestError) or (other and _is(other, parent)):
         return place, None
-    if parent.group in _KNOWN_PARENTS or find_published(str(parent), parent.version):
+    if parent.group in _KNOWN_PARENTS or find_managed(str(parent), parent.version):
         return None, None
     where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
     return None, where
@@ -239,7 +239,7 @@ def _table() -> _Table:
     return table
 
 
-def find_published(name: str, version: str | None) -> Mapping[str, str]:
+def find_managed(name: str, version: str | None) -> Mapping[str, str]:
     """Return what a parent or BOM manages: in its minor line, or the last one known before."""
     minor = _line_of(version or "")
     lines = {_line_of(line): versions for line, versions in _table().get(name, {}).items()}

@@ -271,7 +271,7 @@ async def _request(
             model,
             [ModelRequest(parts=[UserPromptPart(prompt.user)])],
             model_settings=_make_settings(model, choice),
-            model_request_parameters=_parameters(model, prompt, mode),
+            model_request_parameters=_make_parameters(model, prompt, mode),
         )
 
 
@@ -292,7 +292,7 @@ def _make_settings(model: Model, choice: ModelChoice) -> ModelSettings:
     return cast("ModelSettings", settings)
 
 
-def _parameters(model: Model, prompt: Prompt, mode: Mode) -> ModelRequestParameters:
+def _make_parameters(model: Model, prompt: Prompt, mode: Mode) -> ModelRequestParameters:
     binding = mode == "schema" and model.profile.get("supports_json_schema_output", False)
     # What is the same in every run comes first, so that providers need not read it again.
     instructions = [InstructionPart(prompt.system)] if prompt.system else []

@@ -25,7 +25,7 @@ from prjury.ports.types import (
 from prjury.report.model import Report
 from prjury.report.redact import Redact
 from prjury.report.sanitise import BY_SHAPE
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 
 if TYPE_CHECKING:
     from prjury.jury.library.agent import AgentClient
@@ -46,7 +46,7 @@ class Repository(Protocol):
     def nearest_tag(self, commit: str) -> str:
         """The name of the nearest tag in a commit's history; empty where none is known."""
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         """The newest commits of a branch along first parents; fewer where its history ends."""
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:

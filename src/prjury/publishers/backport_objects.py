@@ -20,7 +20,7 @@ from prjury.snapshot.picked import Author, Pick, PickedCommit, PickedFile
 _TRAILER = re.compile(r"[A-Za-z0-9-]+: |\(cherry picked from commit ")
 
 
-def with_origins(message: str, origins: Sequence[str]) -> str:
+def add_origins(message: str, origins: Sequence[str]) -> str:
     """Return the message with a line for each origin, as `git cherry-pick -x` writes it."""
     lines = "\n".join(line.rstrip() for line in message.split("\n"))
     text = re.sub(r"\n{3,}", "\n\n", lines.strip("\n"))
@@ -44,7 +44,7 @@ def store_commit(pick: Pick, room: RepoClient) -> str:
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
         _store_tree(tree, commit, room)
-        message = with_origins(commit.message, commit.origins)
+        message = add_origins(commit.message, commit.origins)
         parent = _add_commit(room, message, commit.tree, parent, commit.author)
         tree = commit.tree
     return parent

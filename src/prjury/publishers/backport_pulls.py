@@ -202,7 +202,7 @@ class BackportPulls:
         content = {
             "head": head_of(pick),
             "base": pick.branch,
-            "title": title_of(pick, self.redact),
+            "title": make_title(pick, self.redact),
             "body": body_of(pick, tip, self.redact),
             "draft": is_draft,
         }
@@ -280,7 +280,7 @@ def head_of(pick: Pick) -> str:
     return f"{HEADS}{pick.number}-to-{pick.branch}"
 
 
-def title_of(pick: Pick, redact: Redact) -> str:
+def make_title(pick: Pick, redact: Redact) -> str:
     """Return the pull request's title: the branch, and the title of the change."""
     return join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, redact)
 

@@ -349,21 +349,21 @@ class SeatFacts(Facts, frozen=True):
     flipped: bool | None = None
 
 
-class AnswerBasis(Facts, frozen=True):
+class ModelSetup(Facts, frozen=True):
     """Models that are asked, and by judge a digest of its instructions, criteria and ways."""
 
     models: tuple[str, ...]
     prompts: dict[str, str]
 
 
-class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel"}):
+class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "setup": "basis"}):
     """What a judge that asks models says of them."""
 
     models: tuple[str, ...] = ()
     #: The seats of a panel; none where one seat alone was asked.
     seats: tuple[SeatFacts, ...] = ()
     confirmed: int = 0
-    basis: AnswerBasis | None = None
+    setup: ModelSetup | None = None
     cost: Cost = field(name="usage", default=NO_COST)
 
     @classmethod

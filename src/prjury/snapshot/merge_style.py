@@ -33,7 +33,7 @@ class Way(StrEnum):
     SQUASH = "squash"
 
 
-class StyleCommit(Struct, frozen=True):
+class HistoryCommit(Struct, frozen=True):
     """A commit, as far as its place in history goes."""
 
     sha: str
@@ -53,7 +53,7 @@ class Habit(Struct, frozen=True):
     reason: str
 
 
-def find_habit(recent: Sequence[StyleCommit]) -> Habit:
+def find_habit(recent: Sequence[HistoryCommit]) -> Habit:
     """The way that the newest commits of a branch show, read along first parents.
 
     Merges or numbers of pull requests, whichever are more; a line without either is rebased.
@@ -92,7 +92,7 @@ class RebaseTrial(Struct, frozen=True):
     picked: int = 0
     emptied: int = 0
     applied: int = 0
-    stopped_at: StyleCommit | None = None
+    stopped_at: HistoryCommit | None = None
     conflicts: tuple[Conflict, ...] = ()
     made: tuple[str, ...] = ()
     rest: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ from prjury.errors import SourceError
 from prjury.git.merge import MOST_COMMITS, try_rebase
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 
 TEXT = "".join(f"line {number}\n" for number in range(1, 31))
 
@@ -61,7 +61,7 @@ def test_the_first_commit_that_conflicts_is_named(history: History) -> None:
     found = trial(history)
     assert not found.clean
     assert (found.total, found.picked) == (3, 1)
-    assert found.stopped_at == StyleCommit(second, (parent,), "Break \x1b[31mit")
+    assert found.stopped_at == HistoryCommit(second, (parent,), "Break \x1b[31mit")
     (conflict,) = found.conflicts
     assert (conflict.path, conflict.lines) == ("f", (3, 3))
     assert snapshot(history).merge.clean
@@ -214,6 +214,6 @@ def test_missing_objects_are_told_and_not_taken_for_conflicts(
 # What is read of the base's history
 
 
-def recent(history: History, count: int, tip: str = "main") -> list[StyleCommit]:
+def recent(history: History, count: int, tip: str = "main") -> list[HistoryCommit]:
     with open_store(open_repository(history.path)) as store:
         return list(store.recent(history.sha(tip), count))

@@ -19,11 +19,11 @@ from prjury.calibration.record import (
     keeps_promise,
     read_record,
 )
-from prjury.report.judge_facts import AnswerBasis
+from prjury.report.judge_facts import ModelSetup
 
 TODAY = date(2026, 11, 28)
-BASIS = AnswerBasis(("openai:a",), {"quality": "1" * 64})
-RECORD = Record.of(BASIS, Counts(mended=22), TODAY)
+SETUP = ModelSetup(("openai:a",), {"quality": "1" * 64})
+RECORD = Record.of(SETUP, Counts(mended=22), TODAY)
 
 
 @pytest.mark.parametrize(("wrong", "fewest"), [(0, 22), (1, 38), (2, 52)])
@@ -53,7 +53,7 @@ def test_the_line_says_how_many_are_missing() -> None:
 def test_a_record_is_read_as_it_was_written() -> None:
     assert read_record(str(RECORD), "record.yml") == RECORD
     assert RECORD.find_flaw(TODAY) is None
-    assert RECORD.find_misfit(BASIS) is None
+    assert RECORD.find_misfit(SETUP) is None
 
 
 @pytest.mark.parametrize(
@@ -79,21 +79,21 @@ def test_a_record_counts_for_180_days(days: int, counts: bool) -> None:
 
 
 def test_answers_that_no_longer_keep_the_promise_are_named() -> None:
-    flaw = Record.of(BASIS, Counts(mended=22, dismissed=1), TODAY).find_flaw(TODAY)
+    flaw = Record.of(SETUP, Counts(mended=22, dismissed=1), TODAY).find_flaw(TODAY)
     assert flaw == "22 right and 1 wrong answers no longer keep the promise; 15 more do"
 
 
 @pytest.mark.parametrize(
-    "basis",
+    "setup",
     [
-        AnswerBasis(("openai:b",), BASIS.prompts),
-        AnswerBasis(("openai:a", "openai:b"), BASIS.prompts),
-        AnswerBasis(BASIS.models, {"quality": "2" * 64}),
-        AnswerBasis(BASIS.models, {**BASIS.prompts, "mine": "1" * 64}),
+        ModelSetup(("openai:b",), SETUP.prompts),
+        ModelSetup(("openai:a", "openai:b"), SETUP.prompts),
+        ModelSetup(SETUP.models, {"quality": "2" * 64}),
+        ModelSetup(SETUP.models, {**SETUP.prompts, "mine": "1" * 64}),
     ],
 )
-def test_other_models_or_questions_have_earned_nothing(basis: AnswerBasis) -> None:
-    assert RECORD.find_misfit(basis)
+def test_other_models_or_questions_have_earned_nothing(setup: ModelSetup) -> None:
+    assert RECORD.find_misfit(setup)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "mended: 22\n", "models: &a [x]\nprompts: *a\n", "\0"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.lineage import find_published, maven_chain
+from prjury.manifests.lineage import find_managed, maven_chain
 from prjury.manifests.maven import read_pom
 
 BOOT = "org.springframework.boot:spring-boot"
@@ -37,7 +37,7 @@ IMPORT = (
 def test_a_version_stands_for_its_minor_line_or_the_last_before(
     name: str, version: str | None, boot: str | None
 ) -> None:
-    managed = find_published(name, version).get(BOOT, "")
+    managed = find_managed(name, version).get(BOOT, "")
     assert managed.startswith(f"{boot}." if boot else managed)
     assert bool(managed) is (boot is not None)
 

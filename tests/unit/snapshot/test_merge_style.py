@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way, find_habit
+from prjury.snapshot.merge_style import Habit, HistoryCommit, RebaseTrial, Way, find_habit
 
 
-def plain(subject: str = "Fix it") -> StyleCommit:
-    return StyleCommit("a" * 40, ("b" * 40,), subject)
+def plain(subject: str = "Fix it") -> HistoryCommit:
+    return HistoryCommit("a" * 40, ("b" * 40,), subject)
 
 
-def merge(subject: str = "Merge pull request #7 from x/y") -> StyleCommit:
-    return StyleCommit("a" * 40, ("b" * 40, "c" * 40), subject)
+def merge(subject: str = "Merge pull request #7 from x/y") -> HistoryCommit:
+    return HistoryCommit("a" * 40, ("b" * 40, "c" * 40), subject)
 
 
 def told(count: int, merges: int, numbered: int) -> str:
@@ -49,7 +49,7 @@ def few(count: str) -> str:
         ),
     ],
 )
-def test_habits(commits: list[StyleCommit], expected: Habit) -> None:
+def test_habits(commits: list[HistoryCommit], expected: Habit) -> None:
     assert find_habit(commits) == expected
     assert find_habit(commits[::-1]) == expected
 
@@ -100,7 +100,7 @@ def test_other_numbers(subject: str) -> None:
 
 
 @given(st.lists(st.sampled_from([plain(), plain("a (#1)"), merge(), merge("Merge branch '1.x'")])))
-def test_the_order_does_not_matter(commits: list[StyleCommit]) -> None:
+def test_the_order_does_not_matter(commits: list[HistoryCommit]) -> None:
     assert find_habit(commits) == find_habit(sorted(commits, key=lambda commit: commit.subject))
 
 

@@ -13,7 +13,7 @@ from prjury.app.earning import read_base_record
 from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import ReadingAlong, StageEvidence
-from prjury.app.stages.replay import defer_models, records_of
+from prjury.app.stages.replay import defer_models, make_records
 from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
@@ -70,14 +70,14 @@ def collect(
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
         casting = defer_models(replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
-        context = change.look_around(change.start_clock(), environment.environ)
+        context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         branches = change.branch_judges(ports)
         return StageEvidence(
             pull=change.pull,
             policy=change.policy,
-            records=records_of(seating, verdict),
+            records=make_records(seating, verdict),
             files=reading.seen,
             version=program_version(),
             unwanted=change.unwanted,

@@ -13,7 +13,7 @@ from prjury.app.composition import model_panel
 from prjury.app.registry import seat
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages.evidence import Opinions, StageEvidence, TakenAlong
-from prjury.app.stages.replay import records_of, replay_records
+from prjury.app.stages.replay import make_records, replay_records
 from prjury.models.memory import memory_at
 from prjury.ports import NoModels, Panel, Ports
 
@@ -51,7 +51,7 @@ def ask_needed_models(
     waited = {place for place, record in evidence.records.items() if record.waits}
     return Opinions(
         evidence_digest,
-        {at: record for at, record in records_of(seating, verdict).items() if at in waited},
+        {at: record for at, record in make_records(seating, verdict).items() if at in waited},
         steps.cost_of(verdict, panel.spent, opinion),
         opinion,
         round((time.monotonic() - started) * 1000),

@@ -17,7 +17,7 @@ from prjury.policy.load import Policy
 from prjury.ports import Repository
 from prjury.ports.types import LinkedIssue, TreeEntry
 from prjury.report.model import Backport, Cost, Count
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import PullRequest
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _FilesAlone(Struct, frozen=True):
         """None: tags are not taken along."""
         return ""
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:  # noqa: ARG002 - as above
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:  # noqa: ARG002 - as above
         """Refuse."""
         raise self._absent()
 

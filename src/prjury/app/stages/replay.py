@@ -103,7 +103,7 @@ def reuse_votes(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
     return cast
 
 
-def records_of(seating: Seating, verdict: Verdict) -> Records:
+def make_records(seating: Seating, verdict: Verdict) -> Records:
     """The record of each place, with a judgment where it was reached."""
     records = {place: record_of(judge) for place, judge in seating.judges.items()}
     places = {id(judge): place for place, judge in seating.judges.items()}

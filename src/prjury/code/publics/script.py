@@ -53,10 +53,10 @@ class _Export(Struct, frozen=True):
 def read(root: Node) -> Publics:
     """The exported names of a text."""
     symbols = list(_find_script_members(root, "", 0))
-    return Publics(tuple(_select_exported(symbols, _exports(root))))
+    return Publics(tuple(_list_exported(symbols, _exports(root))))
 
 
-def _select_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator[Symbol]:
+def _list_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator[Symbol]:
     """The symbols, of which members belong to a type that is exported, and the lists' names."""
     offered = {symbol.name for symbol in symbols if symbol.offered and "." not in symbol.name}
     yield from (symbol for symbol in symbols if symbol.name.partition(".")[0] in offered)

@@ -9,16 +9,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import SourceError
-from prjury.judges.backport.checks.api import names_check
-from prjury.judges.backport.checks.asked_for import request_check
-from prjury.judges.backport.checks.dependencies import manifests_check, moves_check
-from prjury.judges.backport.checks.lines_and_files import overlap_check
-from prjury.judges.backport.checks.migrations import migrations_check
-from prjury.judges.backport.checks.not_there_yet import not_there_yet_check
+from prjury.judges.backport.checks.api import check_public_names
+from prjury.judges.backport.checks.asked_for import check_requests
+from prjury.judges.backport.checks.dependencies import check_manifests, check_moved_versions
+from prjury.judges.backport.checks.lines_and_files import check_lines_and_files
+from prjury.judges.backport.checks.migrations import check_migrations
+from prjury.judges.backport.checks.not_there_yet import check_not_there_yet
 from prjury.judges.backport.checks.picked import judge_pick, judge_versions
-from prjury.judges.backport.checks.picks_cleanly import picks_cleanly_check
-from prjury.judges.backport.checks.prerequisites import prerequisites_check
-from prjury.judges.backport.checks.symbols import symbols_check
+from prjury.judges.backport.checks.picks_cleanly import check_picks_cleanly
+from prjury.judges.backport.checks.prerequisites import check_prerequisites
+from prjury.judges.backport.checks.symbols import check_symbols
 from prjury.judges.backport.context import BranchContext
 from prjury.judges.backport.verdict import BranchFacts, is_open
 from prjury.jury.judgment import Check
@@ -43,7 +43,7 @@ def _check_prerequisites(seen: BranchContext) -> Check | None:
         raise SourceError("the history does not reach back to where the branches forked")
     if seen.prerequisites.unchecked:
         raise SourceError(seen.prerequisites.unchecked)
-    return prerequisites_check(seen.prerequisites)
+    return check_prerequisites(seen.prerequisites)
 
 
 def _check_versions(seen: BranchContext) -> Check | None:
@@ -77,18 +77,18 @@ CHECKS: tuple[BackportCheck, ...] = (
     BackportCheck("branch", _check_branch, "first"),
     BackportCheck(
         "not-there-yet",
-        lambda seen: not_there_yet_check(*seen.applied, seen.trial.empty, seen.tip.name),
+        lambda seen: check_not_there_yet(*seen.applied, seen.trial.empty, seen.tip.name),
         "first",
     ),
-    BackportCheck("asked-for", lambda seen: request_check(seen.change.requests, seen.requests)),
-    BackportCheck("picks-cleanly", lambda seen: picks_cleanly_check(seen.trial, seen.tip)),
+    BackportCheck("asked-for", lambda seen: check_requests(seen.change.requests, seen.requests)),
+    BackportCheck("picks-cleanly", lambda seen: check_picks_cleanly(seen.trial, seen.tip)),
     BackportCheck("prerequisites", _check_prerequisites, "deep"),
-    BackportCheck("lines-and-files", lambda seen: overlap_check(seen.overlap)),
-    BackportCheck("api", lambda seen: names_check(seen.interface)),
-    BackportCheck("migrations", lambda seen: migrations_check(seen.interface.migrations)),
-    BackportCheck("dependencies", lambda seen: moves_check(seen.bumps, seen.tip.name)),
-    BackportCheck("dependencies", lambda seen: manifests_check(seen.change.bumps, seen.bumps)),
-    BackportCheck("symbols", lambda seen: symbols_check(seen.missing, seen.tip.name), "deep"),
+    BackportCheck("lines-and-files", lambda seen: check_lines_and_files(seen.touched)),
+    BackportCheck("api", lambda seen: check_public_names(seen.interface)),
+    BackportCheck("migrations", lambda seen: check_migrations(seen.interface.migrations)),
+    BackportCheck("dependencies", lambda seen: check_moved_versions(seen.bumps, seen.tip.name)),
+    BackportCheck("dependencies", lambda seen: check_manifests(seen.change.bumps, seen.bumps)),
+    BackportCheck("symbols", lambda seen: check_symbols(seen.missing, seen.tip.name), "deep"),
     BackportCheck("versions", _check_versions, "deep"),
     BackportCheck("build", _check_build, "deep"),
 )

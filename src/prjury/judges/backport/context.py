@@ -29,7 +29,7 @@ from prjury.judges.backport.checks.dependencies import (
     find_bumps,
     moves_versions_alone,
 )
-from prjury.judges.backport.checks.lines_and_files import ADDED, LineOverlap, compare_lines
+from prjury.judges.backport.checks.lines_and_files import ADDED, TouchedOnBranch, find_touched
 from prjury.judges.backport.checks.not_there_yet import (
     AppliedCommits,
     Identity,
@@ -175,10 +175,10 @@ class BranchContext:
         return None
 
     @cached_property
-    def overlap(self) -> LineOverlap:
+    def touched(self) -> TouchedOnBranch:
         """Which touched files and lines the branch has."""
         base, tip, releases = self.pull.merge_base, self.tip.sha, self.tools.releases
-        return compare_lines(
+        return find_touched(
             self.pull,
             self.tools.repository,
             tip,
@@ -190,7 +190,7 @@ class BranchContext:
         """Return true if the branch has none of the files that the change builds on."""
         touched = any(file.status not in ADDED for file in self.pull.files)
         try:
-            return touched and not self.trial.merge.clean and not self.overlap.has
+            return touched and not self.trial.merge.clean and not self.touched.has
         except SourceError:
             return False
 
@@ -255,7 +255,7 @@ class BranchContext:
         if self.history.fork_point is None:
             return None
         try:
-            removed = self.overlap.share
+            removed = self.touched.share
         except SourceError:
             return None
         habits = habits_of(self.change.traits.words, self.history.earlier, self.others)

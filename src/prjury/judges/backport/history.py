@@ -15,7 +15,7 @@ from msgspec import Struct
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
 from prjury.judges.backport.origins import origins
-from prjury.judges.backport.titles import title_of, words_of
+from prjury.judges.backport.titles import normalise_title, tokenise_title
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
 
@@ -95,13 +95,13 @@ def earlier_changes(
         by_number = match is not None and int(match[1] or match[2]) in pulls
         by_title = len(title) >= _DISTINCT and title in titles
         reached = unit.sha[:_SHORT] in shas or by_number or by_title
-        changes.append(EarlierChange(words_of(title), reached))
+        changes.append(EarlierChange(tokenise_title(title), reached))
     return tuple(changes)
 
 
 def _title_of(message: str) -> str:
     subject, _, body = message.strip().partition("\n")
-    return title_of(subject, body)
+    return normalise_title(subject, body)
 
 
 def habits_of(

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from prjury.judges.backport.history import Habits, log_odds
-from prjury.judges.backport.titles import classes_of, title_of, words_of
+from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
 from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest
 
@@ -51,14 +51,14 @@ class ChangeTraits(Struct, frozen=True):
 
 def traits_of(pull: PullRequest) -> ChangeTraits:
     """Return the traits of a pull request."""
-    title = title_of(pull.title, pull.body)
-    classes = classes_of(title)
+    title = normalise_title(pull.title, pull.body)
+    classes = classify_title(title)
     fix = not classes.isdisjoint({"fix", "security"})
     typed = _TYPED_FIX.match(title)
-    others = classes_of(typed[1] or "") | (classes & {"dependency"}) if typed else classes
+    others = classify_title(typed[1] or "") | (classes & {"dependency"}) if typed else classes
     labels = any(_FIX_LABEL.fullmatch(label.strip()) for label in pull.labels)
     return ChangeTraits(
-        words=words_of(title),
+        words=tokenise_title(title),
         fix=fix,
         recorded=labels or any(map(_records_a_fix, pull.files)),
         plain=fix and others.isdisjoint(_ASIDE) and not is_docs_only(pull),

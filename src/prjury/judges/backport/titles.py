@@ -42,7 +42,7 @@ _CLASSES = {
 _PATTERNS = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in _CLASSES.items()}
 
 
-def title_of(title: str, body: str = "") -> str:
+def normalise_title(title: str, body: str = "") -> str:
     """Return the title without a number; of a merge the first line of its body, or its branch."""
     first = title.strip()[:_LONGEST]
     if _MERGE.match(first):
@@ -60,16 +60,16 @@ def _read_heading(body: str) -> str:
     return ""
 
 
-def classes_of(title: str) -> frozenset[str]:
-    """Return the classes of a title that `title_of` made."""
+def classify_title(title: str) -> frozenset[str]:
+    """Return the classes of a title that `normalise_title` made."""
     spaced = title.replace("_", " ").replace("/", " ")
     return frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(spaced))
 
 
 @lru_cache(_TITLES)
-def words_of(title: str) -> frozenset[str]:
+def tokenise_title(title: str) -> frozenset[str]:
     """Return the words of a title, ``word:`` before a colon, and ``<class>`` for its classes."""
-    words = {*_WORD.findall(title.lower()), *(f"<{name}>" for name in classes_of(title))}
+    words = {*_WORD.findall(title.lower()), *(f"<{name}>" for name in classify_title(title))}
     if prefix := _PREFIX.match(title):
         words.add(f"{prefix[1].lower()}:")
     return frozenset(words)

@@ -16,7 +16,7 @@ from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import LeftOut, MergeFacts
 from prjury.report.wording import join_words, pluralize
-from prjury.snapshot.merge_style import RECENT, Habit, RebaseTrial, StyleCommit, Way, find_habit
+from prjury.snapshot.merge_style import RECENT, Habit, HistoryCommit, RebaseTrial, Way, find_habit
 from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
@@ -151,7 +151,7 @@ def _judge_unfinished(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     return Judgment.abstained(words, trial.unfinished, checks=(check, *merge.checks))
 
 
-def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: StyleCommit) -> Judgment:
+def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: HistoryCommit) -> Judgment:
     sha, subject = commit.sha[:7], visible(commit.subject)
     if len(subject) > _LONGEST_SUBJECT:
         subject = f"{subject[:_LONGEST_SUBJECT]}…"

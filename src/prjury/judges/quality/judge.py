@@ -29,7 +29,7 @@ from prjury.jury.library.retry import JuryWithRetry
 from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.ports import Memory, NoMemory, Panel
-from prjury.report.judge_facts import AnswerBasis, LeftOut, ScopeFacts
+from prjury.report.judge_facts import LeftOut, ModelSetup, ScopeFacts
 
 #: Seconds for all calls of one judgment.
 ALL_CALLS = 600.0
@@ -102,7 +102,7 @@ class ModelBackedJudge(Generic[ContextT]):
         case, warnings = self.case(context)
         if isinstance(case, Judgment):
             return _add(case, warnings, about)
-        about["basis"] = self._basis(case.form).to_metadata()
+        about["basis"] = self._describe_model_setup(case.form).to_metadata()
         # A round that the budget does not allow as a whole would be paid for nothing.
         if refusal := self._forecast_case(case).refusal:
             return _add(_abstain_unread(case, refusal, "budget"), warnings, about)
@@ -136,14 +136,14 @@ class ModelBackedJudge(Generic[ContextT]):
             about |= {key: round_facts[key] for key in ("iterations", "retry")}
         return _add(judgment, warnings, about)
 
-    def _basis(self, form: Form) -> AnswerBasis:
+    def _describe_model_setup(self, form: Form) -> ModelSetup:
         """Return on what its answers depend: a record of their rightness holds for these."""
         panel = self.panel
         models = (*panel.models, *((panel.chair,) if panel.chair else ()))
         confirmation = confirming_instructions().digest if panel.confirm else None
         ways = [self.runs, panel.passes, panel.trigger, panel.rounds, confirmation]
         digest = digest_of([form.name, form.instructions.digest, dict(form.criteria), ways])
-        return AnswerBasis(tuple(sorted({model.name for model in models})), {self.name: digest})
+        return ModelSetup(tuple(sorted({model.name for model in models})), {self.name: digest})
 
     def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
         """Return what the seats are asked about, or why nobody is; and what the program noticed."""

@@ -195,13 +195,13 @@ def _split(section: Section, budget: int) -> Iterator[Section]:
         if passage.size <= room:
             passages.append(passage)
         else:
-            groups = _group(passage.rows, room - Passage(passage.section, ()).size)
+            groups = _group_parts(passage.rows, room - Passage(passage.section, ()).size)
             passages += [Passage(passage.section, rows) for rows in groups]
-    for some in _group(passages, room):
+    for some in _group_parts(passages, room):
         yield replace(section, passages=some)
 
 
-def _group(parts: Iterable[Part], room: int) -> Iterator[tuple[Part, ...]]:
+def _group_parts(parts: Iterable[Part], room: int) -> Iterator[tuple[Part, ...]]:
     """Iterate over the parts in order, as many together as fit, and at least one."""
     group: list[Part] = []
     size = 0

@@ -42,7 +42,7 @@ from prjury.rulepacks.load import load_own_packs
 from prjury.scratch import replace_file
 from prjury.snapshot.model import FileChange, Hunk, PullRequest, visible
 
-_Ask: TypeAlias = Callable[[JudgmentContext], Judgment]
+_Asker: TypeAlias = Callable[[JudgmentContext], Judgment]
 #: Seconds for the rules in a whole tree.
 _SECONDS = 2700.0
 
@@ -64,15 +64,15 @@ def make(
     for key in options.keys() & {"runs", "threshold"}:
         asking[key] = options.pop(key)
     if name == testing.NAME:
-        ask = _ask_of_lines(testing.make, QuestionOptions(**asking), ports)
+        ask = _make_lines_asker(testing.make, QuestionOptions(**asking), ports)
     elif name == quality.NAME:
         choices = read_options({**asking, **options}, QualityOptions)
         find_criteria(choices)  # an unknown criterion is refused before anything is read
-        ask = _ask_of_lines(quality.make, choices, ports)
+        ask = _make_lines_asker(quality.make, choices, ports)
     elif name == CORRECTNESS:
-        ask = _ask_of_work(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
+        ask = _make_work_asker(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
     else:
-        ask = _ask_of_answer(name, ports, asking, **options)
+        ask = _make_answer_asker(name, ports, asking, **options)
     return _make_judge(name, ask)
 
 
@@ -130,20 +130,18 @@ def _write_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judg
 
 
 def _show_change(context: JudgmentContext, pull: PullRequest, seconds: float) -> PullRequestContext:
-    deadline = Deadline.after(seconds)
-    return PullRequestContext(
-        context.goal, workspace=context.workspace, pull=pull, deadline=deadline
-    )
+    place, deadline = context.workspace, Deadline.after(seconds)
+    return PullRequestContext(context.goal, workspace=place, pull=pull, deadline=deadline)
 
 
 def _make_judge(
-    name: str, ask: _Ask, kind: JudgeType = JudgeType.LLM_POWERED
+    name: str, ask: _Asker, kind: JudgeType = JudgeType.LLM_POWERED
 ) -> FunctionJudge[JudgmentContext]:
     about = f"judges the lines or the work of a directory: {name}"
     return FunctionJudge(lambda context: judge_or_error(lambda: ask(context)), name, about, kind)
 
 
-def _ask_of_work(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Ask:
+def _make_work_asker(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Asker:
     inquiry = correctness(all_files, ports.redact, options.threshold)
 
     def ask(context: JudgmentContext) -> Judgment:
@@ -154,14 +152,15 @@ def _ask_of_work(ports: Ports, options: QuestionOptions, output: str | None = No
     return ask
 
 
-def _ask_of_answer(
+def _make_answer_asker(
     name: str,
     ports: Ports,
     asking: Mapping[str, Any],
     context: list[str],
     answer: str | None = None,
     question: str | None = None,
-) -> _Ask:
+) -> _Asker:
+    """Make what asks about an answer; ``answer`` and ``context`` are paths in the workspace."""
     runs = QuestionOptions(**asking).runs
 
     def ask(work: JudgmentContext) -> Judgment:
@@ -177,11 +176,11 @@ def _ask_of_answer(
     return ask
 
 
-def _ask_of_lines(
+def _make_lines_asker(
     make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
     ports: Ports,
-) -> _Ask:
+) -> _Asker:
     """Ask a judge of pull requests; instructions that the directory itself holds are not heard."""
 
     def ask(context: JudgmentContext) -> Judgment:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.judges.backport.history import EarlierChange, earlier_changes, habits_of
-from prjury.judges.backport.titles import words_of
+from prjury.judges.backport.titles import tokenise_title
 from prjury.ports.types import CommitMessage
 
 SHA = "1234567890" * 4
@@ -35,11 +35,11 @@ def test_a_change_has_reached_a_branch_that_says_so(unit: str, branch: str, reac
 def test_words_are_those_of_the_title_that_a_merge_was_given() -> None:
     text = "Merge pull request #7 from me/x\n\nBUG: Fix the reader"
     (found,) = earlier_changes([CommitMessage(SHA, 0, text)], [])
-    assert found.words == words_of("BUG: Fix the reader")
+    assert found.words == tokenise_title("BUG: Fix the reader")
 
 
 def past(title: str, reached: bool) -> EarlierChange:
-    return EarlierChange(words_of(title), reached)
+    return EarlierChange(tokenise_title(title), reached)
 
 
 TITLES = st.sampled_from(["fix reader", "add writer", "doc: fix it", "", "tidy"])
@@ -50,10 +50,10 @@ PASTS = st.lists(st.builds(past, TITLES, st.booleans()), max_size=30)
 def test_habits_are_finite_whatever_happened(
     title: str, own: list[EarlierChange], others: list[list[EarlierChange]]
 ) -> None:
-    found = habits_of(words_of(title), own, others)
+    found = habits_of(tokenise_title(title), own, others)
     assert 0.0 < found.lately < 1.0
-    assert abs(found.lift) <= 1.5 * len(words_of(title))
-    assert found == habits_of(words_of(title), own, others)
+    assert abs(found.lift) <= 1.5 * len(tokenise_title(title))
+    assert found == habits_of(tokenise_title(title), own, others)
 
 
 @given(PASTS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.titles import classes_of, title_of, words_of
+from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from prjury.judges.backport.titles import classes_of, title_of, words_of
     ],
 )
 def test_the_title_is_what_a_person_wrote(title: str, body: str, expected: str) -> None:
-    assert title_of(title, body) == expected
+    assert normalise_title(title, body) == expected
 
 
 @pytest.mark.parametrize(
@@ -47,15 +47,15 @@ def test_the_title_is_what_a_person_wrote(title: str, body: str, expected: str) 
     ],
 )
 def test_a_title_says_what_its_change_is(title: str, expected: set[str]) -> None:
-    assert classes_of(title) == expected
+    assert classify_title(title) == expected
 
 
 def test_words_carry_their_classes_and_what_stands_before_the_colon() -> None:
-    assert words_of("BUG: Fix the reader") == {"bug", "bug:", "fix", "the", "reader", "<fix>"}
+    assert tokenise_title("BUG: Fix the reader") == {"bug", "bug:", "fix", "the", "reader", "<fix>"}
 
 
 @given(st.text(), st.text())
 def test_no_title_is_too_odd(title: str, body: str) -> None:
-    text = title_of(title, body)
-    assert classes_of(text) >= set()
-    assert words_of(text) == words_of(text)
+    text = normalise_title(title, body)
+    assert classify_title(text) >= set()
+    assert tokenise_title(text) == tokenise_title(text)

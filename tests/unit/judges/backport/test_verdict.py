@@ -14,7 +14,7 @@ from prjury.judges.backport.score import ChangeTraits, Score
 from prjury.judges.backport.verdict import BranchFacts, decide, needs_opinion, with_opinion
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
-from prjury.snapshot.merge_style import RebaseTrial, StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import Conflict, ConflictType, MergeTrial, PullRequest, Side
 
 TIP = BranchTip("1.x", "e" * 40, 0, "9" * 40)
@@ -33,7 +33,7 @@ HARD = Conflict("a.py", ConflictType.CONTENT, mechanical=False, reason="the same
 EASY = replace(HARD, mechanical=True, reason="imports only")
 CONFLICT = CherryPickTrial(MergeTrial(None, (HARD,)))
 FIRST = Prerequisites(
-    (StyleCommit("1" * 40, ("0" * 40,), "Before"),), CherryPickTrial(MergeTrial("8" * 40))
+    (HistoryCommit("1" * 40, ("0" * 40,), "Before"),), CherryPickTrial(MergeTrial("8" * 40))
 )
 
 

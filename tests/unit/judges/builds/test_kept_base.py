@@ -19,7 +19,7 @@ from prjury.judges.builds.run import BothSides, BuildSide
 from prjury.judges.builds.workplace import Builder
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.snapshot.merge_style import StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit
 
 PLAN = BuildPlan("tool", (BuildStep("test", ("tool",), all_ran=1),))
 FAILED = '<failure message="no"/>'
@@ -42,9 +42,9 @@ class Branch(TreeRepository):
 
     commits: tuple[str, ...] = ()
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         after = self.commits[self.commits.index(tip) :]
-        return [StyleCommit(name, (), name) for name in after[:count]]
+        return [HistoryCommit(name, (), name) for name in after[:count]]
 
 
 def says(exit_code: int, *cases: str) -> Scripted:

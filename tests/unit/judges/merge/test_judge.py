@@ -18,7 +18,7 @@ from prjury.jury.judgment import Judgment, Location, Status
 from prjury.policy.load import read_options
 from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports, SilentProgress
-from prjury.snapshot.merge_style import Habit, RebaseTrial, StyleCommit, Way
+from prjury.snapshot.merge_style import Habit, HistoryCommit, RebaseTrial, Way
 from prjury.snapshot.model import (
     Conflict,
     ConflictRegion,
@@ -35,7 +35,7 @@ PULL = PullRequest(
 MERGING = Habit(Way.MERGE, "as usual")
 REBASING = Habit(Way.REBASE, "as told")
 REGION = ConflictRegion(head=LineSpan(3, 7), onto=LineSpan(3, 0))
-SECOND = StyleCommit("e" * 40, ("f" * 40,), "Add it")
+SECOND = HistoryCommit("e" * 40, ("f" * 40,), "Add it")
 
 
 def conflicts(*mechanical: bool) -> tuple[Conflict, ...]:
@@ -229,11 +229,11 @@ def test_a_merge_that_conflicts_is_known_without_the_rebase() -> None:
 class Landing(FakeRepository):
     """A repository with a history and the outcome of a rebase."""
 
-    history: Sequence[StyleCommit] = ()
+    history: Sequence[HistoryCommit] = ()
     trial: RebaseTrial | None = None
     asked: list[tuple[str, ...]] = field(default_factory=list)
 
-    def recent(self, tip: str, count: int) -> Sequence[StyleCommit]:
+    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         self.asked.append(("recent", tip, str(count)))
         return self.history
 

@@ -98,7 +98,7 @@ def interface_of(
 ) -> Interface:
     """Compare the public names of the changed files before and after."""
     files = [file for file in pull.files if not (file.unread or "").startswith(BEYOND_LIMIT)]
-    sides = [side for file in files for side in _sides(file)]
+    sides = [side for file in files for side in _list_sides(file)]
     blobs = sorted({side.blob for side in sides})
     contents = repository.read(blobs) if blobs else {}
     refused: dict[str, str] = {}
@@ -162,7 +162,7 @@ def home_of(path: str, language: Language, package: str | None) -> str:
     return root[1] if root else str(place.parent)
 
 
-def _sides(file: FileChange) -> Iterator[_Side]:
+def _list_sides(file: FileChange) -> Iterator[_Side]:
     before = None if file.status is FileStatus.COPIED else file.old_blob
     old_path = file.old_path or file.path
     states = ((old_path, before, file.old_mode), (file.path, file.new_blob, file.new_mode))
@@ -204,7 +204,7 @@ def _text_of(side: _Side, publics: Publics) -> SourceText:
     return SourceText(side.path, home, _FAMILIES.get(name, name), publics)
 
 
-def names_check(interface: Interface) -> Check:
+def check_public_names(interface: Interface) -> Check:
     """Return the check ``api`` for what a change does to public names."""
     words, unchecked = ", ".join(_list_words(interface)), _list_unchecked(interface.unchecked)
     if not words:

@@ -108,7 +108,7 @@ def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bo
     )
 
 
-def request_check(sources: RequestSources, requests: FoundRequests) -> Check:
+def check_requests(sources: RequestSources, requests: FoundRequests) -> Check:
     """Return the check ``asked-for``, which fails on a refusal only."""
     refused, quotes = requests.answer == "no", list(requests.by)
     what = "refused for this branch" if refused else "asked for"

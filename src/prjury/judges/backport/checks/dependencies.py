@@ -175,7 +175,7 @@ def moves_versions_alone(bumps: Bumps, files: Sequence[FileChange]) -> bool:
     return bool(manifests)
 
 
-def manifests_check(bumps: Bumps, on_branch: Sequence[BumpOnBranch]) -> Check | None:
+def check_manifests(bumps: Bumps, on_branch: Sequence[BumpOnBranch]) -> Check | None:
     """Return the check ``dependencies`` for what could not be read."""
     unread = [*bumps.unread, *(each.bump.path for each in on_branch if not each.readable)]
     if unread:
@@ -185,7 +185,7 @@ def manifests_check(bumps: Bumps, on_branch: Sequence[BumpOnBranch]) -> Check | 
     return None
 
 
-def moves_check(on_branch: Sequence[BumpOnBranch], branch: str) -> Check | None:
+def check_moved_versions(on_branch: Sequence[BumpOnBranch], branch: str) -> Check | None:
     """Return the check ``dependencies`` for moved versions; tools count one degree less."""
     if not on_branch:
         return None

@@ -19,7 +19,7 @@ _LONGEST_LINE = 120
 ADDED = frozenset({FileStatus.ADDED, FileStatus.COPIED})
 
 
-class LineOverlap(Struct, frozen=True):
+class TouchedOnBranch(Struct, frozen=True):
     """Which touched files, by their old paths, and removed lines a branch has.
 
     Blank lines and blanks around lines are ignored; lines of missing files are not counted.
@@ -43,9 +43,9 @@ class LineOverlap(Struct, frozen=True):
 FindMoved: TypeAlias = Callable[[Collection[str]], Mapping[str, str]]
 
 
-def compare_lines(
+def find_touched(
     pull: PullRequest, repository: Repository, tip: str, find_moved: FindMoved
-) -> LineOverlap:
+) -> TouchedOnBranch:
     """Compare the change with the branch at this tip; files that are the same are not read."""
     touched = {file.old_path or file.path: file for file in pull.files if file.status not in ADDED}
     entries = {entry.path: entry.blob for entry in repository.files(tip)}
@@ -73,7 +73,7 @@ def compare_lines(
             absent += ((Location(path, at), text) for at, text in lines if text not in present)
         removed += len(lines)
     lacks = tuple(path for path in missing if path not in blobs)
-    return LineOverlap(has, lacks, tuple(moved.items()), removed, tuple(absent), tuple(unread))
+    return TouchedOnBranch(has, lacks, tuple(moved.items()), removed, tuple(absent), tuple(unread))
 
 
 def _list_removed(file: FileChange) -> list[tuple[int, str]]:
@@ -86,39 +86,39 @@ def _list_removed(file: FileChange) -> list[tuple[int, str]]:
     ]
 
 
-def overlap_check(overlap: LineOverlap) -> Check:
+def check_lines_and_files(touched: TouchedOnBranch) -> Check:
     """Return the check ``lines-and-files``, which passes if all files and lines are there."""
-    absent = overlap.absent[:_FEW]
+    absent = touched.absent[:_FEW]
     lines = [visible(f"{at}: {text[:_LONGEST_LINE]}") for at, text in absent]
     return Check(
         "lines-and-files",
-        passed=not overlap.lacks and not overlap.absent,
-        message="; ".join(_list_words(overlap)),
+        passed=not touched.lacks and not touched.absent,
+        message="; ".join(_list_words(touched)),
         location=absent[0][0] if absent else None,
         severity="warning",
         evidence="\n".join(lines) or None,
     )
 
 
-def _list_words(overlap: LineOverlap) -> list[str]:
-    files, lacks = len(overlap.has) + len(overlap.lacks), overlap.lacks
+def _list_words(touched: TouchedOnBranch) -> list[str]:
+    files, lacks = len(touched.has) + len(touched.lacks), touched.lacks
     words = [f"the branch has {_all(files, 'file')} that the change touches"]
     if not files:
         words = ["the change touches no existing file"]
     if lacks:
         paths = _list_few([f"`{visible(path)}`" for path in lacks])
         words = [f"the branch lacks {len(lacks)} of {pluralize(files, 'touched file')}: {paths}"]
-    if overlap.moved:
-        pairs = [f"`{visible(old)}` is `{visible(new)}` there" for old, new in overlap.moved]
+    if touched.moved:
+        pairs = [f"`{visible(old)}` is `{visible(new)}` there" for old, new in touched.moved]
         words.append(_list_few(pairs))
-    if overlap.absent:
-        number, all_lines = len(overlap.absent), pluralize(overlap.removed, "line")
+    if touched.absent:
+        number, all_lines = len(touched.absent), pluralize(touched.removed, "line")
         verb = "is" if number == 1 else "are"
         words.append(f"{number} of {all_lines} that the change removes {verb} missing")
-    elif overlap.removed:
-        words.append(f"it has {_all(overlap.removed, 'line')} that the change removes")
-    if overlap.unread:
-        reasons = [f"`{visible(path)}` ({reason})" for path, reason in overlap.unread]
+    elif touched.removed:
+        words.append(f"it has {_all(touched.removed, 'line')} that the change removes")
+    if touched.unread:
+        reasons = [f"`{visible(path)}` ({reason})" for path, reason in touched.unread]
         words.append(f"not checked: {_list_few(reasons)}")
     return words
 

@@ -56,7 +56,7 @@ def migration_tool(path: str) -> str | None:
     return next((tool for tool, pattern in _TOOLS.items() if re.search(pattern, path)), None)
 
 
-def migrations_check(migrations: Sequence[Migration]) -> Check | None:
+def check_migrations(migrations: Sequence[Migration]) -> Check | None:
     """Return the check ``migrations``; None without any."""
     if not migrations:
         return None

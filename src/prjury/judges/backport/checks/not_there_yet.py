@@ -178,7 +178,7 @@ def _bare(title: str) -> str:
     return _NUMBER_AFTER.sub("", title).strip()
 
 
-def not_there_yet_check(
+def check_not_there_yet(
     applied: AppliedCommits | None,
     unread: str,
     empty: bool,  # noqa: FBT001 - a fact

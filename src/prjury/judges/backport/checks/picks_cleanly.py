@@ -74,7 +74,7 @@ def _mark_changelogs(merge: MergeTrial) -> MergeTrial:
     return replace(merge, conflicts=conflicts)
 
 
-def picks_cleanly_check(trial: CherryPickTrial, tip: BranchTip) -> Check:
+def check_picks_cleanly(trial: CherryPickTrial, tip: BranchTip) -> Check:
     """Return the check ``picks-cleanly``."""
     where, merge, each = f"{printable(tip.name)} @{tip.sha[:7]}", trial.merge, trial.each
     if merge.clean:

@@ -25,7 +25,7 @@ from prjury.judges.backport.checks.symbols import MissingOnBranch, MissingSymbol
 from prjury.judges.backport.history import MOST_UNITS
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
-from prjury.snapshot.merge_style import StyleCommit
+from prjury.snapshot.merge_style import HistoryCommit
 from prjury.snapshot.model import Conflict, FileChange, LineSpan, PullRequest, visible
 
 #: So many candidates are tried.
@@ -49,7 +49,7 @@ class Prerequisites(Struct, frozen=True):
     ``lacks`` is missing even then; ``note`` says why nothing was found.
     """
 
-    commits: tuple[StyleCommit, ...] = ()
+    commits: tuple[HistoryCommit, ...] = ()
     trial: CherryPickTrial | None = None
     note: str = ""
     onto: str = ""
@@ -111,7 +111,7 @@ class Search(Struct, frozen=True):
             if result := self._pick_after((commit,)):
                 return result
         # All that can be picked on top of each other, oldest first.
-        chosen: tuple[StyleCommit, ...] = ()
+        chosen: tuple[HistoryCommit, ...] = ()
         for commit in reversed([commit for commit in commits if commit in tried]):
             if self._pick_commits((*chosen, commit)):
                 chosen = (*chosen, commit)
@@ -127,7 +127,7 @@ class Search(Struct, frozen=True):
 
     def _add_names(self, result: Prerequisites, missing: Sequence[MissingSymbols]) -> Prerequisites:
         fork, base = self.fork_point, self.pull.merge_base
-        adding: list[StyleCommit] = []
+        adding: list[HistoryCommit] = []
         for one in missing[:_MOST_TRACED]:
             path = one.defined.path
             if one.defined.line is None:
@@ -147,16 +147,16 @@ class Search(Struct, frozen=True):
             note = f"the commits that add what is missing do not pick cleanly ({shas})"
         return Prerequisites(note=note)
 
-    def _sort_commits(self, commits: Sequence[StyleCommit]) -> list[StyleCommit]:
+    def _sort_commits(self, commits: Sequence[HistoryCommit]) -> list[HistoryCommit]:
         """Return each commit once, in the order in which they came to the base, oldest first."""
         by_sha = {commit.sha: commit for commit in commits if commit.parents}
         messages = self.releases.list_brought(self.fork_point, self.pull.merge_base, MOST_UNITS)
         places = {message.sha: -place for place, message in enumerate(messages)}
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
-    def _choose_for_trial(self, candidates: Sequence[StyleCommit]) -> tuple[StyleCommit, ...]:
+    def _choose_for_trial(self, candidates: Sequence[HistoryCommit]) -> tuple[HistoryCommit, ...]:
         """Return the first candidates that are worth a trial."""
-        tried: list[StyleCommit] = []
+        tried: list[HistoryCommit] = []
         for commit in candidates:
             if len(tried) == MOST_TRIED or not self.deadline.remaining:
                 break
@@ -164,7 +164,7 @@ class Search(Struct, frozen=True):
                 tried.append(commit)
         return tuple(tried)
 
-    def _pick_after(self, commits: tuple[StyleCommit, ...]) -> Prerequisites | None:
+    def _pick_after(self, commits: tuple[HistoryCommit, ...]) -> Prerequisites | None:
         """Pick the change after the commits; None if it is not clean then, or has no effect."""
         tree = self._pick_commits(commits) if commits else None
         if tree is None or not self.deadline.remaining:
@@ -175,7 +175,7 @@ class Search(Struct, frozen=True):
             return None
         return Prerequisites(commits, trial, onto=tree)
 
-    def _pick_commits(self, commits: Sequence[StyleCommit]) -> str | None:
+    def _pick_commits(self, commits: Sequence[HistoryCommit]) -> str | None:
         """Return the branch's tree after the commits; None if one conflicts or has no effect."""
         tree = self.tip.tree
         for commit in commits:
@@ -189,7 +189,7 @@ class Search(Struct, frozen=True):
 
     def _candidates(
         self, conflicts: Sequence[Conflict]
-    ) -> tuple[list[StyleCommit], list[StyleCommit]]:
+    ) -> tuple[list[HistoryCommit], list[HistoryCommit]]:
         """Return commits that touch the conflicting files: newest first, and likeliest first."""
         files = [file for one in conflicts if (file := _file_of(one.path, self.pull.files))]
         paths = dict.fromkeys(path for file in files for path in (file.old_path, file.path) if path)
@@ -216,7 +216,7 @@ def _file_of(path: str, files: Sequence[FileChange]) -> FileChange | None:
     return next((file for file in files if PurePosixPath(file.path).name == name), None)
 
 
-def prerequisites_check(result: Prerequisites) -> Check:
+def check_prerequisites(result: Prerequisites) -> Check:
     """Return the check ``prerequisites``, which fails if something has to be picked first."""
     if not result.found:
         return Check("prerequisites", passed=True, message=result.note, severity="hint")
@@ -228,17 +228,17 @@ def prerequisites_check(result: Prerequisites) -> Check:
     return Check("prerequisites", passed=False, message=message, severity="warning", fix=fix)
 
 
-def _list_short(commits: Sequence[StyleCommit]) -> str:
+def _list_short(commits: Sequence[HistoryCommit]) -> str:
     return ", ".join(commit.sha[:7] for commit in commits)
 
 
-def short_subject(commit: StyleCommit) -> str:
+def short_subject(commit: HistoryCommit) -> str:
     """Return the subject as one short line."""
     subject = visible(commit.subject)
     return subject if len(subject) <= _LONGEST_SUBJECT else f"{subject[:_LONGEST_SUBJECT]}…"
 
 
-def pick_command(commit: StyleCommit) -> str:
+def pick_command(commit: HistoryCommit) -> str:
     """Return the command that picks a commit."""
     mainline = "-m 1 " if commit.is_merge else ""
     return f"git cherry-pick -x {mainline}{commit.sha}"

@@ -167,7 +167,7 @@ def _is_test(at: Location) -> bool:
     return kind_of(at.path) is FileKind.TEST
 
 
-def symbols_check(missing: MissingOnBranch, branch: str) -> Check:
+def check_symbols(missing: MissingOnBranch, branch: str) -> Check:
     """Return the check ``symbols``."""
     unchecked = f"not checked: {missing.unchecked}" if missing.unchecked else ""
     if not missing.symbols:

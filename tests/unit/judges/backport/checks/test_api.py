@@ -14,8 +14,8 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
-from prjury.judges.backport.checks.api import Interface, interface_of, names_check
-from prjury.judges.backport.checks.migrations import migration_tool, migrations_check
+from prjury.judges.backport.checks.api import Interface, check_public_names, interface_of
+from prjury.judges.backport.checks.migrations import check_migrations, migration_tool
 from prjury.jury.judgment import Check
 from prjury.snapshot.model import BEYOND_LIMIT, PullRequest
 
@@ -37,15 +37,15 @@ def judged(old: Files, new: Files) -> Interface:
 def checks(old: Files, new: Files) -> dict[str, Check]:
     found = judged(old, new)
     made = (
-        names_check(found),
-        migrations_check(found.migrations),
+        check_public_names(found),
+        check_migrations(found.migrations),
     )
     return {check.name: check for check in made if check}
 
 
 def release_for(interface: Interface) -> str:
     """The release that may bring the change, by the checks."""
-    check = names_check(interface)
+    check = check_public_names(interface)
     severities = set() if check.passed else {check.severity}
     if "error" in severities:
         return "major"
@@ -204,7 +204,7 @@ def test_unreadable_files_are_reported(path: str, old: bytes, new: bytes, reason
     interface = judged({path: old}, {path: new})
 
     assert [(each.path, each.reason) for each in interface.unchecked] == [(path, reason)]
-    assert f"not checked: {path} ({reason})" in names_check(interface).message
+    assert f"not checked: {path} ({reason})" in check_public_names(interface).message
 
 
 def test_a_text_that_is_missing_from_a_partial_clone_is_reported() -> None:

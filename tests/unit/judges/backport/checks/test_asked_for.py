@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
+    check_requests,
     find_requested,
     find_requests,
-    request_check,
     requests_for,
 )
 from prjury.jury.judgment import Check
@@ -44,7 +44,7 @@ def read(
 
 
 def check_for(found: RequestSources, branch: str, among: Sequence[str] = ()) -> Check:
-    return request_check(found, requests_for(found, branch, among))
+    return check_requests(found, requests_for(found, branch, among))
 
 
 def answers(found: RequestSources) -> dict[str, str]:

@@ -10,10 +10,10 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
+    check_manifests,
+    check_moved_versions,
     compare_bumps,
     find_bumps,
-    manifests_check,
-    moves_check,
 )
 from prjury.jury.judgment import Check
 
@@ -54,8 +54,8 @@ def check(path: str, before: str, after: str, branch: str | None) -> Check:
 
 
 def checks_of(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str) -> list[Check]:
-    moved = moves_check(there, branch) if there else None
-    return [one for one in (moved, manifests_check(bumps, there)) if one]
+    moved = check_moved_versions(there, branch) if there else None
+    return [one for one in (moved, check_manifests(bumps, there)) if one]
 
 
 def first(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str = "1.0.x") -> Check:

@@ -8,9 +8,9 @@ import pytest
 
 from fakes.repository import FakeRepository, Files, blob_of, pull_between
 from prjury.judges.backport.checks.lines_and_files import (
-    LineOverlap,
-    compare_lines,
-    overlap_check,
+    TouchedOnBranch,
+    check_lines_and_files,
+    find_touched,
 )
 
 BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"}
@@ -18,11 +18,11 @@ BASE: Files = {"a.py": "one\ntwo\nthree\n", "docs/b.md": "text\n", "c.py": "x\n"
 
 def found_on(
     branch: Files, after: Files, *, gone: set[str] | None = None, **more: object
-) -> LineOverlap:
+) -> TouchedOnBranch:
     renamed = more.get("renamed")
     pull = pull_between(BASE, after, renamed=renamed if isinstance(renamed, Mapping) else None)
     repository = FakeRepository({"tip": branch}, gone=gone or set())
-    return compare_lines(pull, repository, "tip", lambda _: {})
+    return find_touched(pull, repository, "tip", lambda _: {})
 
 
 def changed(**files: str) -> dict[str, str | bytes]:
@@ -34,7 +34,7 @@ def test_files_are_listed_and_read_once_however_many_there_are() -> None:
     after = {path: content.replace("old", "new") for path, content in before.items()}
     branch = {path: f"# older\n{content}" for path, content in before.items()}
     repository = FakeRepository({"tip": branch})
-    found = compare_lines(pull_between(before, after), repository, "tip", lambda _: {})
+    found = find_touched(pull_between(before, after), repository, "tip", lambda _: {})
     assert (len(found.has), found.removed, found.share, len(repository.reads)) == (40, 40, 1, 1)
 
 
@@ -61,8 +61,8 @@ def test_a_missing_file_is_told_and_its_lines_count_nowhere() -> None:
 
 def test_a_file_that_the_change_adds_need_not_be_there() -> None:
     found = found_on({}, {**BASE, "new.py": "x\n"})
-    assert found == LineOverlap()
-    check = overlap_check(found)
+    assert found == TouchedOnBranch()
+    check = check_lines_and_files(found)
     assert (check.passed, check.message) == (
         True,
         "the change touches no existing file",
@@ -81,12 +81,12 @@ def test_what_a_partial_clone_lacks_is_said() -> None:
     )
     reason = "its content on the branch is missing from this clone (partial or damaged)"
     assert found.unread == (("a.py", reason),)
-    assert f"not checked: `a.py` ({reason})" in overlap_check(found).message
+    assert f"not checked: `a.py` ({reason})" in check_lines_and_files(found).message
 
 
 def test_the_check_names_files_and_lines_with_their_places() -> None:
     after = {**BASE, "a.py": "three\n", "c.py": "y\n"}
-    check = overlap_check(found_on({"a.py": "one\n"}, after))
+    check = check_lines_and_files(found_on({"a.py": "one\n"}, after))
     assert check.name == "lines-and-files"
     assert not check.passed
     assert check.message == (
@@ -97,7 +97,7 @@ def test_the_check_names_files_and_lines_with_their_places() -> None:
 
 
 def test_the_check_is_in_order_where_all_is_there() -> None:
-    check = overlap_check(found_on(BASE, changed(a_py="three\n")))
+    check = check_lines_and_files(found_on(BASE, changed(a_py="three\n")))
     assert check.passed
     assert check.message == (
         "the branch has the file that the change touches; "
@@ -109,5 +109,5 @@ def test_names_and_lines_that_hide_something_are_shown_as_they_are() -> None:
     odd = "a\u202eb.py"
     pull = pull_between({odd: "x\u200b\n"}, {odd: "y\n"})
     repository = FakeRepository({"tip": {odd: "z\n"}})
-    check = overlap_check(compare_lines(pull, repository, "tip", lambda _: {}))
+    check = check_lines_and_files(find_touched(pull, repository, "tip", lambda _: {}))
     assert check.evidence == "a\\u202eb.py:1: x\\u200b"

@@ -12,8 +12,8 @@ from prjury.code.references import words_of
 from prjury.errors import SourceError
 from prjury.judges.backport.checks.symbols import (
     MissingOnBranch,
+    check_symbols,
     missing_on,
-    symbols_check,
 )
 from prjury.judges.backport.references import needs_of
 from prjury.ports.types import WordPlaces
@@ -278,7 +278,7 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
     found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
 
     assert found.symbols == ()
-    check = symbols_check(found, "1.x")
+    check = check_symbols(found, "1.x")
     assert (check.passed, check.severity) == (False, "hint")
     assert check.message.startswith("not checked: ")
     assert told in check.message
@@ -296,7 +296,7 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
 
 
 def test_the_report_says_where_a_name_is_used_and_where_it_is_defined() -> None:
-    check = symbols_check(
+    check = check_symbols(
         lacked(
             {"app.py": "y = 1\n", **HELPER},
             {"app.py": "newer_way(1)\n", **HELPER},
@@ -312,7 +312,7 @@ def test_the_report_says_where_a_name_is_used_and_where_it_is_defined() -> None:
 
 
 def test_a_branch_with_everything_passes() -> None:
-    assert symbols_check(MissingOnBranch(), "1.0.x").passed
+    assert check_symbols(MissingOnBranch(), "1.0.x").passed
 
 
 def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
@@ -326,6 +326,6 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
     found = missing_on(needs_of(pull, repository), TIP, FakeSearch(commits))
 
     assert found.symbols == ()
-    assert symbols_check(found, "1.x").message == (
+    assert check_symbols(found, "1.x").message == (
         "not checked: names in 3 files that could not be read"
     )
