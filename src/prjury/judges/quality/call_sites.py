@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -139,14 +140,17 @@ def find_call_sites(
     names = find_altered_names(files)
     ranked = sorted(names, key=lambda key: (names[key], key))[:_MOST_NAMES]
     called = [key for key in dict.fromkeys(_find_called_names(files)) if key not in names]
-    keys = (*ranked, *called[:_MOST_NAMES])
+    called = called[:_MOST_NAMES]
     tree = pull.merge.tree or pull.head.sha
     try:
-        places = repository.with_words(tree, sorted({name for _, name in keys})).places
+        places = repository.with_words(tree, sorted({name for _, name in ranked})).places
+        with suppress(PrJuryError):  # what everybody calls may take too long to find
+            more = repository.with_words(tree, sorted({name for _, name in called})).places
+            places = {**more, **places}
         blobs = {entry.path: entry.blob for entry in repository.files(tree)}
         spots_of = {
             key: sorted({spot for spot in places.get(key[1], ()) if kin_of(spot[0]) == key[0]})
-            for key in keys
+            for key in (*ranked, *called)
         }
         rare = {key: spots for key, spots in spots_of.items() if len(spots) <= _COMMON}
         used = (blobs[path] for spots in rare.values() for path, _ in spots if path in blobs)

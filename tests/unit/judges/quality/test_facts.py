@@ -23,6 +23,7 @@ from fakes.llm import (
     reply,
 )
 from fakes.repository import HEAD, FakeRepository, Files
+from prjury.errors import SourceError
 from prjury.judges.context import CallSite
 from prjury.judges.quality.call_sites import find_altered_names, find_call_sites
 from prjury.judges.quality.facts import MOST_CHARACTERS, find_facts
@@ -84,6 +85,19 @@ def test_files_with_common_names_leave_room_for_callers() -> None:
     files |= {f"invoice{number}.py": f"{INVOICE}# {number}\n" for number in range(5)}
     calling = changed("cart.py", " def cart():", "+    return fetch(1)")
     assert len(sites(files, TAX, calling)) == 5
+
+
+def test_callers_are_found_where_the_search_for_calls_takes_too_long() -> None:
+    class Slow(Searched):
+        def with_words(self, tree: str, words: Sequence[str]) -> WordPlaces:
+            if "fetch" in words:
+                raise SourceError("git grep took too long")
+            return super().with_words(tree, words)
+
+    changes = TAX, changed("cart.py", " def cart():", "+    return fetch(1)")
+    pull = structs.replace(context(*changes).pull, merge=MergeTrial(HEAD))
+    repository = Slow({HEAD: {"invoice.py": INVOICE}})
+    assert [site.name for site in find_call_sites(pull, changes, repository)] == ["tax"]
 
 
 def test_other_definitions_of_an_altered_method_are_listed_and_what_tools_wrote_comes_last() -> (
