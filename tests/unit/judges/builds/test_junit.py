@@ -448,6 +448,17 @@ class TestReportsOfOneName:
         for number, name in enumerate(names, 1):
             assert f">{number}<" in (tmp_path / name).read_text()
 
+    def test_the_first_has_the_names_of_a_run_without_others(self, tmp_path: Path) -> None:
+        case = "<testcase classname='t' file='tests/test_a.py' name='test_a'>"
+        bad = f"<testsuite>{case}<failure message='no'/></testcase></testsuite>"
+        good = f"<testsuite>{case}</testcase></testsuite>"
+        for name, content in {"": bad, "-2": good, "-3": good}.items():
+            (tmp_path / f"pytest-1-$TOX_ENV_NAME{name}.xml").write_text(content)
+        several = read(tmp_path.with_name("tree"), tmp_path)
+        plain, *others = (f"test:tests/test_a.py{n}:t#test_a" for n in ("", " (2)", " (3)"))
+        assert {*several.ran} == {plain, *others}
+        assert [failure.id for failure in several.failures] == [plain]
+
     def test_what_is_no_finished_report_stays(self, tmp_path: Path) -> None:
         beside = tmp_path / "beside.xml"
         beside.write_text("<testsuite/></testsuite>")
