@@ -163,7 +163,7 @@ def read_cobertura(path: Path) -> CoverageReport:
             number, hits = _read_numbers(path, element, "number", "hits")
             if "method" in tags:
                 reading.add("method", "", methods, covered=hits > 0)
-            else:
+            elif file:
                 reading.add("line", file, number, covered=hits > 0)
         elif element.tag == "source" and element.text and len(reading.roots) < _MOST_ROOTS:
             reading.roots.append(element.text.strip())

@@ -61,6 +61,15 @@ def test_the_lines_of_a_report_without_totals_are_counted(tmp_path: Path) -> Non
     }
 
 
+def test_lines_of_no_file_count_for_nothing(tmp_path: Path) -> None:
+    text = (REPORTS / "c8.xml").read_text().replace("-valid", "-of")
+    lines = "<lines><line number='1' hits='1'/></lines>"
+    nameless = text.replace("</classes>", f"<class name='a' filename=''>{lines}</class></classes>")
+    assert nameless != text
+    counter = parse_coverage(written(tmp_path, "coverage.xml", nameless)).counters["line"]
+    assert (counter.covered, counter.total) == (7, 8)
+
+
 def test_the_only_report_of_a_directory(tmp_path: Path) -> None:
     (tmp_path / "coverage").mkdir()
     written(tmp_path, "coverage/lcov.info", RECORD)
