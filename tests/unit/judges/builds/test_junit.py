@@ -443,7 +443,7 @@ class TestReportsOfOneName:
                 report.write_text(f"<testsuite>{first}</testsuite>\n")
                 wait_until_gone(report)
                 report.write_text(f"<testsuite>{first + 1}</testsuite>\n")
-        names = [report.name, *(f"pytest-1-{number}.xml" for number in (2, 3, 4))]
+        names = [report.name, *(f"pytest-1~{number}.xml" for number in (2, 3, 4))]
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
         for number, name in enumerate(names, 1):
             assert f">{number}<" in (tmp_path / name).read_text()
@@ -452,12 +452,22 @@ class TestReportsOfOneName:
         case = "<testcase classname='t' file='tests/test_a.py' name='test_a'>"
         bad = f"<testsuite>{case}<failure message='no'/></testcase></testsuite>"
         good = f"<testsuite>{case}</testcase></testsuite>"
-        for name, content in {"": bad, "-2": good, "-3": good}.items():
+        for name, content in {"": bad, "~2": good, "~3": good}.items():
             (tmp_path / f"pytest-1-$TOX_ENV_NAME{name}.xml").write_text(content)
         several = read(tmp_path.with_name("tree"), tmp_path)
         plain, *others = (f"test:tests/test_a.py{n}:t#test_a" for n in ("", " (2)", " (3)"))
         assert {*several.ran} == {plain, *others}
         assert [failure.id for failure in several.failures] == [plain]
+        assert not several.settle_attempts(good=True).failures  # as in `pytest || pytest --lf`
+        assert several.settle_attempts(good=False).failures
+
+    def test_what_fails_again_is_no_attempt_that_passed(self, tmp_path: Path) -> None:
+        case = "<testcase classname='t' name='test_a'>"
+        for name, end in {"": "<failure/>", "~2": "", "~10": "<failure/>"}.items():
+            report = f"<testsuite>{case}{end}</testcase></testsuite>"
+            (tmp_path / f"pytest{name}.xml").write_text(report)
+        several = read(tmp_path.with_name("tree"), tmp_path)
+        assert len(several.settle_attempts(good=True).failures) == 2
 
     def test_what_is_no_finished_report_stays(self, tmp_path: Path) -> None:
         beside = tmp_path / "beside.xml"

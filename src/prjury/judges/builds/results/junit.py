@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from itertools import islice
@@ -39,8 +39,6 @@ _REFERENCE = re.compile(
 )
 _ESCAPE, _BELL = b"#x1B", b"#x07"
 _SUITES = frozenset({"testsuites", "testsuite"})
-#: How a later report of one name is called, and variables of names that nobody has set.
-_AGAIN, _UNSET = re.compile(r"(.+)-(\d+)\.xml"), re.compile(r"\$[A-Z_]+")
 #: Reports of tests in another form than JUnit's, by their root.
 _OTHER_TESTS = {
     "testrun": "TRX", **dict.fromkeys(("test-run", "test-results", "test-suite"), "NUnit"),
@@ -169,25 +167,27 @@ def _label_alike(readings: Sequence[_Reading]) -> None:
             if (owner := owners.setdefault(test, number)) != number:
                 sharing |= {owner, number}
     alike = [readings[number] for number in sorted(sharing)]
-    known = {reading.report.path for reading in readings}
-    places = [_find_first(reading.report.path, known) for reading in alike]
-    firsts = list(dict.fromkeys(first for first, _ in places))
-    labels = dict(zip(firsts, _list_labels(firsts), strict=True)) if len(firsts) > 1 else {}
-    for reading, (first, number) in zip(alike, places, strict=True):
-        if label := " ".join(filter(None, (labels.get(first), number))):
-            reading.label(label)
-
-
-def _find_first(path: str, known: Collection[str]) -> tuple[str, str]:
-    """Return the first report of a name that came again, and its number, if it is a later one."""
-    match = _AGAIN.fullmatch(path)
-    first = f"{match[1]}.xml" if match else ""
-    return (first, match[2]) if match and first in known else (path, "")
+    groups: dict[str, list[_Reading]] = {}
+    for reading in sorted(alike, key=lambda one: len(one.report.path)):
+        name = reading.report.path.removesuffix(".xml")
+        first, _, count = name.rpartition("~")  # of a later report of that name
+        groups.setdefault(first if count.isdecimal() else name, []).append(reading)
+    labels = _list_labels([f"{name}.xml" for name in groups]) if len(groups) > 1 else [""]
+    for label, (name, group) in zip(labels, groups.items(), strict=False):
+        passed = dict[Test, bool]()
+        for reading in reversed(group):
+            reading.lucky |= {test for test in reading.failed if passed.get(test)}
+            bad = reading.failed - reading.lucky
+            passed = {test: test not in bad for test in reading.ran} | passed
+            count = reading.report.path.removesuffix(".xml").removeprefix(name).lstrip("~")
+            if words := f"{label} {count}".strip():
+                reading.label(words)
 
 
 def _list_labels(paths: Sequence[str]) -> list[str]:
-    stems = [_UNSET.sub("", str(PurePosixPath(path).with_suffix(""))) for path in paths]
-    parts = [stem.replace("/", "-").split("-") for stem in stems]
+    parts = [
+        str(PurePosixPath(path).with_suffix("")).replace("/", "-").split("-") for path in paths
+    ]
     for end in (0, -1):
         while all(len(one) > 1 for one in parts) and len({one[end] for one in parts}) == 1:
             for one in parts:

@@ -90,7 +90,7 @@ def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> I
 def keep_each_report(reports: Path) -> Iterator[None]:
     """Take reports aside as they are finished, so that the next of a name replaces none of them.
 
-    At the end they are back: ``pytest.xml``, ``pytest-2.xml`` and so on, in their order.
+    At the end they are back: ``pytest.xml``, ``pytest~2.xml`` and so on, in their order.
     """
     try:
         directory = os.open(reports, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -144,7 +144,7 @@ def _find_free_name(name: str, names: Collection[str]) -> str:
     stem, count = name.removesuffix(".xml"), 1
     while name in names:
         count += 1
-        name = f"{stem}-{count}.xml"
+        name = f"{stem}~{count}.xml"
     return name
 
 
