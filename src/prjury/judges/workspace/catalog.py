@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import msgspec
@@ -135,14 +136,14 @@ def _read_value(text: str, option: str, form: Any) -> Any:  # noqa: ANN401 - a t
         return names
     if str in forms:
         return text
-    try:
-        return msgspec.convert(text, form, strict=False)
-    except msgspec.ValidationError as error:
-        number = re.fullmatch(r"-?(0|[1-9]\d{0,18})(\.\d{1,18})?", text)
-        value = msgspec.json.decode(text) if number else text
-        problem = next(find_problems(value, form), None)
-        words = problem.text.partition(": ")[2] if problem else "it cannot be read"
-        raise ValueError(words) from error
+    value = None
+    with suppress(msgspec.ValidationError):
+        value = msgspec.convert(text, form, strict=False)
+    if value is not None:
+        return value
+    number = re.fullmatch(r"-?(0|[1-9]\d{0,18})(\.\d{1,18})?", text)
+    problem = next(find_problems(msgspec.json.decode(text) if number else text, form), None)
+    raise ValueError(problem.text.partition(": ")[2] if problem else "it cannot be read")
 
 
 def _list_options(kind: JudgeKind) -> str:

@@ -65,6 +65,8 @@ def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[Judgmen
         ("command", {"command": "x", "exit_code": "0x1"}, "exit_code=0x1: a whole number"),
         ("command", {"command": "x", "timeout": "soon"}, "timeout=soon: a duration is a number"),
         ("coverage", {"minimum": "80%"}, "minimum=80%: a number is expected here"),
+        ("coverage", {"minimum": "3", "baseline": "null"}, "baseline=null: a number is expected"),
+        ("coverage", {"minimum": "3", "mode": "null"}, "mode=null: 'floor'"),
         (
             "patterns",
             {"severity": "fatal"},
