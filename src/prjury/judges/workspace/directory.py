@@ -83,7 +83,7 @@ def patterns_judge(
     """Make the judge of version patterns; with ``write_baseline`` it writes all findings there."""
     if write_baseline and options.get("baseline"):
         raise ValueError("baseline and write_baseline cannot be given together")
-    if write_baseline and not is_inside(write_baseline):
+    if write_baseline is not None and not is_inside(write_baseline):
         raise ValueError("write_baseline: a path inside the directory is needed, relative to it")
     if options.get("packs") == ["auto"]:
         del options["packs"]

@@ -220,6 +220,7 @@ def run_maven_tests(
     Maven is content and a test report cannot be read.
     """
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
+        OF_MAVEN,
         find_reports,
         stamps,
     )
@@ -240,6 +241,8 @@ def run_maven_tests(
     done = _run_command(shell, command, Deadline.after(timeout), progress or SilentProgress())
     counts = Counter[str]()
     for report in find_reports(directory, nowhere, earlier).files:
+        if report.parent.name not in OF_MAVEN:
+            continue  # such as a resource of tests, which is copied
         try:
             counts += _count_outcomes(report)
         except CannotJudgeError:

@@ -82,6 +82,7 @@ def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[Judgmen
         ("patterns", {"packs": "a,"}, "packs=a,: names with commas between them are needed."),
         ("patterns", {"baseline": "../b"}, "patterns: baseline: "),
         ("patterns", {"baseline": "b", "write_baseline": "b"}, "cannot be given together"),
+        ("patterns", {"write_baseline": ""}, "write_baseline: a path inside the directory"),
     ],
 )
 def test_what_makes_no_sense(name: str, options: dict[str, str], told: str) -> None:

@@ -58,6 +58,12 @@ def test_reports_of_earlier_runs_do_not_count(project: Path) -> None:
     assert found.passed
 
 
+def test_reports_among_the_resources_of_tests_do_not_count(project: Path) -> None:
+    copied = {"target/test-classes/TEST-a.xml": REPORT, "target/classes/test-results/b.xml": "<"}
+    found = run(project, Scripted(files={SUREFIRE: GREEN, **copied}))
+    assert (found.tests, found.passed) == (1, True)
+
+
 def test_half_a_report_of_a_failed_run_is_left_out(project: Path) -> None:
     found = run(project, red({SUREFIRE: GREEN[:30], f"a/{SUREFIRE}": GREEN}))
     assert found.tests == 1

@@ -31,7 +31,7 @@ _NESTED = (" (setup).xml", " (call).xml", " (teardown).xml")
 #: How a finished report ends, and seconds between two looks for one.
 _ENDS, _LOOK_EVERY = (b"</testsuites>", b"</testsuite>"), 0.05
 _MOST_MOVED = 2_000
-_OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
+OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
 Stamp: TypeAlias = tuple[int, int]
@@ -50,7 +50,7 @@ def is_report(path: str) -> bool:
     """True for a report where build tools put it; TestNG writes others below Maven's."""
     *above, name = path.split("/")
     stem = name.removesuffix(".xml")
-    if stem == name or _OF_MAVEN.intersection(above[-2:-1]):
+    if stem == name or OF_MAVEN.intersection(above[-2:-1]):
         return False
     usual = stem.startswith(("TEST-", "junit-")) or stem.endswith("-junit") or stem == "junit"
     return usual or not _DIRECTORIES.isdisjoint(above)
