@@ -119,7 +119,7 @@ def finding_text(
     head, words = clause(message, found).rstrip("."), basis.words
     if words and basis.doubt in _RESTS:
         head = f"{head}; {words}{_RESTS[basis.doubt]}"
-    softer = "A warning only: this module uses it already." if established else _doubt_words(basis)
+    softer = "A warning only: it is in use here already." if established else _doubt_words(basis)
     more = [part for part in (softer, advice(message, found, fixed)) if part]
     return " ".join([f"{head}.", *more]) if more else head
 
@@ -295,6 +295,8 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
 
 
 def _brings(module: ManifestModule, reason: KeptBy) -> bool:
+    if reason.brought_by and module.notes:  # of a parent elsewhere nobody knows what it brings
+        return True
     # A plugin of the build may ask for any library of a catalog.
     libraries = [*module.requested]
     libraries += [d for d in module.declared if d.role in _ASKING or d.path.endswith(".toml")]

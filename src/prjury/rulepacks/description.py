@@ -275,6 +275,7 @@ def _describe_keeping(by: KeptBy | None) -> str:
     reasons = [f"that declares {_join_names(by.dependencies)} itself"] if by.dependencies else []
     reasons += [f"whose name fits {_join_names(by.modules)}"] if by.modules else []
     softer = ["that uses the old way already"] if by.code else []
+    softer += ["of a repository whose build files name it"] if by.builds else []
     if by.brought_by:
         names = join_words([f"`{_name(each)}`{_bounds(each)}" for each in by.brought_by], _MOST)
         softer.append(f"that asks for what brings it along ({names})")

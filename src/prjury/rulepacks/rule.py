@@ -307,14 +307,15 @@ _PARTS = re.compile(r"::|[./]")
 class KeptBy(PackSection, frozen=True, dict=True):
     """What shows that a module keeps the old way on purpose.
 
-    With ``code`` in the module at the base, or a library that brings the old one along, findings
-    are warnings at most. The other two leave the module alone altogether.
+    With ``code`` in the module at the base, ``builds`` in any build file there, or a library that
+    brings the old one along, findings are warnings at most. The other two leave the module alone.
     """
 
     brought_by: Requirements = Requirements()  # by what a dependency's own build file says
     dependencies: Words = Words()  # `group:artifact`, with `*`
     modules: list[Regex] = []  # searched in module names
     code: Regex = Regex("")
+    builds: Regex = Regex("")
 
 
 def last_part(name: str) -> str:

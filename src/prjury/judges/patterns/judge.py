@@ -223,6 +223,11 @@ def list_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
 
 
 _COMMENTS = (b"//", b"*", b"/*", b"#")
+#: Files of builds that may hand a library to modules, those of the builds' own builds among them.
+_BUILDS = re2.compile(
+    r"(?:^|/)pom\.xml$|\.gradle(?:\.kts)?$"
+    r"|(?:^|/)(?:buildSrc|build-logic)/.*\.(?:groovy|java|kt|toml)$"
+)
 _BATCH = 100
 _MAX_FILES = 3_000
 
@@ -230,28 +235,36 @@ _MAX_FILES = 3_000
 def soften_established(
     findings: Sequence[PatternFinding], project: Project, repository: Repository
 ) -> list[PatternFinding]:
-    """Return the findings, with errors made warnings where the module does the same already."""
+    """Return the findings, with errors made warnings where the same is in use already."""
     uses: dict[tuple[str, str], bool] = {}
     softened: list[PatternFinding] = []
     for finding in findings:
-        sides, regex = project.of_file[finding.path], finding.active.established
+        sides, (code, builds) = project.of_file[finding.path], finding.active.established
         module = sides.base.path or sides.head.path
         softer = finding
-        if finding.severity == "error" and regex:
-            if (module, regex) not in uses:
-                uses[module, regex] = _uses_in_code(module, regex, project, repository)
-            if uses[module, regex]:
+        if finding.severity == "error" and (code or builds):
+            if (module, code) not in uses:
+                blobs = _list_code(module, project) if code else []
+                uses[module, code] = _uses_in_code(blobs, code, repository)
+            if builds and ("", builds) not in uses:
+                blobs = [entry.blob for entry in project.base if _BUILDS.search(entry.path)]
+                uses["", builds] = _uses_in_code(blobs, builds, repository)
+            if uses[module, code] or uses.get(("", builds)):
                 softer = replace(finding, severity="warning", established=True)
         softened.append(softer)
     return softened
 
 
-def _uses_in_code(module: str, regex: str, project: Project, repository: Repository) -> bool:
-    pattern = re2.compile(regex.encode())
+def _list_code(module: str, project: Project) -> list[str]:
     files = ((language_of(printable(e.path)), e.blob) for e in project.list_base_files(module))
-    blobs = sorted({blob for language, blob in files if language and language.parser})[:_MAX_FILES]
-    for start in range(0, len(blobs), _BATCH):
-        for content in repository.read(blobs[start : start + _BATCH]).values():
+    return [blob for language, blob in files if language and language.parser]
+
+
+def _uses_in_code(blobs: Iterable[str], regex: str, repository: Repository) -> bool:
+    pattern = re2.compile(regex.encode())
+    names = sorted(set(blobs))[:_MAX_FILES]
+    for start in range(0, len(names), _BATCH):
+        for content in repository.read(names[start : start + _BATCH]).values():
             for match in pattern.finditer(content or b""):
                 begin = match.string.rfind(b"\n", 0, match.start()) + 1
                 if not match.string[begin : match.start()].lstrip().startswith(_COMMENTS):

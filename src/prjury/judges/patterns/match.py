@@ -46,10 +46,11 @@ class ActiveRule:
         return f"{self.pack.id}/{self.rule.id}"
 
     @property
-    def established(self) -> str:
-        """The RE2 pattern of code that shows the old way to be in use; empty where none does."""
-        reasons = (self.rule.kept_by, self.pack.kept_by)
-        return next((reason.code for reason in reasons if reason and reason.code), "")
+    def established(self) -> tuple[str, str]:
+        """The RE2 patterns of code, and of build files, that show the old way to be in use."""
+        reasons = [it for it in (self.rule.kept_by, self.pack.kept_by) if it]
+        code = next((it.code for it in reasons if it.code), "")
+        return code, next((it.builds for it in reasons if it.builds), "")
 
     def list_matches(self, language: Language, path: str) -> list[Match]:
         """The rule's ways of looking at such a file."""

@@ -67,6 +67,38 @@ def test_junit_4_is_an_error_where_nothing_asks_for_it(tree: Files, severity: st
     assert found(judgment) == [("junit-6/junit4-test", severity, 1)]
 
 
+JUPITER = "testImplementation('org.junit.jupiter:junit-jupiter:5.13.4')"
+OLD_JUNIT = "api('junit:junit:4.13.2')"
+SUPPORT = "<dependency><groupId>junit</groupId><artifactId>junit</artifactId></dependency>"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("support/build.gradle", f"dependencies {{ {OLD_JUNIT} }}\n"),
+        ("support/pom.xml", f"<project><dependencies>{SUPPORT}</dependencies></project>"),
+        ("gradle/tests.gradle", f"dependencies {{ {OLD_JUNIT} }}\n"),
+        ("buildSrc/src/main/groovy/acme.java.gradle", f"dependencies {{ {OLD_JUNIT} }}\n"),
+        ("build-logic/src/main/kotlin/Acme.kt", 'val old = "junit:junit:4.13.2"\n'),
+    ],
+)
+def test_another_module_or_the_build_itself_may_bring_junit_4_along(path: str, text: str) -> None:
+    base: Files = {"app/build.gradle": f"dependencies {{ {JUPITER} }}\n", path: text}
+    judgment = judged(base, {**base, "app/src/A.java": JUNIT})
+    assert found(judgment) == [("junit-6/junit4-test", "warning", 1)]
+    assert "in use here already" in judgment.failed_checks[0].message
+
+
+def test_junit_5_of_another_module_brings_nothing_along() -> None:
+    base: Files = {
+        "app/build.gradle": f"dependencies {{ {JUPITER} }}\n",
+        "support/build.gradle": "dependencies { api(platform('org.junit:junit-bom:6.0.0')) }\n",
+        "docs/old.md": OLD_JUNIT,
+    }
+    judgment = judged(base, {**base, "app/src/A.java": JUNIT})
+    assert found(judgment) == [("junit-6/junit4-test", "error", 1)]
+
+
 def test_a_library_of_a_catalog_may_be_asked_for_unseen() -> None:
     base: Files = {
         "gradle/libs.versions.toml": "[libraries]\nold = 'junit:junit:4.13.2'\n"
