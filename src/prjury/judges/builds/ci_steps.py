@@ -288,6 +288,10 @@ def _find_command(step: WorkflowStep) -> str:
         return "bundle install"
     if inputs.get("run_install") == "true":
         return "pnpm install"
+    if step.action.startswith("gradle/") and inputs.get("arguments"):
+        return f"./gradlew {inputs['arguments']}"
+    if step.action == "actions-rs/cargo":
+        return f"cargo {inputs.get('command', '')} {inputs.get('args', '')}".strip()
     return ""
 
 

@@ -285,6 +285,19 @@ class TestSteps:
         assert (left.kind, bool(left.why)) == (kind, True)
         assert left.origin.startswith(".github/workflows/ci.yml")
 
+    @pytest.mark.parametrize(
+        ("action", "inputs", "line"),
+        [
+            ("actions-rs/cargo@v1", "command: test, args: --all", "cargo test --all"),
+            ("gradle/gradle-build-action@v2", "arguments: check", "./gradlew check"),
+        ],
+    )
+    def test_an_action_that_tests(
+        self, here: Toolchains, action: str, inputs: str, line: str
+    ) -> None:
+        ci = read(here, ci=job(f"{{uses: {action}, with: {{{inputs}}}}}"))
+        assert scripts(ci) == [("test", line)]
+
     @pytest.mark.parametrize("options", ["", "-e ", "-eux "])
     def test_a_script_is_known_by_what_it_calls(self, here: Toolchains, options: str) -> None:
         ci = read(here, {"ci/all.sh": "pytest\n"}, ci=job(f"run: sh {options}ci/all.sh"))
