@@ -260,6 +260,9 @@ def _is_usable(text: str, table: Options) -> bool:
     """True if words mean the same here: they name no other compiler, and skip no tests."""
     lower = text.lower()
     strict = "werror" in lower or "warnings_as_errors" in lower
+    excluded = lower.removeprefix("--exclude-task").removeprefix("-x").lstrip("=")
+    if excluded != lower and excluded.rpartition(":")[2] in {"test", "check"}:
+        return False
     return not (strict or "$" in text or text.endswith("=") or lower.startswith(table.refused))
 
 

@@ -359,6 +359,21 @@ class TestOptions:
     @pytest.mark.parametrize(
         ("line", "end"),
         [
+            ("build -x test -x javadoc", "build -x javadoc"),
+            ("build --exclude-task :app:test", "build"),
+            ("build -x testFixtures", "build -x testFixtures"),
+        ],
+    )
+    def test_a_recipe_of_gradle_leaves_no_tests_out(
+        self, here: Toolchains, line: str, end: str
+    ) -> None:
+        workflow = job(f"run: ./gradlew {line}", "run: ./gradlew test")
+        plan = only(plans(here, workflow, {"build.gradle": ""}))
+        assert steps_of(plan)[-1].endswith(f"--rerun-tasks {end}")
+
+    @pytest.mark.parametrize(
+        ("line", "end"),
+        [
             ("./mvnw verify -Pci -Dx=1", "verify -Pci -Dx=1"),
             ("mvn -P ci test -D a.release=11 -DfailIfNoTests=false",
              "test -P ci -D a.release=11 -DfailIfNoTests=false"),
