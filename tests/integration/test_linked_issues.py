@@ -48,9 +48,11 @@ def test_github_own_keywords_link_issues_of_the_same_repository(
     assert list_closed_issues(body, "octo/shop") == numbers
 
 
-def read(fake: FakeGitHub, body: str, *, number: int | None = 7) -> tuple[LinkedIssue, ...]:
+def read(
+    fake: FakeGitHub, body: str, *, number: int | None = 7, known_as: str = "ghs_actions"
+) -> tuple[LinkedIssue, ...]:
     environ = {
-        "GITHUB_TOKEN": "ghs_actions",
+        "GITHUB_TOKEN": known_as,
         "GITHUB_API_URL": fake.url,
         "GITHUB_REPOSITORY": "octo/shop",
     }
@@ -102,6 +104,12 @@ def test_three_issues_are_read_and_a_local_review_reads_none(fake: FakeGitHub) -
     (issue,) = read(fake, "Fixes #12", number=None)
     assert "local" in issue.problem
     assert not fake.requests
+
+
+def test_a_token_that_is_none_is_no_error_of_the_judge(fake: FakeGitHub) -> None:
+    assert read(fake, "See #12", known_as="ghs\n") == ()
+    (issue,) = read(fake, "Fixes #12", known_as="ghs\n")
+    assert "token" in issue.problem
 
 
 SECRET = "tok-3f9a77c0aa10"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from prjury.errors import SourceError
+from prjury.errors import SourceError, UsageError
 from prjury.github.checks import find_clone
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, read_number, text
@@ -48,21 +48,28 @@ def read_linked_issues(
         place = environ.get("GITHUB_API_URL", GITHUB_API), pull.repo
     api, repo = place or ("", pull.repo)
     numbers = list_closed_issues(pull.body, repo)
-    if offline or pull.number is None or not api:
-        why = "a local review does not ask GitHub"
-        return tuple(LinkedIssue(number, problem=why) for number in numbers)
+    why = "a local review does not ask GitHub"
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
-    issues = []
-    with GitHub(Connection(api, token, _TIMEOUT), RetryBudget(budget=_LONGEST_WAIT)) as client:
-        for number in numbers[:_MOST_ISSUES]:
-            try:
-                issue = _read_issue(client, repo, number)
-            except SourceError as error:
-                issue = LinkedIssue(number, problem=str(error))
-            issues.append(issue)
-    why = f"only {_MOST_ISSUES} are read"
-    more = [LinkedIssue(number, problem=why) for number in numbers[_MOST_ISSUES:]]
-    return tuple(issue for issue in (*issues, *more) if issue.text or issue.problem)
+    if numbers and api and pull.number is not None and not offline:
+        try:
+            patience = RetryBudget(budget=_LONGEST_WAIT)
+            with GitHub(Connection(api, token, _TIMEOUT), patience) as client:
+                return tuple(_read_issues(client, repo, numbers))
+        except UsageError as error:
+            why = str(error)
+    return tuple(LinkedIssue(number, problem=why) for number in numbers)
+
+
+def _read_issues(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator[LinkedIssue]:
+    for number in numbers[:_MOST_ISSUES]:
+        try:
+            issue = _read_issue(client, repo, number)
+        except SourceError as error:
+            issue = LinkedIssue(number, problem=str(error))
+        if issue.text or issue.problem:
+            yield issue
+    for number in numbers[_MOST_ISSUES:]:
+        yield LinkedIssue(number, problem=f"only {_MOST_ISSUES} are read")
 
 
 def _read_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
