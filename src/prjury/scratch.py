@@ -83,7 +83,7 @@ def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
     try:
         yield place
     finally:
-        (have_removed if later else remove)(place)
+        (remove_in_background if later else remove)(place)
         _SCRATCHES.forget(place)
 
 
@@ -91,7 +91,7 @@ def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
 _REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
 
 
-def have_removed(place: Path) -> None:
+def remove_in_background(place: Path) -> None:
     """Start a program that removes a directory with all it holds, and do not wait for it."""
     if not shutil.which("rm", path=os.defpath):
         remove(place)
@@ -159,7 +159,7 @@ def sweep(directory: str) -> None:
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
             if _OURS.fullmatch(entry.name) and _is_left(entry):
-                have_removed(Path(entry.path))
+                remove_in_background(Path(entry.path))
 
 
 def _is_left(entry: os.DirEntry[str]) -> bool:

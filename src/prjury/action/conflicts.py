@@ -20,7 +20,7 @@ from prjury.errors import PrJuryError, PublishError, SourceError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.github.payload import PullFacts
-from prjury.github.pulls import MergeState, await_pull, merge_states, read_message
+from prjury.github.pulls import MergeState, await_mergeability, merge_states, read_message
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
@@ -74,7 +74,7 @@ class _Watch:
         if self.event.action == "edited" and not self.event.moved:
             self.observations.append("Nothing to do: neither side has changed.")
             return
-        pull = await_pull(self.client, self.event.repo, number)
+        pull = await_mergeability(self.client, self.event.repo, number)
         if pull.closed or pull.head.sha != self.event.pull.head.sha:
             self.observations.append(f"Nothing to do: #{number} is closed, or has a newer head.")
             return

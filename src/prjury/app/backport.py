@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from prjury.app import steps
 from prjury.app.composition import review_ports
-from prjury.app.release_branches import BranchJudges, opinion_on, with_opinions
+from prjury.app.release_branches import BranchJudges, ask_if_unsure, with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
 from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot
@@ -72,7 +72,7 @@ def judge_backports(
         with closing(wired.ports.progress):
             backports = judges.judge(chosen.names, context.deadline)
             if request.models:
-                backports = with_opinions(backports, opinion_on(backports, wired.ports, context))
+                backports = with_opinions(backports, ask_if_unsure(backports, wired.ports, context))
         verdicts = Backports(
             pull=snapshot.pull,
             backports=backports,

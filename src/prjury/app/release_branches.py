@@ -118,7 +118,7 @@ def _not_tried(name: str, why: str) -> Backport:
     return Backport(name, "not_applicable", None, reasons=(f"{NOT_TRIED}: {why}",))
 
 
-def opinion_on(
+def ask_if_unsure(
     tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """Ask a model where a human has to decide about a clean pick; None if none is asked."""

@@ -99,7 +99,7 @@ def init(
     _refuse_contradictions(situation)
     workflows = _read_templates(situation, action)
     repository = open_repository(repo)
-    root = _work_tree(repository)
+    root = _require_work_tree(repository)
     ci = _find_ci(root, terminal)
     reason = _reason_for_checks(situation, ci)
     built = "" if reason else _plan_build(root, terminal)
@@ -232,7 +232,7 @@ def read_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
     return changed
 
 
-def _work_tree(repository: OperatorRepository) -> Path:
+def _require_work_tree(repository: OperatorRepository) -> Path:
     root = repository.work_tree
     if root is None:
         raise UsageError(

@@ -75,11 +75,11 @@ def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, in
         if kind in functions or kind in classes:
             rows.append(_measure_extent(node, node, is_function=kind in functions))
         else:
-            rows.extend(_read_holder(node))
+            rows.extend(_measure_value_definition(node))
     return rows
 
 
-def _read_holder(node: Node) -> Iterator[tuple[bool, int, int, int]]:
+def _measure_value_definition(node: Node) -> Iterator[tuple[bool, int, int, int]]:
     if node.kind() == "type_spec":
         value = node.field("type")
         if value and value.kind() in {"struct_type", "interface_type"}:

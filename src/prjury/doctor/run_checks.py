@@ -27,7 +27,7 @@ CHECKS: tuple[DoctorCheck[Setup], ...] = (
         wiring.check_workflows_on_default_branch,
         lambda setup: bool(setup.of_modes(*FROM_DEFAULT)),
     ),
-    DoctorCheck("every event that changes the verdict starts a run", wiring.check_events),
+    DoctorCheck("every event that changes the verdict starts a run", wiring.check_triggers),
     DoctorCheck("the gate cannot be skipped and does not hang", merge_gate.check_skipping),
     DoctorCheck("the gate is closed by the verdict", merge_gate.check_outcome),
     DoctorCheck("the gate has one name, and nobody else has it", merge_gate.check_names),

@@ -103,7 +103,7 @@ def check_required(standing: ServerState) -> Iterator[Diagnosis]:
     own_checks = [check for check in standing.required if check.context in standing.gate_names]
     for check in own_checks:
         yield _of_source(standing, about, check)
-    yield from _find_misspelt(standing, about)
+    yield from _find_misnamed_checks(standing, about)
     if not own_checks:
         yield from _find_not_required(standing, about)
 
@@ -127,7 +127,7 @@ def _of_source(standing: ServerState, about: str, check: RequiredCheck) -> Diagn
     return fine(about, sentence)
 
 
-def _find_misspelt(standing: ServerState, about: str) -> Iterator[Diagnosis]:
+def _find_misnamed_checks(standing: ServerState, about: str) -> Iterator[Diagnosis]:
     """The page of a pull request shows the workflow's name before the job's; a rule must not."""
     shown = {f"{one.workflow.name} / {one.job.name}" for one in standing.setup.uses}
     for check in standing.required:

@@ -141,7 +141,7 @@ def check_workflows_on_default_branch(setup: Setup) -> Iterator[Diagnosis]:
             )
 
 
-def check_events(setup: Setup) -> Iterator[Diagnosis]:
+def check_triggers(setup: Setup) -> Iterator[Diagnosis]:
     """Events after which the verdict would be an old one, and filters that keep it from coming."""
     for use in setup.of_modes("review", "build"):
         if "pull_request" not in use.workflow.triggers:

@@ -155,7 +155,7 @@ def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTria
     """
     line = _Line(git, base, _tree_of(git, base))
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
-    return _pick_listed(line, sides, deadline)
+    return _pick_selected(line, sides, deadline)
 
 
 def pick_each(
@@ -170,14 +170,14 @@ def pick_each(
     Merges are left out, as by `git cherry-pick` of a range of commits.
     """
     line = _Line(git, None, _tree_of(git, onto), _PICK)
-    return _pick_listed(line, (f"{since}..{head}",), deadline)
+    return _pick_selected(line, (f"{since}..{head}",), deadline)
 
 
-def _pick_listed(line: _Line, which: Sequence[str], deadline: Deadline) -> RebaseTrial:
+def _pick_selected(line: _Line, arguments: Sequence[str], deadline: Deadline) -> RebaseTrial:
     """Pick the commits that these arguments of `git log` select, without merges."""
     order = ("--topo-order", "--reverse", "--no-merges")
     try:
-        entries = list(log(line.git, *order, *which, timeout=_limit(deadline)))
+        entries = list(log(line.git, *order, *arguments, timeout=_limit(deadline)))
     except GitError as error:
         return _give_up(RebaseTrial(None, 0), error)
     commits = [entry for entry in entries if not entry.applied]

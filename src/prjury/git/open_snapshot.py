@@ -264,19 +264,19 @@ def _choose_sides(
         return _Sides(repository.commit(request.base) if request.base else head, head)
     base = repository.commit(request.base) if request.base else repository.default_branch()
     if request.head is None and request.number is None:
-        return _take_current(repository, base, head, is_named=request.base is not None)
+        return _check_current_branch(repository, base, head, base_is_named=request.base is not None)
     return _Sides(base, head)
 
 
-def _take_current(
-    repository: OperatorRepository, base: Side, head: Side, *, is_named: bool
+def _check_current_branch(
+    repository: OperatorRepository, base: Side, head: Side, *, base_is_named: bool
 ) -> _Sides | NothingToReview:
     """Take the current branch, with notes on uncommitted files and on the branch below."""
     pending = list_uncommitted(repository)
     files = f"{len(pending)} file{'s are' if len(pending) != 1 else ' is'} not committed"
     if head.sha == base.sha:
         words = f"{head.ref} is level with {base.ref}"
-        if head.ref == base.ref.removeprefix("origin/") and not is_named:
+        if head.ref == base.ref.removeprefix("origin/") and not base_is_named:
             words = f"{head.ref} is the default branch"
         aside = f" ({files})" if pending else ""
         return _refuse_review(f"{words}{aside}", "commit to a branch of your own, or ")

@@ -133,7 +133,7 @@ def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[
     return pulls, total
 
 
-def await_pull(client: GitHub, repo: str, number: int) -> PullFacts:
+def await_mergeability(client: GitHub, repo: str, number: int) -> PullFacts:
     """Return a pull request once GitHub has tried the merge, or takes too long for that."""
     for pause in (*_PAUSES, 0.0):
         pull = client.pull(repo, number)

@@ -267,14 +267,14 @@ def find_problems(
         convert_section(value, form, written=written)
     except ValidationError as error:
         inner = [*_check_keys(value, form, path)]
-        for key, item, part in _list_parts(value, form):
+        for key, item, part in _pair_parts_with_forms(value, form):
             inner += find_problems(item, part, (*path, key), written=written)
         if isinstance(error.__cause__, MisfitError):
             path = (*path, *error.__cause__.path)
         yield from inner or [Problem(path, _word_problem(error, value, form, path))]
 
 
-def _list_parts(value: object, form: Form) -> Iterator[tuple[str | int, object, Any]]:
+def _pair_parts_with_forms(value: object, form: Form) -> Iterator[tuple[str | int, object, Any]]:
     """List what stands in a value, each with its form."""
     for each in _list_forms(form):
         arguments = get_args(each)
@@ -286,10 +286,10 @@ def _list_parts(value: object, form: Form) -> Iterator[tuple[str | int, object, 
                 yield key, key, arguments[0]
                 yield key, item, arguments[1]
         elif _has_keys(each) and isinstance(value, dict | str):
-            yield from _list_options(value, each)
+            yield from _pair_options_with_forms(value, each)
 
 
-def _list_options(
+def _pair_options_with_forms(
     value: dict[str, Any] | str, section: type[PolicySection | NamedEntry]
 ) -> Iterator[tuple[str, object, Any]]:
     forms = section.forms()

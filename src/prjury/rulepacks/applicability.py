@@ -260,7 +260,7 @@ def list_required(pack: Pack, rule: PatternRule) -> Sequence[Requirement]:
     return [*required, *rule.or_requires] if rule.or_requires else required
 
 
-def severity_between(
+def decide_severity(
     rule: PatternRule, sides: Sides, head: PackApplicability, base: PackApplicability
 ) -> Severity | None:
     """Return the more severe answer of both sides; None where the rule holds on neither.

@@ -144,7 +144,7 @@ class Launch:
                 poller.unregister(self.output)
             if wakeup in events:
                 os.read(wakeup, 4096)
-                self._reap()
+                self._reap_and_check_left()
         return self._finish()
 
     def _finish(self) -> tuple[str, int]:
@@ -183,7 +183,7 @@ class Launch:
             self.flooded = True
         return bool(chunk) and not self.flooded
 
-    def _reap(self) -> bool:
+    def _reap_and_check_left(self) -> bool:
         """Take the dead children's statuses; return False if no child is left, dead or alive."""
         while True:
             try:
@@ -201,7 +201,7 @@ class Launch:
         if sys.platform != "linux":  # nothing lists descendants here: the group is what there is
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.program, signal.SIGKILL)
-        while self._reap() and time.monotonic() < until:
+        while self._reap_and_check_left() and time.monotonic() < until:
             for pid in descendants(os.getpid()):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)

@@ -31,7 +31,7 @@ from prjury.sandbox.contained import ContainedShell
 from prjury.sandbox.environment import is_refused, limit_java, make_environment
 from prjury.sandbox.reach import Powers
 from prjury.sandbox.run import Limits, Usage
-from prjury.scratch import have_removed, remove
+from prjury.scratch import remove, remove_in_background
 
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/dev/null/operator"}
 
@@ -630,7 +630,7 @@ def test_a_large_machine_is_hidden_unless_the_operator_says_otherwise() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", [remove, have_removed])
+@pytest.mark.parametrize("way", [remove, remove_in_background])
 def test_anything_can_be_removed(tmp_path: Path, way: Callable[[Path], object]) -> None:
     top = tmp_path / "hostile"
     top.mkdir()

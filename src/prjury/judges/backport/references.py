@@ -76,7 +76,7 @@ class ChangeReferences:
                 self._words[blob] = words & words_of(content)
             return frozenset[str]().union(*(self._words.get(blob, ()) for blob in distinct))
 
-    def find_definitions(
+    def find_base_definitions(
         self, kin: str, words: frozenset[str], paths: Sequence[str]
     ) -> Iterator[tuple[str, Location]]:
         """Yield where these files of the merge base seem to define the words."""

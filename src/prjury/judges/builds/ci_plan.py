@@ -217,7 +217,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     step, call = max(calls, key=lambda one: measure_breadth([replace(one[0], calls=(one[1],))]))
     words = _fill_words(call, {**job.env, **step.env})
     options, goals = _take_options(words, table), _list_goals(words, table)
-    steps = tuple(_with_words(one, options, goals, table) for one in plan.steps)
+    steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
     others = [shlex.join(one.words) for _, one in calls if one is not call and family != "cmake"]
     notes = _name_other_rows(job)
@@ -275,7 +275,7 @@ def _list_goals(words: Sequence[str], table: Options) -> list[str]:
     return goals[-1:] if table.goal and goals[-1:] in (["test"], ["package"]) else []
 
 
-def _with_words(
+def _add_options_and_goals(
     step: BuildStep, options: Sequence[str], goals: Sequence[str], table: Options
 ) -> BuildStep:
     if isinstance(step.command, str):

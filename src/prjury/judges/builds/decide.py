@@ -107,16 +107,16 @@ def _decide_green(comparison: Comparison) -> Judgment:
 
 def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
     if comparison.lost.count:
-        return _answer(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
+        return _qualify(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
     if comparison.ignored:
         words = wording.IGNORED.format(pluralize(comparison.ignored, "test"))
-        return _answer(comparison, passed, words, FAILURES_IGNORED)
+        return _qualify(comparison, passed, words, FAILURES_IGNORED)
     if gap := comparison.gap:
-        return _answer(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
+        return _qualify(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
     return passed
 
 
-def _answer(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
+def _qualify(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
     if comparison.options.vanished == "warn":
         note = {"note": reason} if reason == NO_COMPARISON else {}
         return replace(passed, reasoning=f"{words}; {passed.reasoning}").with_metadata(**note)

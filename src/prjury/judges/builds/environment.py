@@ -117,8 +117,8 @@ def _spell_out(line: str) -> str:
 def match_mark(mark: str, lowered: str, line: str) -> str | None:
     """The text in a line for the mark's ``{}``, empty for a mark without; None for no match."""
     before, gap, after = mark.partition("{}")
-    start = _find_end(before, lowered, 0)
-    if start < 0 or (gap and _find_end(after, lowered, start) < 0):
+    start = _match_with_gaps(before, lowered, 0)
+    if start < 0 or (gap and _match_with_gaps(after, lowered, start) < 0):
         return None
     if not (gap and after):
         return _first_version(line[start:]) if gap else ""
@@ -128,9 +128,9 @@ def match_mark(mark: str, lowered: str, line: str) -> str | None:
     return text.strip("'\"`‘’:")[:_LONGEST_NAME]
 
 
-def _find_end(parts: str, line: str, start: int) -> int:
+def _match_with_gaps(pattern: str, line: str, start: int) -> int:
     """Return the end of the last part, which ``…`` separates from the others; -1 for none."""
-    for part in parts.split("…"):
+    for part in pattern.split("…"):
         at = line.find(part, start)
         if at < 0:
             return -1

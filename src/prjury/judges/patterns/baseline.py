@@ -87,10 +87,10 @@ def load_baseline(repository: Repository, tree: str, file: str) -> Baseline:
             f"patterns.baseline: there is no file {visible(file)} at the base",
             remedy=f"{_WRITE}, and commit it; or leave the option out",
         )
-    return read_baseline(content, file)
+    return parse_baseline(content, file)
 
 
-def read_baseline(content: bytes, file: str) -> Baseline:
+def parse_baseline(content: bytes, file: str) -> Baseline:
     """Read the entries; for anything that is not such a list, a ConfigError names the line."""
     name = visible(file)
     if len(content) > MAX_BYTES:
@@ -115,13 +115,13 @@ def _read_entries(text: str, name: str) -> Iterator[Known]:
         try:
             yield convert(value, Known)
         except ValidationError as error:
-            line = _find_line(text, number)
+            line = _find_line_of_item(text, number)
             raise _wrong(f"{name} line {line} is not an entry: {error}") from error
 
 
-def _find_line(text: str, number: int) -> int:
+def _find_line_of_item(text: str, index: int) -> int:
     end = text.index("[") + 1
-    for _ in range(number + 1):
+    for _ in range(index + 1):
         at = end
         while text[at] in " \t\r\n,":
             at += 1

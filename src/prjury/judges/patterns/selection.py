@@ -14,9 +14,9 @@ from prjury.manifests.module import Sides
 from prjury.rulepacks.applicability import (
     Basis,
     PackApplicability,
+    decide_severity,
     opens,
     repairs,
-    severity_between,
 )
 from prjury.rulepacks.load import list_heads, list_shipped_languages, load_shipped, pack_languages
 from prjury.rulepacks.rule import Head, Pack, PatternRule
@@ -66,7 +66,7 @@ class ApplicableRules:
         pack = outlooks[0].pack
         name = f"{pack.id}/{rule.id}"
         if name not in self._held:
-            severity = severity_between(rule, self.sides, *outlooks)
+            severity = decide_severity(rule, self.sides, *outlooks)
             active = ActiveRule(pack, rule, repairs(pack, rule, self.sides.head))
             self._held[name] = (active, severity) if severity else None
         return self._held[name]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.errors import ConfigError
-from prjury.judges.patterns.baseline import MAX_BYTES, baseline_text, read_baseline
+from prjury.judges.patterns.baseline import MAX_BYTES, baseline_text, parse_baseline
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_options
 from prjury.policy.patterns import PatternsOptions
@@ -139,7 +139,7 @@ def test_a_baseline_that_is_missing_at_the_base_is_an_error() -> None:
 )
 def test_what_is_malformed_is_told_with_its_place(text: bytes, told: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        read_baseline(text, "b.json")
+        parse_baseline(text, "b.json")
     assert refused.value.what.startswith(f"b.json {told}")
     assert refused.value.reason == "baseline_invalid"
     assert "write_baseline=FILE" in str(refused.value)
@@ -151,19 +151,19 @@ def test_lines_of_entries_are_those_of_the_file() -> None:
         '[\n  {"rule":"p/a","path":"a","fingerprint":"1"},'
         '\n  {"rule":"p/b","path":"b","fingerprint":"2"}\n]\n'
     )
-    stale = read_baseline(text.encode(), "b").list_stale((), ("p",), ())
+    stale = parse_baseline(text.encode(), "b").list_stale((), ("p",), ())
     assert [line for _, line in stale] == [2, 3]
 
 
 def test_half_a_character_may_stand_in_a_path() -> None:
     text = ENTRY.replace('"a"', r'"\ud800"')
-    [entry] = read_baseline(f"[{text}]".encode(), "b.json").entries
+    [entry] = parse_baseline(f"[{text}]".encode(), "b.json").entries
     assert (entry.path, visible(entry.path)) == ("\ud800", r"\ud800")
 
 
 @given(st.lists(st.tuples(*[st.text(min_size=1).map(printable)] * 3), max_size=20))
 def test_what_is_written_can_be_read(found: list[tuple[str, str, str]]) -> None:
-    baseline = read_baseline(baseline_text(found).encode(), "b.json")
+    baseline = parse_baseline(baseline_text(found).encode(), "b.json")
     assert {(k.rule, k.path, k.fingerprint) for k in baseline.entries} == set(found)
     assert json.loads(baseline_text(found)) is not None
 
@@ -171,7 +171,7 @@ def test_what_is_written_can_be_read(found: list[tuple[str, str, str]]) -> None:
 @given(st.binary(max_size=200))
 def test_any_other_content_is_refused_clearly(content: bytes) -> None:
     with contextlib.suppress(ConfigError):
-        assert read_baseline(b"[" + content, "b.json").entries == ()
+        assert parse_baseline(b"[" + content, "b.json").entries == ()
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../b.json", "a/../../b", "a//b", "", "."])

@@ -104,7 +104,7 @@ def _find_names(
         return [], ""
     if missing := [path for path in places.missing if kin_of(path)]:
         return [], f"names that may be in {pluralize(len(missing), 'file')} that this clone lacks"
-    return _filter_code(needs, suspects)
+    return _confirm_missing(needs, suspects)
 
 
 def _not_near(needs: ChangeReferences, files: Files) -> ByKin:
@@ -127,7 +127,7 @@ def _suspects(
     places: dict[str, list[Location]] = defaultdict(list)
     for kin, some_words in words.items():
         paths = [path for path in differing if kin_of(path) == kin]
-        for word, at in needs.find_definitions(kin, some_words, paths) if some_words else ():
+        for word, at in needs.find_base_definitions(kin, some_words, paths) if some_words else ():
             places[word].append(at)
     return {
         word: tuple(some[:_PLACES])
@@ -136,7 +136,7 @@ def _suspects(
     }
 
 
-def _filter_code(
+def _confirm_missing(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
 ) -> tuple[list[MissingSymbols], str]:
     heads = needs.heads
