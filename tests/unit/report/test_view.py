@@ -54,7 +54,7 @@ def test_a_rule_in_many_places_is_one_folded_entry_with_its_link_and_a_diff() ->
     assert (group.count, len(group.places)) == (60, 60)
     assert group.rule_url == f"{DOCUMENTATION}/rules/numpy-2.md#float-underscore"
     text = to_comment(ruled(60))
-    assert text.count("```diff\n    -x = np.float_(3)\n    +x = np.float64(3)") == 1
+    assert text.count("```diff\n      -x = np.float_(3)\n      +x = np.float64(3)") == 1
     assert text.count("np.float64(3)") == 1
     assert "<details><summary>60 places</summary>" in text
     html = to_html(ruled(60))
