@@ -162,7 +162,7 @@ def find_call_sites(
         shown[file.path].update(line.text for hunk in file.hunks for line in hunk.lines)
     sites, definitions = list[CallSite](), list[CallSite]()
     for (kin, name), spots in rare.items():
-        uses, again = list[CallSite](), list[CallSite]()
+        uses, others = list[CallSite](), list[CallSite]()
         for path, line in spots:
             text = _line_at(contents.get(blobs.get(path, "")), line)
             if not text or text in shown.get(path, ()):
@@ -171,12 +171,12 @@ def find_call_sites(
             if not any(DefinitionFinder(kin, [name]).within(text.encode())):
                 uses.append(site)
             elif not _is_aside(path):
-                again.append(replace(site, verb="defines"))
+                others.append(replace(site, verb="defines"))
         way = names.get((kin, name))
         if way is not None:
             sites += _choose_sites(uses, shown, _MOST_INSIDE if way == _INSIDE else _MOST_LINES)
-        if way != _INSIDE and len(again) <= _MOST_DEFINITIONS:
-            definitions += again
+        if way != _INSIDE and len(others) <= _MOST_DEFINITIONS:
+            definitions += others
     return (*sites, *definitions)
 
 
