@@ -124,6 +124,22 @@ def test_an_error_that_is_merged_as_it_was_was_wrong(
     assert "1 merged as it was, 0 open" in repository.calibrate()[1]
 
 
+def test_a_change_that_is_nothing_but_a_merge_is_not_merged_before_it_is(
+    repository: Repository,
+) -> None:
+    history = repository.shop.history
+    history.switch("main")
+    history.commit({"other.txt": "other\n"}, "Other")
+    parents = ("-p", "main", "-p", "main~1")
+    merge = history.git("commit-tree", "change^{tree}", *parents, "-m", "Merge it all").strip()
+    history.git("branch", "-f", "change", merge)
+    history.switch("change")
+    repository.review()
+    history.switch("main")
+    history.commit({"third.txt": "third\n"}, "Third")
+    assert "0 merged as it was, 1 open" in repository.calibrate()[1]
+
+
 def test_warnings_and_errors_that_nobody_confirmed_are_not_counted(repository: Repository) -> None:
     minor = quote(PATH, 24, TEXT, severity="warning")
     repository.review(reply(conventions=answer("fail", [minor])))

@@ -50,9 +50,12 @@ class CloneHistory:
                 return True
         if not self.knows(head):
             return False
-        if "+" not in self._git.text("cherry", tip, head):  # each commit is there, or one like it
+        if self._git.try_run("merge-base", "--is-ancestor", head, tip)[1] == 0:
             return True
-        whole = self._patch_ids("diff", pull.merge_base, head)
+        picked = self._git.text("cherry", tip, head)  # without merges, so that it may be empty
+        if picked and "+" not in picked:  # each commit is there, or one like it
+            return True
+        whole = self._patch_ids("diff", "--no-ext-diff", pull.merge_base, head)
         each = ("log", "--first-parent", "--patch", "--no-ext-diff", f"{base}..{tip}")
         return bool(whole & self._patch_ids(*each))
 

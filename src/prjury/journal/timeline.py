@@ -76,6 +76,10 @@ def _describe_event(event: JournalEvent) -> str:
     words = _WORDS.get(event.kind, "{kind} {number} {name} {status}")
     if event.kind == "model" and event.text("reason"):
         words = "  {model}: {reason}"
+    if event.kind == "tool" and not event.text("target"):
+        words = "  tool {name}: {outcome}"
+    if event.kind == "judged" and event.text("turns"):
+        words += " ({turns} turns)"
     texts = defaultdict(str, {name: event.text(name) for name in event.facts}, kind=event.kind)
     return re.sub(r"(?<=\S) +", " ", words.format_map(texts)).rstrip(" :")
 

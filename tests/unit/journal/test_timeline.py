@@ -51,6 +51,17 @@ def test_hostile_values_are_shown_as_text(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
+def test_tools_without_a_target_and_turns_of_agents_are_said(tmp_path: Path) -> None:
+    events = [
+        RUN[0],
+        {"t": 1.0, "event": "tool", "name": "read", "target": "", "outcome": "ok"},
+        {"t": 2.0, "event": "judged", "tier": "t", "judge": "j", "status": "pass", "turns": 3},
+    ]
+    text = "\n".join(list_journal(written(tmp_path / "j", events)))
+    assert "tool read: ok" in text
+    assert "t / j: pass (3 turns)" in text
+
+
 @pytest.mark.parametrize("content", [b"", b"[]\n", b'{"event": "end"}\n'])
 def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "j").write_bytes(content)
