@@ -80,7 +80,7 @@ def test_a_rule_is_explained(prjury: Prjury) -> None:
     for words in (
         "@MockBean is gone",
         "Deprecated in 3.4 and removed in 4.0",
-        "org.springframework.boot: error 4.0+; warning 3.4+",
+        "error: org.springframework.boot 4.0+; warning: org.springframework.boot 3.4+",
         "For Java, Kotlin; confidence: high",
         "prjury-ignore[spring-boot-4/mockbean-removed]",
         "(https://github.com/spring-projects/",
