@@ -122,10 +122,7 @@ def recent_commits(git: Git, tip: str, count: int) -> list[HistoryCommit]:
 
 
 def find_landing(git: Git, head: str, base: str) -> HistoryCommit | None:
-    """Find the commit along the base's first parents by which the head came in.
-
-    None where the head is not in the base, or is its first commit.
-    """
+    """Find the commit along the base's first parents by which the head came in; None if none."""
     args = ("--first-parent", "--ancestry-path", "--reverse", f"{head}..{base}")
     above = [entry.commit for entry in log(git, *args)]
     by_merge = above[0] if above and head not in above[0].parents[:1] else None
@@ -149,10 +146,7 @@ def find_squash(
 
 
 def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:
-    """Pick the head's commits onto the tip of the base, up to the first conflict.
-
-    As `git rebase` does, merges are left out, and so are commits whose change the base has already.
-    """
+    """Pick the head's commits onto the tip of the base as `git rebase` does, up to a conflict."""
     line = _Line(git, base, _tree_of(git, base))
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
     return _pick_selected(line, sides, deadline)

@@ -178,9 +178,8 @@ class PackApplicability:
     def severity(self, rule: PatternRule) -> Severity | None:
         """Rate a finding in the module; None where the rule does not hold.
 
-        Every declared version has to say so for the rule's own severity; where some do, or the
-        old way is deprecated, it is a warning, where none is known a hint. A library that brings
-        the old one along makes a warning at most; the repository of the library itself a hint.
+        The rule's own severity takes every declared version; with some, or where the old way is
+        deprecated or brought along, it is a warning; with none, or in the library itself, a hint.
         """
         if not self.is_open or self.keeps(rule):
             return None

@@ -1,8 +1,4 @@
-"""The user's packs as a commit has them: where the policy is the base's, its packs are as well.
-
-A working directory, which may be the pull request's, has no say in what the pull request is judged
-by. No link is followed.
-"""
+"""The user's packs as the base's commit has them; a working directory has no say in it."""
 
 from __future__ import annotations
 

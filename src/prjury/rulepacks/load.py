@@ -1,8 +1,7 @@
 """Reads packs. A pack that is wrong stops the run; it is never skipped.
 
-A pack is ``NAME.yml``. Its tests may stand beside the rules or in ``NAME.cases.yml``, which only
-checks and ``prjury rules test`` read. The part before ``rules:`` is the pack's head, and all that
-is read of a shipped pack whose gate the project does not meet.
+A pack is ``NAME.yml``; ``NAME.cases.yml`` holds tests. The part before ``rules:`` is its head, and
+all that is read of a shipped pack whose gate the project does not meet.
 """
 
 from __future__ import annotations

@@ -307,8 +307,7 @@ _PARTS = re.compile(r"::|[./]")
 class KeptBy(PackSection, frozen=True, dict=True):
     """What shows that a module keeps the old way on purpose.
 
-    With ``code`` in the module at the base, ``builds`` in any build file there, or a library that
-    brings the old one along, findings are warnings at most. The other two leave the module alone.
+    ``dependencies`` and ``modules`` leave the module alone; others make warnings at most.
     """
 
     brought_by: Requirements = Requirements()  # by what a dependency's own build file says

@@ -1,6 +1,4 @@
-"""The baseline: findings that were known when they were accepted.
-
-A file of JSON in the repository, a list with one entry for each finding:
+"""The baseline, a JSON list in the repository of findings that were known when accepted.
 
     {"rule": "jakarta/servlet", "path": "src/A.java", "fingerprint": "1f0c..."}
 

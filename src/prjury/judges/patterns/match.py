@@ -93,10 +93,7 @@ class Prefilter:
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a rule's pattern stands, by git's lines, the telling one first.
-
-    Its spans are characters of the text; ``rewritten`` is a setting as it is called now.
-    """
+    """A place of a rule's pattern: git's lines, the telling one first, and spans of characters."""
 
     active: ActiveRule
     lines: tuple[int, ...]

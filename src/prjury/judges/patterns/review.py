@@ -31,11 +31,7 @@ _NOT_CODE = frozenset({FileKind.DOCS, FileKind.SYMLINK})
 class ScanOutcome:
     """What going through the files has come to; paths are printable.
 
-    Attributes:
-        prior: findings that the baseline knows; ``stale`` are its entries that match nothing.
-        upcoming: uses that are right for the declared version, and will not be for a later one.
-        candidates: the files of which a rule could say something; others are outside.
-        crashed: why the parser gave no answer, by path; never a hostile file's timeout.
+    The baseline knows the ``prior``; ``upcoming`` are right for the declared version alone.
     """
 
     findings: list[PatternFinding] = field(default_factory=list)
