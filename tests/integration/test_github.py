@@ -23,7 +23,6 @@ from fakes.writing import connected
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.payload import Tip
-from prjury.github.posts import read_comments
 from prjury.github.pulls import list_open_pulls
 from prjury.github.repo_client import RepoClient
 from prjury.publishers.comment import StickyComment
@@ -223,16 +222,6 @@ class TestSticky:
     ) -> None:
         fake.add_comment(body("6.1", "newer"))
         publish(connect(), body("5.9", "older"))
-        assert fake.bodies == [body("6.1", "newer")]
-        assert fake.writes == []
-
-    def test_what_was_read_before_does_not_hide_a_later_run(
-        self, fake: FakeGitHub, connect: Callable[..., GitHub]
-    ) -> None:
-        comment, room = fake.add_comment(body("4.1")), RepoClient(connect(), "octo/shop")
-        seen = read_comments(room, 7)
-        comment["body"] = body("6.1", "newer")
-        StickyComment(room, 7, comments=seen).write(body("5.9", "older"))
         assert fake.bodies == [body("6.1", "newer")]
         assert fake.writes == []
 

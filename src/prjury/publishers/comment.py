@@ -58,7 +58,7 @@ class StickyComment:
     room: RepoClient
     number: int
     render: Callable[[Report], str] = lambda report: report.headline
-    #: The comments as this job has read them; into one of ours, a later run may have written since.
+    #: The comments as this job has read them a moment ago; None for a look of its own.
     comments: Iterable[CommentFacts] | None = None
     name: str = "comment"
     #: After `publish`, whether a later run has published its verdict already.
@@ -74,7 +74,7 @@ class StickyComment:
 
     def _try_comment(self, body: str) -> str:
         seen, self.comments = self.comments, None  # another attempt looks again
-        own = self._find_comments() if seen is None or self._find_comments(seen) else []
+        own = self._find_comments(seen)
         if not own:
             created = self._create(body)
             # A second look: another run may have seen nothing and posted at the same time.
