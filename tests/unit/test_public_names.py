@@ -39,6 +39,22 @@ def test_every_public_name_resolves(name: str) -> None:
     assert name in dir(prjury)
 
 
+@pytest.mark.parametrize("name", prjury.__all__)
+def test_every_public_name_and_its_methods_say_what_they_do(name: str) -> None:
+    value: Any = getattr(prjury, name)
+    functions = (
+        inspect.getmembers_static(value, inspect.isfunction) if inspect.isclass(value) else ()
+    )
+    own = [
+        function
+        for method, function in functions
+        if not method.startswith("_") and function.__module__.startswith("prjury.")
+    ]
+    silent = [each.__qualname__ for each in own if not inspect.getdoc(each)]
+    assert silent == []
+    assert inspect.getdoc(value) or not callable(value)
+
+
 def test_every_public_name_is_imported_for_type_checkers_and_no_other() -> None:
     assert sorted(prjury.__all__) == sorted(type_checked_imports())
 
