@@ -178,7 +178,18 @@ CLOSED = {
     "shadow": ("cat /etc/shadow",),
     "mount": ("unshare -rm mount -t tmpfs none /mnt",),
 }
+_ANSWER = """python3 -c 'import os, socket
+for file in range(3, 64):
+    try:
+        answer = socket.socket(fileno=file)
+        answer.send(b"exit 0" + bytes([10]))
+        answer.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        pass
+raise SystemExit(1)'"""
 NEVER = {
+    "answers-for-the-launcher": (_ANSWER,),
+    "open-descriptors": ("test $(ls /proc/self/fd | wc -l) -gt 4",),
     "environment-of-the-launcher": ("tr '\\0' '\\n' </proc/$PPID/environ",),
     "capabilities": ("grep -q 'CapBnd:.0000000000000000' /proc/self/status && exit 1",),
     "new-rights": ("grep -q 'NoNewPrivs:.1' /proc/self/status && exit 1",),

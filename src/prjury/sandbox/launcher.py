@@ -72,6 +72,8 @@ def serve(channel: socket.socket) -> None:
         order, files, _, _ = socket.recv_fds(channel, 1, 3)
         if not order:
             return
+        for file in files:
+            os.set_inheritable(file, False)  # noqa: FBT003 - a program could answer for us
         if os.fork() == 0:
             try:
                 channel.close()

@@ -133,7 +133,6 @@ class ProcessRun:
     interrupted: bool = False
 
     def complete(self, deadline: Deadline, progress: Progress) -> Completed:
-        """Run to the end or to a limit."""
         started = time.monotonic()
         with tempfile.TemporaryFile() as output:  # without a name, so that no program replaces it
             running = launch(self.request, output.fileno())
@@ -237,5 +236,4 @@ class ProcessRun:
 
 
 def advice(program: str) -> str:
-    """Say what to do about a missing program."""
     return f"install `{program}`, or name another `command` for the build in .github/prjury.yml"
