@@ -16,7 +16,7 @@ from prjury.action.backporting import open_backports
 from prjury.action.commands import COMMANDS, LONGEST_REASON, CommandName, CommentCommand
 from prjury.action.history import FIX, OVERRIDE, PullHistory
 from prjury.action.job import Job
-from prjury.app.dismissed import is_dismissible
+from prjury.app.replay import is_dismissible
 from prjury.errors import PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind

@@ -124,7 +124,7 @@ def _judge_event(
     progress = RecordedProgress(environment.progress, journal)
     around = structs.replace(with_inputs(environment, inputs), journal=journal, progress=progress)
     if inputs.junit:
-        from prjury.app.stages.junit import JunitReports, read_junit  # noqa: PLC0415 - as above
+        from prjury.app.builds import JunitReports, read_junit  # noqa: PLC0415 - as above
 
         places = read_junit(inputs.junit, environment.environ)
         request = structs.replace(request, evidence=JunitReports(request, around, places))

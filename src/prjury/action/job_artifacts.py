@@ -7,8 +7,7 @@ from pathlib import Path
 
 from prjury.action.job import Job
 from prjury.app.artifact_file import read_artifact_file
-from prjury.app.stages.codec import LARGEST
-from prjury.app.stages.evidence import NoEvidence, StageEvidence
+from prjury.app.evidence import LARGEST, NoEvidence, StageEvidence
 from prjury.errors import SourceError, UsageError
 from prjury.github.event import Event
 from prjury.snapshot.model import visible

@@ -27,19 +27,18 @@ from prjury.action.job_artifacts import (
 )
 from prjury.action.publishing import Publication
 from prjury.app.artifact_file import sha256
-from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.stages.build import build as build_stage
-from prjury.app.stages.codec import (
+from prjury.app.builds import build as build_stage
+from prjury.app.builds import junit_evidence, read_junit
+from prjury.app.evidence import (
+    NoEvidence,
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
     verdict_to_text,
 )
-from prjury.app.stages.collect import collect as collect_stage
-from prjury.app.stages.decide import ask_needed_models
-from prjury.app.stages.evidence import NoEvidence
-from prjury.app.stages.junit import junit_evidence, read_junit
-from prjury.app.stages.publish import opinions_without_models, publish_stage
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.stages import ask_needed_models, opinions_without_models, publish_stage
+from prjury.app.stages import collect as collect_stage
 from prjury.errors import ExitCode, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact

@@ -1,7 +1,7 @@
 """The whole review in one process: event -> Snapshot -> cascade -> Verdict -> Report.
 
 This is the page to read first. Each step is one function of `steps`, `composition`, `registry` or
-`release_branches`; the four stages in `stages/` are lists of the same steps, for jobs of their own.
+`release_branches`; the four stages in `stages` are lists of the same steps, for jobs of their own.
 The face that asked, `cli` or `action`, has the report published.
 """
 
@@ -49,7 +49,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     earlier = steps.reusable_votes(change)
     casting = _reuse(earlier)
     if request.dismissals:
-        from prjury.app.dismissed import seat_leniently  # noqa: PLC0415 - few are dismissed
+        from prjury.app.replay import seat_leniently  # noqa: PLC0415 - few are dismissed
 
         casting = seat_leniently(casting, config, request.dismissals)
     seating = seat(config, ports, change.unwanted, casting)
@@ -91,7 +91,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
 def _reuse(earlier: EarlierVotes | None) -> Casting:
     if earlier is None:
         return as_named
-    from prjury.app.stages.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
+    from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
 
     return reuse_votes(earlier.judgments)
 

@@ -34,7 +34,7 @@ def build(
     ] = PlainFormat.TERMINAL,
 ) -> int:
     """Merge and build a change, and write the evidence for another job to judge."""
-    from prjury.app.stages.build import build as run
+    from prjury.app.builds import build as run
     from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
@@ -110,7 +110,7 @@ def _word_refusal(found: DetectedBuilds) -> str:
 
 
 def _find_plan(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
-    from prjury.app.stages.plan import plan_change, plan_directory
+    from prjury.app.builds import plan_change, plan_directory
     from prjury.git.open_snapshot import NothingToReview
 
     environment = terminal.environment()

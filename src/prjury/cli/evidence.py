@@ -83,7 +83,7 @@ def from_junit(
     ),
 ) -> int:
     """Turn JUnit reports of any CI into evidence; nothing is run."""
-    from prjury.app.stages.junit import JunitPlaces, junit_evidence
+    from prjury.app.builds import JunitPlaces, junit_evidence
     from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj

@@ -127,9 +127,9 @@ def _refuse_contradictions(situation: Situation) -> None:
 
 
 def _find_ci(root: Path, terminal: Terminal) -> BaseCi | None:
-    from prjury.app.ci_needs import GitHubRunner
+    from prjury.app.builds import find_ci
     from prjury.app.request import RunEnvironment
-    from prjury.app.stages.plan import find_ci
+    from prjury.app.setup_steps import GitHubRunner
 
     return find_ci(root, RunEnvironment(terminal.environ), GitHubRunner(terminal.environ))
 
@@ -145,7 +145,7 @@ def _reason_for_checks(situation: Situation, ci: BaseCi | None) -> str:
 
 
 def _describe_needs(ci: BaseCi | None) -> str:
-    from prjury.app.ci_needs import find_main_job, list_needs
+    from prjury.app.setup_steps import find_main_job, list_needs
 
     needs, job = list_needs(ci), find_main_job(ci)
     who = f"{job.path}, job {job.job}," if job else "the test of pull requests"
@@ -306,9 +306,9 @@ def _lines(
 
 
 def _plan_build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
-    from prjury.app.ci_needs import GitHubRunner
+    from prjury.app.builds import plan_directory
     from prjury.app.request import RunEnvironment
-    from prjury.app.stages.plan import plan_directory
+    from prjury.app.setup_steps import GitHubRunner
 
     try:
         runner = GitHubRunner(terminal.environ)
@@ -320,8 +320,7 @@ def _plan_build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
 def _fill_workflows(
     workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
 ) -> Mapping[str, str]:
-    from prjury.app.ci_needs import list_setup
-    from prjury.app.setup_steps import setup_steps, with_setup
+    from prjury.app.setup_steps import list_setup, setup_steps, with_setup
     from prjury.git.directory import TREE, open_directory
 
     if isinstance(built, str):

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
-from prjury.app.ci_needs import GitHubRunner, find_main_job, list_needs
+from prjury.app.builds import find_ci, plan_directory
 from prjury.app.composition import builds
 from prjury.app.request import RunEnvironment
-from prjury.app.stages.plan import find_ci, plan_directory
+from prjury.app.setup_steps import GitHubRunner, find_main_job, list_needs
 from prjury.doctor.checked import check_policy, find_doubts
 from prjury.doctor.finding import Diagnosis, fine, join_sentence, problem, unknown, warning
 from prjury.doctor.setup import GATE, Setup

@@ -20,10 +20,9 @@ from prjury.action import main
 from prjury.action.dependencies import Beforehand, Dependencies
 from prjury.app.artifact_file import sha256
 from prjury.app.backport import Picks
+from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text
 from prjury.app.inputs import Inputs
-from prjury.app.stages.codec import evidence_from_text, opinions_from_text
-from prjury.app.stages.evidence import StageEvidence
-from prjury.app.stages.publish import publish_stage
+from prjury.app.stages import publish_stage
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.jury.gate import Gate

@@ -13,7 +13,7 @@ import pytest
 
 from fakes.github import Account, Fault, side_payload
 from integration.zones.conftest import FORK, POLICY, Zones
-from prjury.app.stages.evidence import Files, TakenAlong
+from prjury.app.evidence import Files, TakenAlong
 from prjury.errors import ExitCode, SourceError
 from prjury.ports.types import TreeEntry
 

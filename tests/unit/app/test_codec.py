@@ -12,15 +12,19 @@ from msgspec import structs
 
 import strategies as own
 from fakes.bare_report import PULL, report
-from prjury.app.registry import SeatPosition, Unwanted
-from prjury.app.stages.codec import (
+from prjury.app.evidence import (
     LARGEST,
+    Files,
+    NoEvidence,
+    Opinions,
+    SeatRecord,
+    StageEvidence,
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
     verdict_to_text,
 )
-from prjury.app.stages.evidence import Files, NoEvidence, Opinions, SeatRecord, StageEvidence
+from prjury.app.registry import SeatPosition, Unwanted
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.jury.judge import JudgeType
 from prjury.policy.load import Policy, default_policy, read_policy

@@ -1,0 +1,277 @@
+"""The stages of a review, each in a job of its own: collect, decide, publish, after a build.
+
+* build (`builds`) runs what the change brings, and holds no secret.
+* collect reads git and the policy, and asks every judge that needs no model.
+* decide asks the models; it holds their key and nothing else.
+* publish makes the report, and posts it with a token that may write.
+
+What passes from one stage to the next is a file of JSON (`evidence`). No stage trusts such a file
+for anything that it can find out itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from msgspec import Struct, structs
+
+from prjury.app import steps
+from prjury.app.composition import model_panel, models_for, program_ports
+from prjury.app.earning import earn_gate, read_base_record
+from prjury.app.evidence import Opinions, ReadingAlong, SeatRecord, StageEvidence, TakenAlong
+from prjury.app.registry import SeatPosition, seat
+from prjury.app.release_branches import with_opinions
+from prjury.app.replay import (
+    defer_models,
+    dismiss_in_records,
+    make_records,
+    replay_records,
+    with_times,
+)
+from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.steps import OpenedChange
+from prjury.deadline import Deadline
+from prjury.errors import CannotJudgeError, SourceError
+from prjury.git.open_snapshot import NothingToReview, Snapshot
+from prjury.judges.context import LINKED_ISSUES
+from prjury.jury.judgment import Judgment
+from prjury.models.memory import memory_at
+from prjury.policy.schema import Config
+from prjury.ports import NoModels, Panel, Ports, SilentProgress
+from prjury.ports.messages import Prompt, Reply
+from prjury.report.assemble import assemble
+from prjury.report.model import NO_REPAIR, Dismissal, Override, Report, Sandbox
+from prjury.resources import program_version
+from prjury.snapshot.model import visible
+
+#: Tokens; more than any model has, for here nothing is laid out for one.
+_ROOM = 100_000_000
+
+
+class RecordingModel:
+    """Refuses every question (`prjury.ports.ChatModel`)."""
+
+    name = "unasked"
+    identity = "unasked"
+    room = _ROOM
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it refuses
+        """Raises CannotJudgeError."""
+        raise CannotJudgeError("models are asked in another job", reason="waiting")
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002 - as above
+        """Nothing is known of it."""
+        return None
+
+
+class RecordingModels:
+    """Seats a model that is not asked, so that what it would read is read."""
+
+    def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
+        """One seat."""
+        return Panel((RecordingModel(),))
+
+
+def collect(
+    request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
+) -> StageEvidence | NothingToReview:
+    """Ask every judge that is a program, and keep what the models will need.
+
+    Builds are taken from evidence even where the policy runs them: nothing of the change runs here.
+    """
+    started = time.monotonic()
+    with steps.open_change(request) as opened:
+        if isinstance(opened, NothingToReview):
+            return opened
+        change = structs.replace(opened, policy=opened.policy.built_elsewhere)
+        ports = _ports(change, environment, workflow)
+        reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
+        casting = defer_models(structs.replace(ports, repository=reading))
+        seating = seat(change.config, ports, change.unwanted, casting)
+        context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
+        verdict = steps.vote(seating, context, ports.progress)
+        chosen = change.choose_branches()
+        branches = change.branch_judges(ports)
+        return StageEvidence(
+            pull=change.pull,
+            policy=change.policy,
+            records=make_records(seating, verdict),
+            files=reading.seen,
+            version=program_version(),
+            unwanted=change.unwanted,
+            backports=branches.judge_beside(chosen.names, verdict.status, context.deadline),
+            notes=(*change.notes, *chosen.notes, *_no_repair(change.config)),
+            spares=_spares(change),
+            trusted=request.trusts_policy or request.config is not None,
+            level=ports.shell.level,
+            seconds=change.seconds,
+            call_sites=tuple(context.find_call_sites()) if _spares(change) is None else (),
+            issues=tuple(context.once.get(LINKED_ISSUES, tuple)),
+            calibration=read_base_record(
+                change.snapshot.store, change.pull.base.sha, change.config
+            ),
+            answers_commands=change.answers_commands,
+            elapsed_ms=round((time.monotonic() - started) * 1000),
+        )
+
+
+class Refused(Struct, frozen=True):
+    """Evidence that is not even read (`prjury.ports.Evidence`)."""
+
+    why: str
+
+    def read(self) -> bytes:
+        """Raises CannotJudgeError, ``evidence_untrusted``."""
+        raise CannotJudgeError(
+            "the build's evidence does not count",
+            why=self.why,
+            remedy="Change the workflow in a pull request of its own, and have somebody look at it",
+            reason="evidence_untrusted",
+        )
+
+
+def _describe_edit(snapshot: Snapshot, workflow: str | None) -> str:
+    """Say why what the workflow left behind proves nothing; empty where the change leaves it alone.
+
+    The runner takes the workflow from the merge of the change with its base, so it is the base's
+    own wherever the merged tree has the same file.
+    """
+    if workflow is None:
+        return ""
+    pull = snapshot.pull
+    ran = pull.merge.tree or pull.head.sha
+    base, merged = (
+        [entry.blob for entry in snapshot.store.files(tree) if entry.path == workflow]
+        for tree in (pull.base.sha, ran)
+    )
+    if base == merged and base:
+        return ""
+    return f"The change edits {visible(workflow)}, the workflow that made it"
+
+
+def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
+    ports = program_ports(change.request, environment, change.config, change.snapshot.store)
+    edited = _describe_edit(change.snapshot, workflow)
+    evidence = Refused(edited) if edited else ports.evidence
+    return structs.replace(ports, models=RecordingModels(), evidence=evidence)
+
+
+def _no_repair(config: Config) -> tuple[str, ...]:
+    return (NO_REPAIR,) if config.fix.enabled else ()
+
+
+def _spares(change: OpenedChange) -> tuple[str, str] | None:
+    nobody = models_for(change.pull, change.config.pulls, change.request.actor)
+    panel = nobody.panel() if nobody else None
+    return (panel.missing, panel.label) if panel else None
+
+
+def ask_needed_models(
+    evidence: StageEvidence,
+    evidence_digest: str,
+    request: ReviewRequest,
+    environment: RunEnvironment,
+) -> Opinions:
+    """Ask the models that the evidence waits for, and no others; programs are replayed from it."""
+    started = time.monotonic()
+    trusting = structs.replace(request, trusts_policy=request.trusts_policy or evidence.trusted)
+    panel = model_panel(trusting, environment, evidence.policy.config)
+    ports = Ports(
+        TakenAlong(evidence.files),
+        cast("Any", None),  # no program runs here
+        environment.progress,
+        models=NoModels(Panel((), *evidence.spares)) if evidence.spares else panel,
+        memory=memory_at(environment.environ, panel.secret),
+        redact=environment.redact,
+    )
+    casting = replay_records(evidence.records, ask=True)
+    seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
+    panel.start_loading_clients()
+    seconds = evidence.seconds if request.timeout is None else request.timeout
+    context = replace(
+        steps.context_of(evidence.pull, seconds),
+        find_call_sites=lambda: evidence.call_sites,
+        read_issues=lambda: evidence.issues,
+    )
+    verdict = steps.vote(seating, context, ports.progress)
+    asks = evidence.unwanted.model_backed is None
+    opinion = steps.ask_opinion(evidence.backports, verdict, ports, context) if asks else None
+    waited = {place for place, record in evidence.records.items() if record.waits}
+    return Opinions(
+        evidence_digest,
+        {at: record for at, record in make_records(seating, verdict).items() if at in waited},
+        steps.cost_of(verdict, panel.spent, opinion),
+        opinion,
+        round((time.monotonic() - started) * 1000),
+    )
+
+
+#: More than replayed judges ever take.
+_SECONDS = 60.0
+
+
+def opinions_without_models(evidence: StageEvidence, digest: str) -> Opinions:
+    """The opinions where no model has a key: every judge that waits abstains."""
+    answer = Judgment.abstained(Panel().missing, Panel().label)
+    waiting = {place: record for place, record in evidence.records.items() if record.waits}
+    return Opinions(
+        digest,
+        {place: structs.replace(record, judgment=answer) for place, record in waiting.items()},
+    )
+
+
+def publish_stage(
+    evidence: StageEvidence,
+    digest: str,
+    opinions: Opinions,
+    override: Override | None = None,
+    dismissals: Sequence[Dismissal] = (),
+) -> Report:
+    """The report. The cascade derives its verdict again from what every judge said.
+
+    Only opinions that the evidence waits for count: no model's key changes what programs said.
+    """
+    if opinions.evidence != digest:
+        raise SourceError(
+            "The verdict is about other evidence",
+            why="The files come from different runs",
+            remedy="Run all jobs of the workflow again",
+            reason="evidence_mismatch",
+        )
+    absent: Any = None
+    ports = Ports(absent, absent, SilentProgress())
+    config = evidence.policy.config
+    records = dismiss_in_records(_add_answers(evidence, opinions), config, dismissals)
+    casting = replay_records(records)
+    seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
+    context = steps.context_of(evidence.pull, _SECONDS)
+    verdict = with_times(seating, steps.vote(seating, context, ports.progress))
+    earned, notes = earn_gate(verdict, config, evidence.calibration, datetime.now(UTC).date())
+    return assemble(
+        evidence.pull,
+        earned,
+        skipped=seating.skipped,
+        policy=steps.origin_of(evidence.policy),
+        sandbox=Sandbox(evidence.level, evidence.policy.config.sandbox.network),
+        version=evidence.version,
+        backports=with_opinions(evidence.backports, opinions.opinion),
+        cost=opinions.cost,
+        elapsed_ms=evidence.elapsed_ms + opinions.elapsed_ms,
+        notes=(*evidence.notes, *notes),
+        override=override,
+        answers_commands=evidence.answers_commands,
+    )
+
+
+def _add_answers(evidence: StageEvidence, opinions: Opinions) -> dict[SeatPosition, SeatRecord]:
+    """The records of all seats; who sits in a place is taken from the evidence alone."""
+    return {
+        place: structs.replace(record, judgment=answer.judgment, elapsed_ms=answer.elapsed_ms)
+        if record.waits and (answer := opinions.records.get(place))
+        else record
+        for place, record in evidence.records.items()
+    }
