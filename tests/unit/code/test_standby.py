@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor

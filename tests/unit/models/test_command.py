@@ -20,6 +20,8 @@ from prjury.models.command import OUTPUT_LIMIT, CommandModel
 from prjury.models.wrappers import REPLY_LIMIT
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
 PROMPT = Prompt("be fair", '{"n": "ü"}', SCHEMA, "quality/1", run="the word is 17")
 SECRET = "sk-what-the-program-says"

@@ -90,6 +90,7 @@ def _swapped(rule: PatternRule) -> PatternRule:
     return replace(rule, tests=replace(rule.tests, code=code))
 
 
+@pytest.mark.slow
 def test_a_shipped_pack_is_the_same_with_and_without_its_tests(pack: Pack) -> None:
     quick = load_shipped(pack.id)
     assert [rule.id for rule in quick.rules] == [rule.id for rule in pack.rules]

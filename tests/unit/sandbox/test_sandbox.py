@@ -33,6 +33,8 @@ from prjury.sandbox.reach import Powers
 from prjury.sandbox.run import Limits, Usage
 from prjury.scratch import remove, remove_in_background
 
+pytestmark = pytest.mark.slow
+
 ENVIRON = {"PATH": os.environ["PATH"], "HOME": "/dev/null/operator"}
 
 CANARIES = {

@@ -253,6 +253,7 @@ def test_a_place_that_the_build_replaced_by_a_link_is_not_followed(
     assert reports.problems == (f"the directory `{replaced}` was replaced during the build",)
 
 
+@pytest.mark.slow
 def test_a_deep_tree_is_told_and_does_not_recurse() -> None:
     with scratch() as place:
         (place / "reports").mkdir()
@@ -290,6 +291,7 @@ def test_too_many_reports_are_told(tmp_path: Path) -> None:
     assert read(tmp_path).problems == ("only the first 2000 test reports were read",)
 
 
+@pytest.mark.slow
 def test_too_much_in_all_is_told(tmp_path: Path) -> None:
     for number in range(4):
         text = b"<a>" + (b"x" * 99 + b"\n") * (19 * 10_485) + b"</a>"
@@ -378,6 +380,7 @@ def test_very_many_tests_are_read_in_time_and_in_little_memory(tmp_path: Path) -
     assert (reports.tests, len(set(reports.ran)), reports.problems) == (100_000, 100_000, ())
 
 
+@pytest.mark.slow
 def test_more_failing_tests_than_can_be_compared_are_told(tmp_path: Path) -> None:
     text = "".join(f'<testcase name="{n}"><failure/></testcase>' for n in range(20_002))
     write(tmp_path, f"<testsuite>{text}</testsuite>", "junit.xml")
@@ -386,6 +389,7 @@ def test_more_failing_tests_than_can_be_compared_are_told(tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.slow
 def test_names_of_any_length_cost_little(tmp_path: Path) -> None:
     owner, name = "a." * 100_000, "x" * 1_000_000
     case = f'<testcase classname="{owner}" name="{name}"><failure message="{name}"/></testcase>'

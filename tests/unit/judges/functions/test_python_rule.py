@@ -18,6 +18,8 @@ from prjury.ports import Ports, SilentProgress
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
 
+pytestmark = pytest.mark.slow
+
 RULES = ".prjury/rules.py"
 BEFORE = {"a.py": "x = 1\n", "CHANGELOG.md": "old\n"}
 TOUCHED = pull_between(BEFORE, {**BEFORE, "CHANGELOG.md": "new\n", "a.py": "x = 1\ny = 2\n"})

@@ -67,6 +67,7 @@ def number(rows: Iterable[tuple[str, *tuple[Any, ...]]]) -> list[tuple[str, *tup
     return [(f"{at}/{path}", *rest) for at, (path, *rest) in enumerate(rows)]
 
 
+@pytest.mark.slow
 def test_exact_parsers_decide() -> None:
     rows = number(EXACT)
     right = {path: text for path, text, _, _ in rows}
@@ -191,6 +192,7 @@ SCRIPTS = [
 ]
 
 
+@pytest.mark.slow
 @with_node
 def test_node_knows_its_language() -> None:
     rows = number(SCRIPTS)
@@ -198,6 +200,7 @@ def test_node_knows_its_language() -> None:
     assert found == {path: severity for path, _, severity in rows if severity}
 
 
+@pytest.mark.slow
 @with_node
 def test_with_babel_a_fault_is_a_doubt() -> None:
     base = {"babel.config.js": "module.exports = {}\n"}
@@ -238,6 +241,7 @@ def test_the_tool_s_own_word(
     assert severities({}, {path: text}, scripted(tmp_path, program, script)).get(path) == severity
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["kill -9 $$", "sleep 1; kill -9 $PPID", "rm -f ./*"])
 def test_a_tool_that_breaks_decides_nothing(tmp_path: Path, script: str) -> None:
     shell = scripted(tmp_path, "gofmt", script)

@@ -186,6 +186,7 @@ def test_a_damaged_entry_is_asked_about_again(damage: str) -> None:
     assert call_context.calls(SMALL) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=20)
 @given(st.dictionaries(st.sampled_from(FOUR), st.sampled_from([None, 1, "x", {}, []])), st.text())
 def test_no_memory_breaks_the_judge(some: dict[str, Any], text: str) -> None:

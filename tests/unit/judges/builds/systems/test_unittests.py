@@ -121,6 +121,7 @@ TREE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "failing", [None, "app/tests.py", "src/lib/x_tests.py", "tests/deep/tests.py"]
 )
