@@ -24,7 +24,7 @@ from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import QualityOptions
 from prjury.ports import ChatModel, Memory, NoMemory, Panel, Ports, Progress, Shell
 from prjury.ports.messages import Prompt, Reply
-from prjury.report.redact import Redact, Redactor
+from prjury.report.sanitise import Redact, Redactor
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line, MergeTrial, PullRequest, Side
 

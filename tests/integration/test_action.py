@@ -43,8 +43,8 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Status
 from prjury.policy.load import default_policy
 from prjury.report.model import Report
-from prjury.report.redact import Redactor
 from prjury.report.render import Renderer
+from prjury.report.sanitise import Redactor
 from prjury.secret_env import SECRET_VARIABLES
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -32,8 +32,8 @@ from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.model import Backport
-from prjury.report.redact import Redactor
 from prjury.report.render import Renderer
+from prjury.report.sanitise import Redactor
 from prjury.snapshot.model import Conflict, ConflictType
 from prjury.snapshot.picked import Pick
 

@@ -42,7 +42,7 @@ from prjury.report.codec import report_to_json
 from prjury.report.continuity import read_dismissals, write_dismissal
 from prjury.report.findings import findings
 from prjury.report.model import NO_REPAIR, Override, Recovery, RepairRound, Report
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 from prjury.snapshot.model import Side
 
 NEWER = "d" * 40

@@ -22,7 +22,7 @@ from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.check_run import NAME
 from prjury.publishers.comment import Marker
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 REPO = "octo/shop"
 VERDICT = """\

@@ -15,7 +15,7 @@ from prjury.judges.quality.kinds import description, prompt
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import PromptOptions, QuestionOptions
 from prjury.ports.types import LinkedIssue
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 
 @pytest.fixture

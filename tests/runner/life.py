@@ -25,7 +25,7 @@ from prjury.github.client import ACTIONS_BOT, Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.check_run import NAME
 from prjury.publishers.comment import Marker
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 from runner.artifacts import download, upload
 from runner.expressions import filled
 from runner.host import Host, OwnAction

@@ -12,7 +12,7 @@ from prjury.action.directories import JobDirectories
 from prjury.action.job import Job, JobResult, Log
 from prjury.app.inputs import Inputs, read_inputs
 from prjury.errors import ExitCode, PrJuryError
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 from prjury.secret_env import secrets_in
 
 #: The module and the function of each mode; a job loads what it needs and nothing else.

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from prjury.report.invisible_chars import bare
+from prjury.report.sanitise import bare
 
 CommandName: TypeAlias = Literal["help", "review", "fix", "override", "dismiss", "backport"]
 

@@ -19,10 +19,10 @@ from prjury.git.open_snapshot import Landed, NothingToReview, SnapshotRequest
 from prjury.github.client import ACTIONS_BOT, LOOPBACK, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy.load import POLICY_PATH, Policy
-from prjury.publishers.progress import PlainProgress
+from prjury.publishers.terminal import PlainProgress
 from prjury.report.model import Dismissal, EarlierVotes, Report
-from prjury.report.redact import Redact
 from prjury.report.render import Renderer
+from prjury.report.sanitise import Redact
 from prjury.resources import program_version
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from prjury.errors import PublishError
 from prjury.jury.judgment import Judgment
 from prjury.publishers.files import write_atomically
 from prjury.report.judge_facts import RunFacts
-from prjury.report.redact import Redact, redact_text
+from prjury.report.sanitise import Redact, redact_text
 from prjury.sandbox.contained import LOGS
 
 #: Of a longer log the end is kept.

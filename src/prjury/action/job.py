@@ -16,8 +16,7 @@ from prjury.app.inputs import OUTPUTS, Inputs
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.publishers.files import add_markdown, write_outputs
 from prjury.report.model import Report
-from prjury.report.redact import Redact, Redactor
-from prjury.report.sanitise import log_line, plain
+from prjury.report.sanitise import Redact, Redactor, log_line, plain
 
 
 @dataclass

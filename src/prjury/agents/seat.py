@@ -14,7 +14,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.library.replies import YES_OR_NO_FORM
 from prjury.policy.agents import AgentOptions
 from prjury.ports import Ports
-from prjury.report.redact import redact_text
+from prjury.report.sanitise import redact_text
 from prjury.snapshot.model import FileChange, visible
 
 #: Changed files that the goal names.

@@ -28,8 +28,7 @@ from prjury.ports import Repository
 from prjury.ports.types import LinkedIssue, TreeEntry
 from prjury.report.codec import SCHEMA_NAME, Json, read_form, report_to_json
 from prjury.report.model import Backport, Cost, Count, Report
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import PullRequest
 

@@ -11,8 +11,7 @@ from prjury.git.open_snapshot import SnapshotRequest
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.ports import Evidence, NoRecorder, Progress, Recorder, SilentProgress
 from prjury.report.model import Dismissal, EarlierVotes, Override
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sanitise import BY_SHAPE, Redact
 
 
 class ReviewRequest(Struct, frozen=True):

@@ -153,7 +153,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     from prjury.jury.judgment import Status
     from prjury.jury.library.agent import AgentResult
     from prjury.report.codec import printable_json
-    from prjury.report.redact import redact_text
+    from prjury.report.sanitise import redact_text
 
     rounds = [_round(each) for each in done.rounds]
     if kind is PlainFormat.JSON:

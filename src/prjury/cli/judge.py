@@ -132,7 +132,7 @@ def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) ->
     from prjury.jury.verdicts import JuryVerdict
     from prjury.jury.voting import NOT_APPLICABLE
     from prjury.publishers.judgment import JudgmentPrinter
-    from prjury.report.redact import redact_text
+    from prjury.report.sanitise import redact_text
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
     if kind is JudgmentFormat.JSON:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prjury.journal.write import RunJournal
     from prjury.ports import Publisher
     from prjury.report.model import Report
-    from prjury.report.redact import Redact
+    from prjury.report.sanitise import Redact
 
 
 Kind = TypeVar("Kind", bound=StrEnum)
@@ -101,7 +101,7 @@ class Terminal:
     @cached_property
     def redact(self) -> Redact:
         """Takes the operator's own secrets, and what looks like one, out of texts."""
-        from prjury.report.redact import Redactor
+        from prjury.report.sanitise import Redactor
         from prjury.secret_env import secrets_in
 
         return Redactor(secrets_in(self.environ))
@@ -118,7 +118,7 @@ class Terminal:
         """The surroundings of one run; progress goes to standard error, live on a terminal."""
         from prjury.app.request import RunEnvironment
         from prjury.journal.write import RecordedProgress
-        from prjury.publishers.progress import LiveProgress, PlainProgress
+        from prjury.publishers.terminal import LiveProgress, PlainProgress
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress

@@ -25,8 +25,7 @@ from prjury.errors import SourceError
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
 from prjury.report.judge_facts import AgentFacts
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, log_line
+from prjury.report.sanitise import BY_SHAPE, Redact, log_line
 from prjury.state_directory import private_directory
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from prjury.ports.types import (
     WordPlaces,
 )
 from prjury.report.model import Report
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 
 if TYPE_CHECKING:

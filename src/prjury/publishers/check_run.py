@@ -30,11 +30,9 @@ from prjury.publishers.races import (
     read_run,
     write_once,
 )
-from prjury.report.annotations import Annotation, Annotations, annotate, identify
-from prjury.report.inline import MARKER_ID
+from prjury.report.annotations import MARKER_ID, Annotation, Annotations, annotate, identify
 from prjury.report.model import Report
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, join_lines, plain
+from prjury.report.sanitise import BY_SHAPE, Redact, join_lines, plain
 from prjury.report.view import page
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from prjury.publishers.races import (
     read_run,
     write_once,
 )
-from prjury.report.inline import MARKER_ID, read_markers
+from prjury.report.annotations import MARKER_ID, read_markers
 from prjury.report.model import Report
 
 _NEEDS = "pull-requests: write"

@@ -18,8 +18,8 @@ from prjury.publishers.labels import Labels
 from prjury.publishers.review import LineReview
 from prjury.publishers.status import CommitStatus
 from prjury.report.model import Report
-from prjury.report.redact import Redact
 from prjury.report.render import Renderer
+from prjury.report.sanitise import Redact
 
 
 class Target(Struct, frozen=True):

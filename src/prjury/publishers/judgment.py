@@ -14,8 +14,7 @@ from prjury.jury.voting import NOT_APPLICABLE
 from prjury.publishers.terminal import printable_line
 from prjury.report.codec import printable_json
 from prjury.report.judge_facts import RunFacts
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.wording import PASSED, SEVERITY_SYMBOLS, describe_outcome, pluralize
 
 _MOST_CHECKS = 50

@@ -14,12 +14,11 @@ from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import converge, write_once
+from prjury.report.annotations import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.continuity import find_settled
-from prjury.report.inline import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.model import Report
-from prjury.report.redact import Redact
 from prjury.report.render import marker
-from prjury.report.sanitise import BY_SHAPE, plain
+from prjury.report.sanitise import BY_SHAPE, Redact, plain
 from prjury.report.wording import pluralize
 
 if TYPE_CHECKING:

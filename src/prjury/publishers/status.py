@@ -12,8 +12,7 @@ from prjury.github.repo_client import RepoClient, login_of
 from prjury.jury.gate import Gate
 from prjury.publishers.races import Run, converge, find_newer, find_run, write_once
 from prjury.report.model import Report
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE, join_lines
+from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
 
 if TYPE_CHECKING:
     from github.CommitStatus import CommitStatus as PostedStatus

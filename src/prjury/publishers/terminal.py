@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import shutil
 import textwrap
-from collections.abc import Iterator
-from typing import TextIO
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO, TypeAlias
 
 from msgspec import Struct
 
 from prjury.errors import PublishError
+from prjury.jury.voting import Ballot
 from prjury.report.backports import Backports
 from prjury.report.model import Report
-from prjury.report.redact import Redact
 from prjury.report.render import Renderer, render_template
-from prjury.report.sanitise import BY_SHAPE, log_line, remove_commands
+from prjury.report.sanitise import BY_SHAPE, Redact, log_line, remove_commands
 from prjury.report.text import STYLED, TerminalText
 from prjury.report.view import backports_page
+from prjury.report.wording import describe_outcome, duration, first_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _WIDTH = 100
 _LONGEST_LINE = 600
@@ -138,3 +145,194 @@ def _encodable(text: str, stream: TextIO) -> str:
     encoding = getattr(stream, "encoding", None) or "utf-8"
     shown = text if takes_symbols(stream) else text.translate(_ASCII)
     return shown.encode(encoding, "backslashreplace").decode(encoding)
+
+
+#: A judge with its jury.
+_Seat: TypeAlias = tuple[str, str]
+
+#: What a judge says when it runs a command begins like this.
+_COMMAND = "$ "
+#: What is meant for programs, such as the messages of `cargo --message-format=json`.
+_FOR_PROGRAMS = "{"
+#: How often it is looked, within the time after which there has to be a sign of life.
+_BEATS = 6
+#: Characters of a line about a judge.
+_LONGEST = 160
+
+
+def _describe_answer(jury: str, ballot: Ballot) -> str:
+    judgment = ballot.judgment
+    reasoning = first_line(judgment.reasoning)
+    outcome = describe_outcome(judgment)
+    word = f"{outcome.symbol} {outcome.word} in {duration(ballot.elapsed_ms)}"
+    return f"{jury} / {ballot.judge}: {word}{f', {reasoning}' if reasoning else ''}"
+
+
+def _find_speaker(seats: Iterable[_Seat]) -> _Seat | None:
+    """Return the judge that works in this thread, or else the one that was asked last."""
+    thread, last = threading.current_thread().name, None
+    for seat in seats:
+        last = seat
+        if thread == "prjury-{}-{}".format(*seat):
+            break
+    return last
+
+
+@dataclass
+class _Work:
+    started: float
+    #: When a line about it was last written.
+    shown: float
+    words: str = ""
+
+
+class PlainProgress:
+    """For logs: a line per start, command and finish, and a sign of life every so many seconds."""
+
+    def __init__(
+        self,
+        stream: TextIO,
+        redact: Redact = BY_SHAPE,
+        every: float = 30.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream, self._redact, self._every, self._clock = stream, redact, every, clock
+        self._lock = threading.Lock()
+        self._running: dict[_Seat, _Work] = {}
+        self._closed = threading.Event()
+        self._pulse: threading.Thread | None = None
+
+    def judge_started(self, jury: str, judge: str) -> None:
+        """Write that a judge has been asked."""
+        with self._lock:
+            now = self._clock()
+            self._running[jury, judge] = _Work(now, now)
+            self._print_line(f"{jury} / {judge}: started")
+            if self._pulse is None and not self._closed.is_set():
+                self._pulse = threading.Thread(target=self._beat, name="prjury-pulse", daemon=True)
+                self._pulse.start()
+
+    def judge_finished(self, jury: str, ballot: Ballot) -> None:
+        """Write what a judge has answered."""
+        with self._lock:
+            self._running.pop((jury, ballot.judge), None)
+            self._print_line(_describe_answer(jury, ballot))
+
+    def say(self, text: str) -> None:
+        """Write a command at once; of the thousands of lines of a build one now and then."""
+        words = first_line(text)
+        with self._lock:
+            seat = _find_speaker(self._running)
+            if seat and not words.startswith(_FOR_PROGRAMS):
+                self._running[seat].words = words
+                if words.startswith(_COMMAND):
+                    self._show(seat, self._running[seat])
+
+    def close(self) -> None:
+        """Say nothing any more, whatever an abandoned judge still answers."""
+        self._closed.set()
+        with self._lock:
+            pass  # a line that is being written is complete
+
+    def _beat(self) -> None:
+        while not self._closed.wait(self._every / _BEATS):
+            with self._lock:
+                for seat, work in self._running.items():
+                    if self._clock() - work.shown >= self._every:
+                        self._show(seat, work)
+
+    def _show(self, seat: _Seat, work: _Work) -> None:
+        work.shown = self._clock()
+        time = duration(round((work.shown - work.started) * 1000))
+        self._print_line(": ".join([" / ".join(seat), ", ".join(filter(None, [time, work.words]))]))
+
+    def _print_line(self, words: str) -> None:
+        if not self._closed.is_set():
+            line = printable_line(words, self._stream, self._redact, _LONGEST)
+            self._stream.write(f"{line}\n")
+            self._stream.flush()
+
+
+class LiveProgress:
+    """One live line per running judge with its time and what it said last; for terminals only.
+
+    The lines appear with the first judge and vanish with the last one; every answer stays. Rich
+    draws them from a thread of its own, which never waits for ours.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        redact: Redact = BY_SHAPE,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream, self._redact, self._clock = stream, redact, clock
+        self._lock = threading.RLock()
+        self._tasks: dict[_Seat, TaskID] = {}
+        self._live: Progress | None = None
+        self._closed = False
+
+    def judge_started(self, jury: str, judge: str) -> None:
+        """Show the line of a judge that has been asked."""
+        with self._lock:
+            if not self._closed:
+                self._live = self._live or self._open()
+                name = self._clean_line(f"{jury} / {judge}")
+                self._tasks[jury, judge] = self._live.add_task(name, words="")
+
+    def judge_finished(self, jury: str, ballot: Ballot) -> None:
+        """Replace the line of a judge by its answer."""
+        from rich.text import Text  # noqa: PLC0415 - rich takes longer to load than many a run
+
+        with self._lock:
+            task = self._tasks.pop((jury, ballot.judge), None)
+            if self._live is None:
+                return
+            if task is not None:
+                self._live.remove_task(task)
+            line = self._clean_line(_describe_answer(jury, ballot))
+            self._live.console.print(Text(line, no_wrap=True, overflow="ellipsis"))
+            if not self._tasks:
+                self._rest()
+
+    def say(self, text: str) -> None:
+        """Note what the judge that works in this thread is doing, or else the one asked last."""
+        words = first_line(text)
+        with self._lock:
+            seat = _find_speaker(self._tasks)
+            if self._live and seat and not words.startswith(_FOR_PROGRAMS):
+                self._live.update(self._tasks[seat], words=self._clean_line(words))
+
+    def close(self) -> None:
+        """Take the live lines away and say nothing any more."""
+        with self._lock:
+            self._closed = True
+            self._rest()
+
+    def _rest(self) -> None:
+        live, self._live = self._live, None
+        if live:
+            live.stop()
+
+    def _open(self) -> Progress:
+        from rich.console import Console  # noqa: PLC0415 - see above
+        from rich.progress import Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+        from rich.table import Column  # noqa: PLC0415
+
+        cut = Column(no_wrap=True, overflow="ellipsis")
+        live = Progress(
+            TextColumn("{task.description}", markup=False),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[words]}", markup=False, table_column=cut),
+            console=Console(file=self._stream, force_terminal=True, highlight=False, emoji=False),
+            refresh_per_second=4,
+            transient=True,
+            redirect_stdout=False,
+            redirect_stderr=False,
+            get_time=self._clock,
+        )
+        live.start()
+        return live
+
+    def _clean_line(self, words: str) -> str:
+        return printable_line(words, self._stream, self._redact, _LONGEST)

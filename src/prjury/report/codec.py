@@ -18,7 +18,6 @@ from prjury.jury.verdicts import JuryVerdict, TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import Ballot
 from prjury.report.assemble import gate_policy_of, hold
 from prjury.report.backports import Backports
-from prjury.report.invisible_chars import show_surrogates
 from prjury.report.judge_facts import GeneralFacts
 from prjury.report.model import (
     Backport,
@@ -38,8 +37,7 @@ from prjury.report.model import (
     SkippedJudge,
     TierReport,
 )
-from prjury.report.redact import Redact, redact_text
-from prjury.report.sanitise import BY_SHAPE
+from prjury.report.sanitise import BY_SHAPE, Redact, redact_text, show_surrogates
 from prjury.snapshot.model import FileStatus, PullRequest, Side, patch_id
 
 Json: TypeAlias = dict[str, Any]

@@ -18,8 +18,8 @@ from msgspec import Struct
 from prjury.jury.judgment import Status
 from prjury.jury.verdicts import Verdict
 from prjury.jury.voting import NOT_APPLICABLE
+from prjury.report.annotations import read_markers
 from prjury.report.findings import Finding, findings, group_findings, seat_outcomes
-from prjury.report.inline import read_markers
 from prjury.report.model import Dismissal, Report, Since
 
 #: Findings that one line holds: 26 characters each.

@@ -17,15 +17,13 @@ from jinja2.sandbox import SandboxedEnvironment
 from markupsafe import Markup
 from msgspec import Struct
 
+from prjury.report.annotations import MARKER_ID, to_sarif
 from prjury.report.backports import Backports
 from prjury.report.codec import report_to_json
 from prjury.report.continuity import write_marker_values
 from prjury.report.finding_view import View
-from prjury.report.inline import MARKER_ID
 from prjury.report.model import Report
-from prjury.report.redact import Redact
-from prjury.report.sanitise import BY_SHAPE
-from prjury.report.sarif import to_sarif
+from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.text import (
     HtmlText,
     Inked,

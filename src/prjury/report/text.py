@@ -17,7 +17,7 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from prjury.report import sanitise
-from prjury.report.redact import Redact
+from prjury.report.sanitise import Redact
 from prjury.report.wording import first_line
 
 #: Lines of a text that is shown as running prose.

@@ -14,7 +14,7 @@ import pytest
 from integration.agents.places import BASE, BUILD, RENAMED, Events, git, repository, review
 from prjury.jury.judgment import Status
 from prjury.ports import Progress
-from prjury.publishers.progress import PlainProgress
+from prjury.publishers.terminal import PlainProgress
 from prjury.report.codec import report_to_json
 from prjury.report.model import Recovery, RepairRound, Report
 from prjury.report.render import Renderer

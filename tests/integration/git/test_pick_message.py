@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History
-from prjury.publishers.backport_objects import add_origins
+from prjury.publishers.backport_pulls import add_origins
 
 SIGNED = "Signed-off-by: Ada <ada@example.org>"
 PICKED = f"(cherry picked from commit {'a' * 40})"

@@ -22,7 +22,7 @@ from prjury.action.dependencies import GitAccess, wire
 from prjury.app.inputs import Inputs
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 FORK = "stranger/shop"
 BOT = "github-actions[bot]"

@@ -10,7 +10,7 @@ from hypothesis import given
 from prjury.jury.codec import judgment_from_json
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.judgment import JudgmentPrinter
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 from strategies import judgments
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -13,7 +13,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.jury import Jury
 from prjury.jury.voting import Ballot, ConsensusVoting
 from prjury.ports import Progress, SilentProgress
-from prjury.publishers.progress import LiveProgress, PlainProgress
+from prjury.publishers.terminal import LiveProgress, PlainProgress
 
 
 class Screen(io.StringIO):

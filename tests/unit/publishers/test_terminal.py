@@ -12,7 +12,7 @@ from prjury.errors import PublishError
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.publishers.terminal import TerminalPublisher, printable_line
 from prjury.report.model import Report
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 REPORTS = [fake.passed, fake.broken_build, fake.conflicting, fake.needs_a_human]
 CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -19,7 +19,7 @@ from fakes.reports import (
 )
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.report.annotations import Annotations, annotate, is_sendable
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -15,10 +15,9 @@ from fakes.render import to_comment, to_feedback, to_html, to_summary
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.publishers.check_run import CheckRunTexts
 from prjury.publishers.terminal import TerminalPublisher
-from prjury.report.annotations import annotate
+from prjury.report.annotations import annotate, to_sarif
 from prjury.report.model import Report
-from prjury.report.redact import Redactor
-from prjury.report.sarif import to_sarif
+from prjury.report.sanitise import Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line
 
 PATHS = ("a.py", "m2.py", "m10.py")

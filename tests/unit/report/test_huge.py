@@ -14,10 +14,18 @@ from markdown_it import MarkdownIt
 from fakes.huge import HARMLESS, MESSAGES, PATHS, huge
 from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import skeleton
-from prjury.report.annotations import MOST, Annotation, annotate
+from prjury.report.annotations import (
+    MOST,
+    MOST_INLINE,
+    Annotation,
+    Remark,
+    Reviewer,
+    annotate,
+    list_added_lines,
+    read_markers,
+)
 from prjury.report.continuity import write_marker_values
 from prjury.report.findings import Weight, findings
-from prjury.report.inline import MOST_INLINE, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.model import Report
 from prjury.report.render import (
     CHECK_LIMIT,

@@ -8,7 +8,7 @@ from fakes.hostile import ATTACKS
 from fakes.reports import ballot, pull, report, tier
 from fakes.skeletons import blocks, inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Location
-from prjury.report.inline import Remark, Reviewer, list_added_lines, read_markers
+from prjury.report.annotations import Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.model import Report
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, Hunk, Line
 

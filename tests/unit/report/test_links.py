@@ -4,7 +4,7 @@ import pytest
 
 from fakes import reports as fake
 from prjury.jury.judgment import Location
-from prjury.report.links import Links
+from prjury.report.finding_view import Links
 
 ROOT = f"https://github.com/acme/shop/blob/{fake.HEAD}"
 

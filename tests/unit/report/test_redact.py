@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from prjury.report.redact import WITHHELD, Redactor, redact_text
+from prjury.report.sanitise import WITHHELD, Redactor, redact_text
 
 # Put together at run time, so that no scanner takes them for real ones.
 PEM = "-----BEGIN {0}-----\nMIIEow\nabc\n-----END {0}-----".format("RSA PRIVATE KEY")

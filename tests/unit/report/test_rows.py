@@ -5,7 +5,7 @@ import pytest
 from fakes import reports as fake
 from prjury.jury.judgment import Judgment
 from prjury.report.model import SkippedJudge
-from prjury.report.rows import TableRow, limit_rows, rows
+from prjury.report.view import TableRow, limit_rows, rows
 
 
 def told(*every: TableRow) -> list[str]:

@@ -30,8 +30,8 @@ from fakes.reports import (
     with_findings,
 )
 from prjury.jury.judgment import Check, Judgment, Location
+from prjury.report.annotations import to_sarif
 from prjury.report.model import Report
-from prjury.report.sarif import to_sarif
 from prjury.snapshot.model import FileChange, FileStatus
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.failure import Failure, Line, Results, Text, inside_tree
 from prjury.judges.builds.plan import BuildPlan
-from prjury.report.invisible_chars import show_surrogates
+from prjury.report.sanitise import show_surrogates
 from prjury.snapshot.model import visible
 
 SCHEMA_NAME: Final = "prjury/build-evidence/v2"

@@ -14,7 +14,7 @@ from prjury.judges.builds.evidence import TreeRun, clean_value, refuse_other_ste
 from prjury.judges.builds.plan import BuildPlan
 from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
-from prjury.report.redact import Redact, redact_text
+from prjury.report.sanitise import Redact, redact_text
 from prjury.resources import program_version
 
 #: Bases whose failing tests are remembered, and how many of each.

@@ -35,7 +35,7 @@ from prjury.jury.voting import Ballot, MajorityVoting
 from prjury.policy.seats import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
-from prjury.report.redact import redact_text
+from prjury.report.sanitise import redact_text
 from prjury.snapshot.model import PullRequest
 
 

@@ -17,8 +17,8 @@ from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.project import Project
 from prjury.manifests.spans import read_span
 from prjury.ports import Ports
-from prjury.report.invisible_chars import show_invisible
 from prjury.report.judge_facts import LeftOut
+from prjury.report.sanitise import show_invisible
 from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable

@@ -12,9 +12,8 @@ from prjury.judges.context import CallSite
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
-from prjury.report.invisible_chars import show_invisible
 from prjury.report.judge_facts import BuildFacts, TestFacts
-from prjury.report.redact import Redact, redact_text
+from prjury.report.sanitise import Redact, redact_text, show_invisible
 from prjury.snapshot.model import printable
 
 #: Characters of all facts together, and of one.

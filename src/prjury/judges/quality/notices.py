@@ -9,7 +9,7 @@ from functools import cache
 from itertools import islice, zip_longest
 
 from prjury.jury.judgment import Check, Location
-from prjury.report.invisible_chars import bare, show_invisible
+from prjury.report.sanitise import bare, show_invisible
 from prjury.snapshot.model import FileChange, PullRequest, printable
 
 SAME_FAMILY = "same-family-as-author"

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.report.invisible_chars import normalise_line_ends, show_invisible
-from prjury.report.redact import Redact, redact_text
+from prjury.report.sanitise import Redact, normalise_line_ends, redact_text, show_invisible
 from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
 
 #: Stands for every line's number where characters are counted: where a line is must not decide

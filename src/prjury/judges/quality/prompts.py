@@ -19,8 +19,7 @@ from prjury.errors import ConfigError
 from prjury.judges.quality.prompt_input import cut_text
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
-from prjury.report.invisible_chars import normalise_line_ends
-from prjury.report.redact import Redact
+from prjury.report.sanitise import Redact, normalise_line_ends
 from prjury.resources import template_texts
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.kinds import REGULAR_MODES

@@ -21,7 +21,7 @@ from prjury.jury.frozen import FrozenDict
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.execution import document_text
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.report.redact import Redact
+from prjury.report.sanitise import Redact
 
 RELEVANCE = "contextual-relevance"
 #: The label where nothing was retrieved: nobody's fault is not said of it, so a gate asks.

@@ -18,8 +18,8 @@ from prjury.judges.quality.evidence import DIGITS, Claim, Lines, Opinion
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
-from prjury.report.invisible_chars import show_invisible
 from prjury.report.judge_facts import LeftOut, ScopeFacts, SeatFacts
+from prjury.report.sanitise import show_invisible
 
 NO_OPINION = "no_opinion"
 

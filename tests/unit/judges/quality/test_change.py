@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from fakes.llm import changed
 from prjury.judges.quality.prompt_input import LONGEST_LINE, Section, pieces_of
-from prjury.report.redact import Redact, Redactor
+from prjury.report.sanitise import Redact, Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 LONGEST = 1_000

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from prjury.judges.quality.prompt_input import document
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 
 def lines(text: str) -> list[tuple[int, str]]:

@@ -12,7 +12,7 @@ from fakes.llm import FOUR, answer, changed, hunk, quote, reply
 from prjury.judges.quality.evidence import Lines, verify
 from prjury.judges.quality.prompt_input import pieces_of, plan_chunks
 from prjury.judges.quality.question import ReportedFinding, read_answers
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 FILE = replace(
     changed("src/a.py"),

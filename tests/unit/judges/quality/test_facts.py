@@ -32,7 +32,7 @@ from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.voting import Ballot
 from prjury.ports.types import WordPlaces
 from prjury.report.judge_facts import BuildFacts, TestFacts
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 from prjury.snapshot.model import FileChange, MergeTrial
 
 

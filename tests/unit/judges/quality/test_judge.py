@@ -34,7 +34,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.models.connect import ScriptedModel
 from prjury.policy.tiers import QualityOptions
 from prjury.ports.messages import ModelError, ModelReason
-from prjury.report.redact import Redactor
+from prjury.report.sanitise import Redactor
 
 CANARY = f"{2:032x}"
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from fakes.llm import changed, hunk
 from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan_chunks
-from prjury.report.invisible_chars import show_invisible
+from prjury.report.sanitise import show_invisible
 from prjury.snapshot.model import FileChange
 
 BUDGET = 1_000

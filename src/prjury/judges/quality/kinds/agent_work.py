@@ -13,7 +13,7 @@ from prjury.judges.quality.prompts import Prompts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.report.redact import Redact
+from prjury.report.sanitise import Redact
 from prjury.snapshot.model import FileChange
 
 NAME = "correctness"

@@ -11,7 +11,7 @@ from prjury.judges.quality.kinds.reading import judge_of
 from prjury.judges.quality.prompts import Instructions, OwnTexts
 from prjury.policy.tiers import PromptOptions
 from prjury.ports import Ports
-from prjury.report.redact import redact_text
+from prjury.report.sanitise import redact_text
 from prjury.snapshot.model import PullRequest
 
 NAME = "prompt"
