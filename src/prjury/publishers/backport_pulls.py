@@ -67,7 +67,6 @@ def store_commit(pick: Pick, room: RepoClient) -> str:
 
 
 def store_empty_commit(pick: Pick, message: str, room: RepoClient) -> str:
-    """Store an empty commit: a pull request needs one."""
     return _add_commit(room, message, pick.branch_tree, pick.branch_sha, None)
 
 
@@ -101,7 +100,6 @@ def _store(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -
 
 
 def refuse_unsayable(pick: Pick) -> None:
-    """Refuse what the API cannot express."""
     files = [file for commit in pick.commits for file in commit.files]
     names = [pick.branch, *(file.path for file in files)]
     wrong = next((name for name in names if not _is_text(name)), None)
@@ -121,7 +119,6 @@ def refuse_unsayable(pick: Pick) -> None:
 
 @contextmanager
 def explain_workflows(pick: Pick) -> Iterator[None]:
-    """Explain a refusal by touched workflows, if there are any."""
     try:
         yield
     except PublishError as error:
@@ -176,7 +173,6 @@ def _parents(path: str) -> Iterator[str]:
 
 
 def _make_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
-    """Return GitHub's entry of a tree; a path with the object null goes away."""
     entry: dict[str, Any] = {"path": file.path, "mode": file.mode or "100644", "type": "blob"}
     if file.mode is None:
         return {**entry, "sha": None}
@@ -248,7 +244,6 @@ class BackportPulls:
     redact: Redact = BY_SHAPE
 
     def propose(self, pick: Pick) -> Proposal:
-        """Open the pull request of a pick, if there is none yet."""
         if pick.conflicts and self.opening.conflicts == "nothing":
             return Proposal(
                 pick.branch, "nothing", note="It conflicts, so no pull request was opened"
@@ -311,7 +306,6 @@ class BackportPulls:
             return None
 
     def _branch(self, pick: Pick) -> str:
-        """Create the branch and return its tip."""
         head = head_of(pick)
         with explain_workflows(pick):
             if pick.conflicts:
@@ -441,12 +435,10 @@ _CUT = "\n\n… (cut: too long for a pull request)\n"
 
 
 def head_of(pick: Pick) -> str:
-    """Return the name of the branch with the pick."""
     return f"{HEADS}{pick.number}-to-{pick.branch}"
 
 
 def make_title(pick: Pick, redact: Redact) -> str:
-    """Return the pull request's title: the branch, and the title of the change."""
     return join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, redact)
 
 
@@ -458,13 +450,11 @@ def marker_of(pick: Pick) -> str:
 
 
 def is_marked(body: str, pick: Pick) -> bool:
-    """Return true if a pull request's text starts with the marker of this pick."""
     first = body.partition("\n")[0].rstrip()
     return _MARKER.fullmatch(first) is not None and first == marker_of(pick)
 
 
 def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
-    """Return the pull request's Markdown."""
     # The push goes over the empty commit only.
     head = head_of(pick)
     lease, to = shlex.quote(f"{head}:{head_sha}"), shlex.quote(f"HEAD:refs/heads/{head}")
@@ -485,7 +475,6 @@ def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
 
 
 def empty_message(pick: Pick) -> str:
-    """Return the message of a draft's empty commit, which names no picked commit."""
     return (
         f"Backport of #{pick.number}: to be done\n\n"
         f"The change conflicts in {pluralize(len(pick.conflicts), 'file')}. "

@@ -52,7 +52,6 @@ class CheckRunTexts(Struct, frozen=True):
 
     @classmethod
     def of(cls, report: Report, text: str, redact: Redact) -> Self:
-        """Return the words for a report, whose Markdown is ``text``."""
         view = page(report, redact)
         summary = (
             f"Must fix: {view.must_fix_count:,} · should look at: {view.should_look_count:,} · "
@@ -96,7 +95,6 @@ class CheckRunReport:
         return converge(lambda: self._begin_check(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
-        """End the check run with the gate's conclusion; return its address."""
         head = report.pull.head.sha
         annotations = annotate(report, self.redact) if self.has_annotations else Annotations()
         words = CheckRunTexts.of(report, self.render(report), self.redact)

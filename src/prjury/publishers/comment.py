@@ -65,7 +65,6 @@ class StickyComment:
     outdated: bool = field(default=False, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Create or edit the comment, and return its web address."""
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:

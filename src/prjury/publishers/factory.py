@@ -48,7 +48,6 @@ class PublisherFactory(Struct, frozen=True):
     comments: Iterable[CommentFacts] | None = None
 
     def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
-        """The check run, where there is a head for it and the policy wants it."""
         target = self.target
         if not (target.head_sha and wanted.get("check", True)):
             return None
@@ -66,7 +65,6 @@ class PublisherFactory(Struct, frozen=True):
         return RepoClient(self.client, self.target.repo)
 
     def status(self) -> CommitStatus | None:
-        """The commit status, where that is the gate."""
         if not (self.target.by_status and self.target.head_sha):
             return None
         return CommitStatus(self._room, self.target.page, redact=self.redact)

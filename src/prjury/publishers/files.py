@@ -19,11 +19,6 @@ _CUT = "\n*The summary ends here because of GitHub's limit; the report files hol
 
 
 def write_outputs(path: Path, values: Mapping[str, str]) -> None:
-    """Add outputs to the line-based file behind ``GITHUB_OUTPUT``.
-
-    Each value stands between two copies of a random delimiter that does not occur in it, so no
-    value can end early and set another output.
-    """
     entries = []
     for name, value in values.items():
         end = f"prjury_{secrets.token_hex(16)}"
@@ -34,7 +29,6 @@ def write_outputs(path: Path, values: Mapping[str, str]) -> None:
 
 
 def outputs_of(report: Report) -> dict[str, str]:
-    """Return the outputs that follow from the report alone; ``backports`` is JSON."""
     backports = {backport.branch: backport.verdict for backport in report.backports}
     return {
         "verdict": report.verdict.status.value,
@@ -83,7 +77,6 @@ def encode(text: str) -> bytes:
 
 
 def unwritable(path: Path, error: OSError) -> PublishError:
-    """The error of a file that cannot be written."""
     return PublishError(
         f"Could not write {str(path)!r}: {error.strerror or error}",
         remedy="Name a file in a directory that exists and can be written to",

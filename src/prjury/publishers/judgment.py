@@ -28,7 +28,6 @@ class JudgmentPrinter(Struct, frozen=True):
     redact: Redact = BY_SHAPE
 
     def lines(self, judge: str, judgment: Judgment) -> Iterator[str]:
-        """The decision first, then every check with its place, then its evidence if it failed."""
         outcome = describe_outcome(judgment)
         yield self._write_line(f"{outcome.symbol} {outcome.word}: {judge}: {judgment.reasoning}")
         for check in judgment.checks[:_MOST_CHECKS]:
@@ -40,7 +39,6 @@ class JudgmentPrinter(Struct, frozen=True):
         yield from (self._write_line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
 
     def complaint(self, judge: str, judgment: Judgment) -> str:
-        """The line that an unsuccessful run ends with; empty after any other."""
         if judgment.status is Status.FAIL:
             reason = judgment.reasoning.rstrip(" .")
             words = f"{judge} failed: {reason}. Correct the work and judge it again."
@@ -56,7 +54,6 @@ class JudgmentPrinter(Struct, frozen=True):
         return self._write_line(f"prjury: {' '.join(words.split())}")
 
     def json(self, judgment: Judgment) -> str:
-        """The judgment as JSON: no secrets, no lone surrogates."""
         value = printable_json(judgment_to_json(judgment), self.redact)
         return json.dumps(value, indent=2, ensure_ascii=False)
 

@@ -33,7 +33,6 @@ class Labels:
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Add and remove what differs, and ask for nothing where there is no mapping."""
         desired, producible = _list_names(report, self.mapping)
         if not producible:
             return None
@@ -59,7 +58,6 @@ class Labels:
         return [label.name for label in self.room.objects(Label, doing, path, needs=needs)]
 
     def _remove(self, name: str) -> None:
-        """Take a label off; one that is not there is no failure."""
         path = f"/issues/{self.number}/labels/{quote(name, safe='')}"
         doing = f"take a label off {self._pull_name}"
         try:

@@ -58,13 +58,11 @@ def converge(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> R
 
 
 def read_run(words: str) -> Run | None:
-    """Read a workflow run such as ``5.1``."""
     match = _RUN.fullmatch(words)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def find_run(url: str | None) -> Run | None:
-    """Return the workflow run that a web address leads to."""
     match = _RUN_PAGE.search(url or "")
     return (int(match[1]), int(match[2] or 1)) if match else None
 

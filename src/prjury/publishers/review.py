@@ -58,7 +58,6 @@ class LineReview:
     notes: list[str] = field(default_factory=list, init=False)
 
     def publish(self, report: Report) -> str | None:
-        """Post what is new; return the review's address, None if there is nothing to say."""
         reviewer = Reviewer(report, list_added_lines(report.pull), self.redact)
         self._resolve_settled(report)
         if not reviewer.remarks():

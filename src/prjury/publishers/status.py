@@ -42,7 +42,6 @@ class CommitStatus:
     name: str = "commit status"
 
     def publish(self, report: Report) -> str | None:
-        """Set the status to the gate's state."""
         self.set(report.pull.head.sha, _STATES[report.gate], report.headline)
         return None
 

@@ -67,7 +67,6 @@ _UNWRAPPED = {"pass", "fail", "error", "abstain", "log"}
 
 
 def takes_symbols(stream: TextIO) -> bool:
-    """Return true if a stream can show more than ASCII, or has no encoding."""
     try:
         "✅–".encode(getattr(stream, "encoding", None) or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -93,7 +92,6 @@ class TerminalPublisher(Struct, frozen=True):
     name: str = "terminal"
 
     def publish(self, report: Report) -> None:
-        """Prints the report as a whole."""
         text = self._render(report)
         try:
             self.stream.write(text)
@@ -135,7 +133,6 @@ class TerminalPublisher(Struct, frozen=True):
 
 
 def backport_lines(found: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> list[str]:
-    """Return the lines of backport verdicts, with only what the stream can show."""
     page = backports_page(found)
     text = render_template("backports.txt.j2", redact, TerminalText, page=page).rstrip("\n")
     return _encodable(text, stream).split("\n")
@@ -203,7 +200,6 @@ class PlainProgress:
         self._pulse: threading.Thread | None = None
 
     def judge_started(self, jury: str, judge: str) -> None:
-        """Write that a judge has been asked."""
         with self._lock:
             now = self._clock()
             self._running[jury, judge] = _Work(now, now)
@@ -213,7 +209,6 @@ class PlainProgress:
                 self._pulse.start()
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        """Write what a judge has answered."""
         with self._lock:
             self._running.pop((jury, ballot.judge), None)
             self._print_line(_describe_answer(jury, ballot))
@@ -273,7 +268,6 @@ class LiveProgress:
         self._closed = False
 
     def judge_started(self, jury: str, judge: str) -> None:
-        """Show the line of a judge that has been asked."""
         with self._lock:
             if not self._closed:
                 self._live = self._live or self._open()
@@ -281,7 +275,6 @@ class LiveProgress:
                 self._tasks[jury, judge] = self._live.add_task(name, words="")
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        """Replace the line of a judge by its answer."""
         from rich.text import Text  # noqa: PLC0415 - rich takes longer to load than many a run
 
         with self._lock:

@@ -1,4 +1,9 @@
-"""What was found, as annotations of lines: texts without markup, within GitHub's limits."""
+"""Findings at lines, as GitHub takes them: annotations, the remarks of a review, SARIF 2.1.0.
+
+Every remark begins with a hidden marker that names its finding, so that a later run knows what has
+been said. Fingerprints do not hold line numbers and survive a rebase. GitHub refuses SARIF with a
+result that has no place in a file of the head; such a finding becomes a notification of the run.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +54,11 @@ class Annotations(Struct, frozen=True):
 
     @property
     def note(self) -> str:
-        """What is not there, in a sentence."""
         count = pluralize(self.left_out, "finding")
         return f"Not annotated, but in the report: {count}." if self.left_out else ""
 
 
 def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
-    """Annotate the findings in files that exist at the head, heaviest first."""
     findings = page(report, redact).findings
     placed = [finding for finding in findings if finding.place and is_sendable(finding.place.path)]
     entries = tuple(_annotate(finding, redact) for finding in placed[:most])
@@ -111,7 +114,6 @@ Remark: TypeAlias = Mapping[str, Any]
 
 
 def list_added_lines(pull: PullRequest) -> AddedLines:
-    """The added lines as the snapshot has them."""
     return {
         file.path: {line.new: line for line in file.added_lines if line.new}
         for file in pull.files
@@ -217,7 +219,6 @@ def to_sarif(
     redact: Redact = BY_SHAPE,
     most_results: int = MOST_RESULTS,
 ) -> dict[str, Any]:
-    """Return the report's findings as one run of a SARIF log, heaviest first."""
     view, writer = page(report, redact), _Writer(redact)
     every = [finding for finding in view.findings if finding.place]
     homeless = [finding for finding in view.findings if finding.place is None]
@@ -250,21 +251,17 @@ class _Writer(Struct, frozen=True):
     redact: Redact
 
     def text(self, raw: str, limit: int = _LONGEST_MESSAGE) -> str:
-        """Return words of a message, in which no embedded link is live."""
         return break_links(clean(raw, limit, self.redact))
 
     def name(self, finding: FindingView) -> str:
-        """Return the rule's id."""
         return join_lines(finding.check.name, _LONGEST_NAME, self.redact)
 
     def message(self, finding: FindingView) -> str:
-        """Return what is wrong, and what would put it right."""
         check = finding.check
         fix = f"\nTo fix: {check.fix}" if check.fix else ""
         return self.text((check.message.strip() or check.name) + fix)
 
     def result(self, finding: FindingView, index: int, number: int) -> dict[str, Any]:
-        """Return a result of a rule; the number tells it from others of the same fingerprint."""
         place = finding.place or Location("")
         uri = quote(place.path.encode("utf-8", "surrogateescape"), safe="/")
         start, fingerprint = place.line or 1, finding.check.fingerprint
@@ -296,7 +293,6 @@ class _Writer(Struct, frozen=True):
         }
 
     def rule(self, finding: FindingView) -> dict[str, Any]:
-        """Return the rule of a finding."""
         rule, name = finding.rule, self.name(finding)
         judge = self.text(finding.judge, _LONGEST_NAME)
         why = self.text((rule and rule.why) or f"Reported by the judge {judge}.")

@@ -68,7 +68,6 @@ class _Claims(Struct, frozen=True):
     narrow: bool
 
     def place(self, path: str) -> _Place | None:
-        """Return where the file stands by these claims; None if they do not speak of it."""
         reason = self.firm.get(path) or (None if path in self.read else self.unread.get(path))
         return (True, reason) if reason or path in self.read else None
 
@@ -109,7 +108,6 @@ class _Scope(Struct, frozen=True):
         return "lines" if self.blocking.narrow or self.advisory.read else "tree"
 
     def place(self, file: FileChange) -> _Place:
-        """Return where a file stands."""
         path = printable(file.path)
         if file.exempt or not file.readable:
             is_parsed = file.kind is FileKind.LOCK and path in self.blocking.read
@@ -134,7 +132,6 @@ class _Scope(Struct, frozen=True):
 
 
 def measure(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
-    """The coverage that these attempts reach."""
     scope = _read_scope(attempts)
     places = [(file, *scope.place(file)) for file in pull.files]
     not_checked = [(printable(file.path), reason) for file, _, reason in places if reason]
@@ -208,7 +205,6 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     recovery: Recovery | None = None,
     answers_commands: bool = True,
 ) -> Report:
-    """The report of one run, from the parts that `Report` describes."""
     coverage, gate_policy = measure(pull, verdict.attempts), gate_policy_of(policy)
     held = hold(verdict, coverage, gate_policy)
     closed = gate(held, gate_policy)

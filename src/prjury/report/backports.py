@@ -47,7 +47,6 @@ class Backports(Struct, frozen=True):
 
     @property
     def unjudged(self) -> Sequence[Backport]:
-        """The branches without a verdict."""
         return [one for one in self.backports if one.verdict == "error"]
 
     @property

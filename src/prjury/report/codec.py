@@ -147,7 +147,6 @@ class ReportJson(Struct, frozen=True, kw_only=True):
 
 
 def report_schema() -> Json:
-    """Return the JSON Schema (2020-12) that every report satisfies."""
     _, parts = msgspec.json.schema_components([ReportJson], ref_template="#/$defs/{name}")
     parts["Check"]["properties"]["fingerprint"] = _FINGERPRINT
     form = parts.pop("ReportJson")
@@ -164,7 +163,6 @@ def read_form(data: object, form: type[Form]) -> Form:
 
 
 def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
-    """Return the report in the form ``prjury/report/v1``: no secrets, no lone surrogates."""
     verdict, recovery = report.verdict, report.recovery
     value = _fill_form(
         ReportJson,
@@ -197,7 +195,6 @@ def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
 
 
 def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
-    """Return the value as JSON, with strings free of secrets and lone surrogates."""
     return _clean_value(msgspec.to_builtins(value), redact)
 
 
@@ -290,7 +287,6 @@ def read_earlier_votes(report: ReportJson) -> EarlierVotes:
 
 
 def ballot_of(ballot: JudgmentJson) -> Ballot:
-    """Return the ballot that a report holds."""
     judgment = Judgment(
         ballot.status,
         ballot.reasoning,

@@ -46,7 +46,6 @@ class ToldVerdict(Struct, frozen=True):
 
     @property
     def groups(self) -> tuple[tuple[str, ...], ...]:
-        """The fingerprints of the findings by number."""
         return tuple(tuple(name[:_PRINT_LENGTH] for name in group) for group in self.names)
 
     @classmethod
@@ -72,7 +71,6 @@ def _read_names(words: str) -> tuple[str, ...] | None:
 
 
 def name_finding(finding: Finding) -> str:
-    """Return a finding's fingerprint, a dot and the judge that found it."""
     return f"{finding.check.fingerprint}.{finding.voice.key}"
 
 
@@ -148,13 +146,11 @@ def find_judged_seats(verdict: Verdict) -> Mapping[str, bool]:
 
 
 def write_dismissal(prints: Sequence[str], head: str, by: str, reason: str) -> str:
-    """The values in the hidden line of the answer to a dismissal."""
     why = base64.b64encode(reason.encode(errors="replace")).decode()
     return f"head={head} dismissed={','.join(prints)} by={by} why={why}"
 
 
 def read_dismissals(body: str) -> tuple[Dismissal, ...]:
-    """Read the dismissals in an answer of ours; none in another comment."""
     values = read_markers(body) or {}
     prints, by = _read_names(values.get("dismissed", "")), values.get("by", "")
     try:

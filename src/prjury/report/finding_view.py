@@ -45,7 +45,6 @@ class Links:
         self._files: dict[str, str | None] = {}
 
     def to_artifacts(self, run: str | None) -> str | None:
-        """Return where the files of a workflow run are; None outside of one."""
         number = (run or "").partition(".")[0]
         is_linkable = self._root and number.isascii() and number.isdigit()
         return f"{self._root}/actions/runs/{number}#artifacts" if is_linkable else None
@@ -110,7 +109,6 @@ class FindingView(Struct, frozen=True):
 def view_findings(
     report: Report, findings: Sequence[Finding], links: Links
 ) -> tuple[FindingView, ...]:
-    """Return the findings of a report with what explains them."""
     paths = {printable(file.path): file.path for file in report.pull.files}
     gone = frozenset(_list_gone(report.pull))
     rules: dict[int, tuple[PatternFacts, dict[tuple[object, ...], RuleFacts]]] = {}
@@ -147,7 +145,6 @@ def view_findings(
 
 
 def view_group(number: int, group: Sequence[Finding], views: Mapping[int, FindingView]) -> View:
-    """Return what is shown of a group: what is wrong, once, and its places."""
     findings = [views[id(finding.check)] for finding in group]
     finding = findings[0]
     first = _view_place(finding)
@@ -190,7 +187,6 @@ def _view_place(finding: FindingView, first: View | None = None) -> View:
 
 
 def view_check(check: Check, url: str | None = None) -> View:
-    """Return a check as templates show it."""
     label = str(check.location) if check.location else None
     return View(
         symbol="✅" if check.passed else SEVERITY_SYMBOLS[check.severity],
@@ -205,12 +201,10 @@ def view_check(check: Check, url: str | None = None) -> View:
 
 
 def join_source(tier: str, judge: str) -> str:
-    """Name a judge with its tier."""
     return tier if tier == judge else f"{tier} / {judge}"
 
 
 def rule_url(rule: str) -> Markup | None:
-    """Return the address of the page of a shipped rule; None for one of somebody else."""
     pack, _, name = rule.partition("/")
     is_shipped = f"{pack}.yml" in pack_texts() and _NAME.fullmatch(name)
     return trust(f"{DOCUMENTATION}/rules/{pack}.md#{name}") if is_shipped else None

@@ -48,12 +48,10 @@ class SeatOutcome(Struct, frozen=True):
 
     @property
     def judgment(self) -> Judgment:
-        """What the judge said."""
         return self.ballot.judgment
 
     @property
     def key(self) -> str:
-        """Eight hex digits for a judge of a tier."""
         words = f"{self.attempt.name}\0{self.ballot.judge}"
         return hashlib.sha256(words.encode(errors="backslashreplace")).hexdigest()[:8]
 
@@ -75,7 +73,6 @@ class Finding(Struct, frozen=True):
 
 
 def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
-    """Every ballot of every tier that ran, in order."""
     accepting = TierPolicy.ACCEPT_ON_ALL_PASS
     counted = counting(verdict.attempts)
     deciding = [a.name for a, voices in counted if voices or a.policy is not accepting]
@@ -140,7 +137,6 @@ def blocking_checks(judgment: Judgment) -> tuple[Check, ...]:
 
 
 def evidence_beyond(check: Check) -> str | None:
-    """Return the evidence of a check; None for a line that its message begins by saying already."""
     evidence = _RULER.sub("", check.evidence or "")
     shown = evidence.strip()
     repeated = bool(shown) and "\n" not in shown and shown in check.message[:_SHOWN]
@@ -169,7 +165,6 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
 
 
 def how_to(rules: Sequence[RuleFacts]) -> str:
-    """Tell where to read more about rules, and how to suppress them."""
     name = rules[0].rule if len(rules) == 1 else "RULE"
     words = f"`prjury rules show {name}` explains it."
     for rule in rules:

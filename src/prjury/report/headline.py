@@ -104,7 +104,6 @@ def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> s
 
 
 def is_advised_against(verdict: Verdict) -> bool:
-    """Return true if an advisory tier fails."""
     return any(map(_describe_advice, verdict.attempts))
 
 

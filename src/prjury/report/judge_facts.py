@@ -43,7 +43,6 @@ class Facts(Struct, frozen=True):
         return cls(**values)
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
         values: dict[str, Any] = msgspec.to_builtins(self)
         return values
 
@@ -53,7 +52,6 @@ class JudgmentFacts(Facts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment."""
         return cls.from_metadata(judgment.metadata)
 
 
@@ -98,7 +96,6 @@ class GeneralFacts(JudgmentFacts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment."""
         facts = cls.from_metadata(judgment.metadata)
         runs = _find_mapping(judgment.metadata, "repeated")
         if not runs:
@@ -135,12 +132,10 @@ class AgentFacts(JudgmentFacts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment."""
         return cls.of_result(_find_mapping(judgment.metadata, "agent"))
 
     @classmethod
     def of_result(cls, metadata: Metadata) -> Self:
-        """Read the facts in the metadata of an agent's result."""
         calls = metadata.get("tool_calls", metadata.get("tools", ()))
         entries = calls if isinstance(calls, list | tuple) else ()
         tools = [{"name": call} if isinstance(call, str) else call for call in entries]
@@ -166,12 +161,10 @@ class ScopeFacts(Facts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
-        """Read the facts of a judgment; None where it says nothing of what it has read."""
         scope = judgment.metadata.get("scope")
         return cls.from_metadata(scope) if isinstance(scope, Mapping) else None
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
         scope = super().to_metadata()
         if self.outside is None:
             del scope["outside"]
@@ -189,7 +182,6 @@ class RunFacts(JudgmentFacts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment, with the logs of all its builds."""
         data = judgment.metadata
         origin, builds = data.get("from"), data.get("builds")
         entries = [data, *(builds if isinstance(builds, list | tuple) else ())]
@@ -201,7 +193,6 @@ class RunFacts(JudgmentFacts, frozen=True):
         return structs.replace(facts, logs=tuple(dict.fromkeys(own)), elsewhere=elsewhere)
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the facts of one command as JSON."""
         log = self.logs[0] if self.logs else None
         return {"command": self.command, "exit_code": self.exit_code, "log": log}
 
@@ -219,7 +210,6 @@ class TestFacts(Facts, frozen=True):
     base: TestFacts | None = None
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the counts as JSON, those of the base without what only a head has."""
         values = super().to_metadata()
         for name in ("vanished", "base") if self.base else ():
             del values["base"][name]
@@ -233,12 +223,10 @@ class KindFacts(Facts, frozen=True, omit_defaults=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self | None:
-        """Read the facts of a judgment; None where it is about something else."""
         data = judgment.metadata
         return cls.from_metadata(data) if data.get("facts") == cls.KIND else None
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON."""
         return {"facts": self.KIND, **super().to_metadata()}
 
 
@@ -270,7 +258,6 @@ class BuildFacts(
     tested_base: str | None = None
 
     def to_metadata(self) -> dict[str, Any]:
-        """Return the facts as JSON; what is not known has no key."""
         values = super().to_metadata()
         if self.failures is not None:
             values |= {"compared": self.compared, "test_files": self.test_files}
@@ -304,7 +291,6 @@ class RuleFacts(Facts, frozen=True, rename={"suppression": "silence"}):
 
     @property
     def words(self) -> str:
-        """Why it is a rule, and where to read on."""
         see = " and ".join(f"`{one}`" for one in self.references[:_MOST_REFERENCES])
         return " ".join([*self.why.split(), *([f"See {see}"] if see else [])])
 
@@ -318,7 +304,6 @@ class PatternFacts(JudgmentFacts, frozen=True):
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment."""
         facts = cls.from_metadata(judgment.metadata)
         if judgment.metadata.get("silencing") is not False:
             return facts
@@ -326,7 +311,6 @@ class PatternFacts(JudgmentFacts, frozen=True):
         return structs.replace(facts, findings=tuple(findings))
 
     def find_suppression(self, check: Check) -> str | None:
-        """Return what suppresses a finding; None where nothing does."""
         if check.location is None:
             return None
         start = f"{check.name} ({check.location})"
@@ -368,7 +352,6 @@ class PanelFacts(JudgmentFacts, frozen=True, rename={"seats": "panel", "setup": 
 
     @classmethod
     def of(cls, judgment: Judgment) -> Self:
-        """Read the facts of a judgment."""
         data = judgment.metadata
         confirmed = _find_mapping(data, "review").get("confirmed", 0)
         data = {**data, "confirmed": confirmed}

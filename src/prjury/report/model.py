@@ -202,13 +202,11 @@ class Recovery(Struct, frozen=True):
 
     @property
     def usd(self) -> float | None:
-        """What the agent says that it has cost; None where it never says."""
         costs = [each.usd for each in self.rounds if each.usd is not None]
         return sum(costs) if costs else None
 
     @property
     def words(self) -> str:
-        """The outcome in one sentence."""
         count = len(self.rounds)
         rounds = f"{count} round{'' if count == 1 else 's'}"
         cost = "" if self.usd is None else f", ${self.usd:.2f}"

@@ -78,7 +78,6 @@ _STEPS = {
 
 
 def next_steps(report: Report) -> tuple[NextStep, ...]:
-    """Return what to do where the gate is closed, each thing once; nothing where it is open."""
     if report.gate is Gate.SUCCESS:
         return ()
     steps = tuple(dict.fromkeys(_list_steps(report)))

@@ -96,19 +96,15 @@ class Renderer(Struct, frozen=True):
         return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
 
     def check(self, report: Report) -> str:
-        """The text of a check run: the comment without its first line, which is the title."""
         return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, CHECK_LIMIT, titled=False)
 
     def summary(self, report: Report) -> str:
-        """The full report in Markdown."""
         return self.fitting(report, "summary.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def feedback(self, report: Report) -> str:
-        """Tell a coding agent what is wrong, where, and what would make it pass."""
         return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def backports(self, reported: Backports) -> str:
-        """The backport judgement alone, in Markdown."""
         view = backports_page(reported)
         template = environment(MarkdownText).get_template("backports.md.j2")
         return _tidy(template.render(page=self._ink(view, MarkdownText)))
@@ -125,12 +121,10 @@ class Renderer(Struct, frozen=True):
         )
 
     def json(self, report: Report) -> str:
-        """The report for programs."""
         value = report_to_json(report, self.redact)
         return json.dumps(value, indent=2, ensure_ascii=False)
 
     def sarif(self, report: Report) -> str:
-        """The findings for code scanning."""
         return json.dumps(to_sarif(report, self.redact), indent=1, ensure_ascii=False)
 
     def terminal(self, report: Report) -> str:
@@ -183,14 +177,12 @@ def marker(report: Report, run: str | None, more: str = "") -> str:
 def render_template(
     name: str, redact: Redact, language: type[Text] = MarkdownText, **parts: object
 ) -> str:
-    """Render one of our templates, in which strings that are not our own are inked."""
     shown = {key: ink_value(part, lambda raw: language(raw, redact)) for key, part in parts.items()}
     return _tidy(environment(language).get_template(name).render(shown))
 
 
 class _Environment(SandboxedEnvironment):
     def is_safe_attribute(self, obj: object, attr: str, value: object) -> bool:
-        """Return true if a template may read an attribute."""
         if isinstance(obj, Inked | Text):
             return not attr.startswith("_")
         return super().is_safe_attribute(obj, attr, value)
@@ -211,7 +203,6 @@ def environment(language: type[Text]) -> SandboxedEnvironment:
 
 
 def _final(value: object, language: type[Text]) -> object:
-    """A bare string is an outside word that lost its way."""
     bare = isinstance(value, str) and not isinstance(value, Markup)
     return language(str(value)) if bare else value
 

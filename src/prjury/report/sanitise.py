@@ -38,7 +38,6 @@ _LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
 
 
 def normalise_line_ends(text: str) -> str:
-    """The text with every line break as one line feed."""
     return _LINE_END.sub("\n", text)
 
 
@@ -56,7 +55,6 @@ class Pieces:
     """Pieces of a text, put together to another one: where its characters were."""
 
     def __init__(self, spans: Sequence[tuple[int, int]]) -> None:
-        """Take the pieces by their starts and ends in the first text."""
         self._old = [start for start, _ in spans]
         ends = accumulate((end - start for start, end in spans), initial=0)
         self._new = list(ends)[:-1]
@@ -189,7 +187,6 @@ class _Shapes:
         self._lower = lower
 
     def find(self, text: str) -> Iterator[_Find]:
-        """Find them all."""
         searched = _to_lower(text) if self._lower else text
         for kind, words, shape in self._kinds:
             for word in words:
@@ -203,7 +200,6 @@ class _Shapes:
 
 
 def _to_lower(text: str) -> str:
-    """The text in lower case, and as long."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -234,7 +230,6 @@ class Redactor:
             object.__setattr__(self, "_known", pattern)
 
     def __call__(self, text: str, /) -> str:
-        """The text without secrets."""
         plain, positions = bare(text)
         finds = sorted(self._finds(plain), key=lambda find: (find.start, -find.end))
         if not finds:
@@ -363,7 +358,6 @@ def clean(text: str, limit: int | None = None, redact: Redact = BY_SHAPE) -> str
 
 
 def inline_code(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -> str:
-    r"""A code span of one line; a line feed shows as ``\n``."""
     return _span(single(text, limit, redact))
 
 
@@ -374,7 +368,6 @@ def block(
     indent: int = 0,
     language: str = "",
 ) -> str:
-    """A fenced block with a fence longer than any run of backticks in it."""
     body = _remove_marker(clean(text, limit, redact)).strip("\n") or EMPTY
     fence = "`" * max(3, _longest_run(body) + 1)
     lines = [fence + language, *(body if body.strip() else EMPTY).split("\n"), fence]
@@ -421,7 +414,6 @@ def single(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
 
 
 def join_lines(text: str, limit: int | None, redact: Redact = BY_SHAPE) -> str:
-    """One line with single spaces."""
     return _remove_marker(" ".join(clean(text, limit, redact).split())) or EMPTY
 
 
@@ -441,7 +433,6 @@ def _boundary(text: str, at: int) -> int:
 
 
 def _extends(char: str) -> bool:
-    """Return true for what belongs to the character before it: marks, selectors, skin tones."""
     return unicodedata.category(char).startswith("M") or "\U0001f3fb" <= char <= "\U0001f3ff"
 
 

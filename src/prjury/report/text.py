@@ -34,12 +34,10 @@ class Text(ABC):
         self._redact = redact
 
     @abstractmethod
-    def plain(self, limit: int = 300) -> Markup:
-        """Words in one line."""
+    def plain(self, limit: int = 300) -> Markup: ...
 
     @abstractmethod
-    def code(self, limit: int = 200) -> Markup:
-        """Code in one line."""
+    def code(self, limit: int = 200) -> Markup: ...
 
     def quote(self, limit: int = 200) -> Markup:
         """The first line with a word in it as code, and how many more lines there are."""
@@ -98,27 +96,21 @@ class MarkdownText(Text):
     __slots__ = ()
 
     def plain(self, limit: int = 300) -> Markup:
-        """Words in one line; nothing in them is live."""
         return _safe(sanitise.plain(self._raw, limit, self._redact))
 
     def prose(self, limit: int = 600) -> Markup:
-        """Words in one line, with code between backticks."""
         return _safe(sanitise.prose(self._raw, limit, self._redact))
 
     def code(self, limit: int = 200) -> Markup:
-        """A code span."""
         return _safe(sanitise.inline_code(self._raw, limit, self._redact))
 
     def cell(self, limit: int = 120) -> Markup:
-        """Prose for a table's cell."""
         return _safe(sanitise.prose(self._raw, limit, self._redact, in_cell=True))
 
     def block(self, limit: int = 4_000, indent: int = 0, language: str = "") -> Markup:
-        """A fenced block."""
         return _safe(sanitise.block(self._raw, limit, self._redact, indent, language))
 
     def paragraph(self, limit: int = 3_000) -> Markup:
-        """Prose with hard line breaks."""
         # The lines are clean already; what is left is to take the life out of their markup.
         return _safe("\\\n".join(sanitise.prose(line, None) for line in self._split_lines(limit)))
 
@@ -129,20 +121,16 @@ class HtmlText(Text):
     __slots__ = ()
 
     def plain(self, limit: int = 300) -> Markup:
-        """Words in one line."""
         return escape(sanitise.join_lines(self._raw, limit, self._redact))
 
     def prose(self, limit: int = 600) -> Markup:
-        """Words in one line, with code between backticks."""
         return _mark_code(sanitise.join_lines(self._raw, limit, self._redact))
 
     def code(self, limit: int = 200) -> Markup:
-        """A ``<code>`` element."""
         text = sanitise.single(self._raw, limit, self._redact)
         return Markup("<code>{}</code>").format(text)
 
     def block(self, limit: int = 4_000, indent: int = 0, language: str = "") -> Markup:  # noqa: ARG002 - HTML needs none
-        """A ``<pre>`` element, in which the lines of a diff have their colours."""
         text = sanitise.clean(self._raw, limit, self._redact).strip("\n")
         text = text if text.strip() else sanitise.EMPTY
         if language != "diff":
@@ -155,7 +143,6 @@ class HtmlText(Text):
         return Markup("<pre>{}</pre>").format(Markup("").join(lines))
 
     def paragraph(self, limit: int = 3_000) -> Markup:
-        """Prose with line breaks."""
         lines = self._split_lines(limit) if self._raw.strip() else [sanitise.EMPTY]
         return Markup("<br>").join(map(_mark_code, lines))
 
@@ -166,7 +153,6 @@ class TerminalText(Text):
     __slots__ = ()
 
     def plain(self, limit: int = 600) -> Markup:
-        """Words in one line."""
         return _safe(sanitise.log_line(self._raw, limit, self._redact))
 
     code = plain
@@ -187,7 +173,6 @@ STYLED = re.compile(r"\0(\w+)\0")
 
 
 def style(name: str) -> Markup:
-    """Name the style of a line."""
     return trust(f"\0{name}\0")
 
 

@@ -89,12 +89,10 @@ class TableRow(Struct, frozen=True):
 
     @property
     def time(self) -> str:
-        """How long it took."""
         return "–" if self.elapsed_ms is None else duration(self.elapsed_ms)
 
 
 def rows(report: Report) -> tuple[TableRow, ...]:
-    """Every row, in the order of the cascade."""
     reasons = frozenset(words for _, words in why(report.pull, report.verdict))
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
@@ -176,7 +174,6 @@ _FEW_ROWS = 8
 
 
 def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> View:
-    """Return the whole report."""
     links = Links(report.pull, redact)
     verdict = report.verdict
     every_row = rows(report)
@@ -269,7 +266,6 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
 
 
 def backports_page(found: Backports) -> View:
-    """The backport verdicts alone."""
     branches = tuple(map(_view_backport, found.backports))
     return View(headline=found.headline, notes=found.notes, backports=branches)
 
@@ -290,7 +286,6 @@ def _view_backport(backport: Backport) -> View:
 
 
 def seats_view(judgment: Judgment) -> View | None:
-    """Return the seats of a judgment; None where there is nothing to compare."""
     seats = PanelFacts.of(judgment).seats
     if not seats:
         return None

@@ -105,7 +105,6 @@ def join_words(words: list[str], most: int = 3) -> str:
 
 
 def remove_symbols(text: str) -> str:
-    """Return the text without the symbols of results."""
     return _DRAWN.sub("", text)
 
 
@@ -115,7 +114,6 @@ def first_line(text: str) -> str:
 
 
 def describe_share(coverage: Coverage) -> str:
-    """``41 of 43 files``, and how many lines are missing."""
     total, judged = coverage.files_total, coverage.files_judged
     if not total:
         return "no file changes"
@@ -146,12 +144,10 @@ def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> 
 
 
 def verdict_words(backport: Backport) -> str:
-    """``suitable with changes``."""
     return _BACKPORTS[backport.verdict][1]
 
 
 def verdict_symbol(backport: Backport) -> str:
-    """``✅`` for a branch that it suits."""
     return _BACKPORTS[backport.verdict][0]
 
 
@@ -212,7 +208,6 @@ def list_facts(ballot: Ballot) -> Iterator[str]:
 
 
 def find_tests(judgment: Judgment) -> TestFacts | None:
-    """Return the test counts of a build; None where none are known."""
     build = BuildFacts.of(judgment)
     return build.tests if build else None
 
@@ -291,7 +286,6 @@ def _origin(report: Report) -> Iterator[str]:
 
 
 def _ran_here(voice: SeatOutcome) -> bool:
-    """Return true if the judge has run a command of the change in this run's own sandbox."""
     run = RunFacts.of(voice.judgment)
     ran = run.exit_code is not None or (
         run.command is not None and voice.judgment.status in {Status.PASS, Status.FAIL}
