@@ -21,6 +21,7 @@ _CUT = "\n*The summary ends here because of GitHub's limit; the report files hol
 def write_outputs(path: Path, values: Mapping[str, str]) -> None:
     entries = []
     for name, value in values.items():
+        # Between two random words that are not in it, no value can end early and set another one.
         end = f"prjury_{secrets.token_hex(16)}"
         while end in value:
             end = f"prjury_{secrets.token_hex(16)}"
