@@ -12,7 +12,7 @@ import pytest
 from integration.builds.court import Court, write
 from integration.builds.sample import Tree
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.origins import ImportedCode, find_import_names
+from prjury.judges.builds.workplace import ImportedCode, find_import_names
 from prjury.jury.judgment import Status
 
 PYPROJECT = '[project]\nname = "shop"\nversion = "1"\n'

@@ -5,11 +5,11 @@ A judgment is made in these steps, and `judge` is the page that shows them:
 1. detect: `detect` and ``systems/`` find the builds of a tree in its files, each as a `plan`.
 2. run: `run` runs a plan on the base, where no outcome of it is kept, then on the merged tree.
 3. read: ``results/`` reads reports and logs; `evidence` has the values, which are their own JSON.
-4. compare: `compare` says what is new, old, flaky or the machine's, `vanished` what was lost.
-5. decide: `decide` makes a judgment of each build, `combine` one of all of them.
+4. compare: `compare` says what is new, old, flaky or the machine's, and what was lost.
+5. decide: `decide` makes a judgment of each build, and one of all of them.
 
 A build that ran elsewhere joins after the third step: `stage` writes down what happened there,
-`from_evidence` judges by it. `external_checks` judges by the checks of another CI.
+`external_builds` judges by it. `external_checks` judges by the checks of another CI.
 """
 
 from prjury.judges.builds.judge import make

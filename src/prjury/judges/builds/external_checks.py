@@ -14,12 +14,11 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.builds.combine import combine_judgments, doubt, refuse_edited
 from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import decide
+from prjury.judges.builds.decide import combine_judgments, decide, doubt, refuse_edited
 from prjury.judges.builds.environment import POLICY, Snippet, paste
+from prjury.judges.builds.external_builds import ReportedTests, read_reported
 from prjury.judges.builds.failure import Results
-from prjury.judges.builds.reported import ReportedTests, read_reported
 from prjury.judges.builds.wording import format_duration, join_names
 from prjury.judges.builds.workplace import paths_of
 from prjury.jury.judgment import Check, Judgment, Status

@@ -66,18 +66,15 @@ class Failure(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def place(self) -> str:
-        """``path:line``, ``path`` or nothing."""
         if not self.path:
             return ""
         return f"{self.path}:{self.line}" if self.line else self.path
 
     @property
     def shown(self) -> str:
-        """All that is known of it, over as many lines as the tool used."""
         return self.details or self.message
 
     def as_json(self) -> dict[str, Any]:
-        """The failure as the report holds it."""
         names = ("kind", "path", "line", "message", "state")
         fields = {name: getattr(self, name) for name in names}
         return {"id": self.id, **fields, **({"details": self.details} if self.details else {})}
@@ -107,7 +104,6 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def run(self) -> int:
-        """How many tests ran."""
         return len(self.ran) + self.counted
 
     @property

@@ -11,23 +11,22 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import wording
 from prjury.judges.builds.ci import BaseCi, find_base_ci
-from prjury.judges.builds.combine import (
+from prjury.judges.builds.compare import compare
+from prjury.judges.builds.decide import (
     combine_judgments,
+    decide,
+    decide_untried,
     find_new_builds,
     list_touched,
     refuse_edited,
     refuse_replaced_build,
 )
-from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import decide, decide_untried
 from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
-from prjury.judges.builds.evidence import Run
-from prjury.judges.builds.kept_base import KeptBase
-from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
+from prjury.judges.builds.evidence import KeepRun, KeptReports, Run, forget_run
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import BuildPlanner
-from prjury.judges.builds.run import BothSides, BuildSide
+from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
 from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.judges.builds.systems.source_tree import Changes, SourceTree
@@ -51,7 +50,6 @@ _RESERVE_SECONDS = 20.0
 
 
 def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
-    """The build judge with these options and ports."""
     return TreeBuildJudge(options, ports, read_own_recipes(options, ports.repository))
 
 
@@ -95,7 +93,7 @@ class TreeBuildJudge:
     ) -> Judgment:
         pull, evidence = context.pull, None
         if self.options.from_ == "evidence":
-            from prjury.judges.builds.from_evidence import EvidenceBuild  # noqa: PLC0415 - few ask for it
+            from prjury.judges.builds.external_builds import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
             reports = KeptReports.of(context)
             source = EvidenceBuild(self.options, pull, paths_of(merged.entries), reports)
@@ -189,7 +187,6 @@ class TreeBuildJudge:
         changes: Changes | None = None,
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
-        """The builds that would run for a tree; nothing is run."""
         planner = self._planner(self._side(base), toolchains)
         return self._detect(planner, self._side(merged), changes)
 
@@ -227,7 +224,6 @@ class TreeBuildJudge:
 def judge_plan(
     plan: BuildPlan, run: Callable[[], Run], known: frozenset[str], options: BuildOptions
 ) -> Judgment:
-    """Judge one build without a base."""
     try:
         _refuse_missing_tools(plan)
         return decide(compare(plan, run(), known, options))

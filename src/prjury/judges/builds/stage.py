@@ -10,22 +10,21 @@ import msgspec
 from msgspec import structs
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.combine import WORST_FIRST
 from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import decide
+from prjury.judges.builds.decide import WORST_FIRST, decide
 from prjury.judges.builds.evidence import (
     SCHEMA_NAME,
     BuildEvidence,
     BuildRecord,
     BuildSandbox,
     Clean,
+    KeepRun,
     Run,
     record_build,
 )
+from prjury.judges.builds.external_builds import ReportedTests
 from prjury.judges.builds.judge import make
-from prjury.judges.builds.kept_reports import KeepRun
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.reported import ReportedTests
 from prjury.judges.builds.workplace import paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree import command
@@ -48,12 +47,10 @@ class BuiltEvidence:
 
     @property
     def evidence(self) -> Any:  # noqa: ANN401 - JSON
-        """The record as JSON."""
         return msgspec.json.decode(msgspec.json.encode(self.record))
 
     @property
     def ballot(self) -> Ballot:
-        """The worst one; the first of several."""
         return min(self.ballots, key=lambda ballot: WORST_FIRST.index(ballot.judgment.status))
 
 
@@ -100,7 +97,6 @@ def record_reports(
 
 
 def tree_of(pull: PullRequest) -> str:
-    """The merged tree, or the head where there is none."""
     return pull.merge.tree or pull.head.sha
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Gap
+from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Gap, Vanished
 from prjury.judges.builds.environment import POLICY, Remedy, Snippet
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
-from prjury.judges.builds.vanished import Vanished
 from prjury.report.wording import pluralize
 from prjury.snapshot.model import visible
 
@@ -85,24 +84,20 @@ def format_duration(seconds: float) -> str:
 
 
 def join_names(names: Sequence[str], most: int = _MOST_NAMED) -> str:
-    """The first names, and how many more there are."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def say_base_stopped(limit: str | None) -> str:
-    """Say that the base was cut off."""
     how = f"stopped ({limit})" if limit else "ended by a signal"
     return f"its own build was {how}"
 
 
 def say_running_again(count: int) -> str:
-    """Say that tests which fail newly run again."""
     return f"running {pluralize(count, 'newly failing test')} once more"
 
 
 def describe_end(run: TreeRun) -> str:
-    """Describe the end of the step that decided."""
     step = run.last
     which = f"{step.name}: " if len(run.steps) > 1 else ""
     nothing = step.exit_code == NO_TESTS_COLLECTED and "no tests ran in " in step.tail
@@ -129,7 +124,6 @@ def _signal_name(number: int) -> str:
 
 
 def list_causes(failures: Sequence[Failure]) -> str:
-    """The first cause and the number of the others."""
     if not failures:
         return ""
     first = failures[0]
@@ -140,7 +134,6 @@ def list_causes(failures: Sequence[Failure]) -> str:
 
 
 def append_notes(comparison: Comparison) -> str:
-    """The notes in brackets; empty for none."""
     notes = list(filter(None, _list_notes(comparison)))
     return f" ({'; '.join(notes)})" if notes else ""
 
@@ -168,7 +161,6 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
 
 
 def say_passed(comparison: Comparison) -> str:
-    """The words of a build that passed."""
     if comparison.plan.system == REPORTED:
         return f"passed{append_notes(comparison)}"
     took, base = format_duration(comparison.outcome.seconds), comparison.base
@@ -178,7 +170,6 @@ def say_passed(comparison: Comparison) -> str:
 
 
 def say_failed(comparison: Comparison) -> str:
-    """The words of a build that the change breaks."""
     counting = [one for one in comparison.ordered if not comparison.excuses(one)]
     causes = list_causes(counting or comparison.outcome.failures)
     why = f": {causes}" if causes else ""
@@ -186,7 +177,6 @@ def say_failed(comparison: Comparison) -> str:
 
 
 def say_base_broken(comparison: Comparison) -> str:
-    """The words where the base fails as well, which may hide what the change breaks."""
     causes = list_causes(comparison.outcome.failures)
     return (
         f"{describe_end(comparison.outcome)}, and so did the base, which may hide what this change "
@@ -195,7 +185,6 @@ def say_base_broken(comparison: Comparison) -> str:
 
 
 def say_excused(comparison: Comparison) -> str:
-    """The words where all that failed fails on the base too, or is flaky and allowed."""
     failures = [one for one in comparison.outcome.failures if one.kind != "goal"]
     old = sum(one.state == "pre_existing" for one in failures)
     flaky = sum(one.state == "flaky" for one in failures)
@@ -208,21 +197,18 @@ def say_excused(comparison: Comparison) -> str:
 
 
 def say_unread(comparison: Comparison, code: str) -> str:
-    """Say why exit code 0 does not show that the tests passed."""
     has_end = comparison.plan.system != REPORTED
     ended = "the build ended with exit code 0" if has_end else "no failing test was read"
     return f"{ended}, but {_UNREAD[code]}{append_notes(comparison)}"
 
 
 def say_vanished(lost: Vanished) -> str:
-    """Count the lost tests, with an example."""
     link = ", such as" if lost.count > 1 else ":"
     example = f"{link} {quote(lost.names[0])}" if lost.names else ""
     return f"{pluralize(lost.count, 'test')} that ran on the base did not run here{example}"
 
 
 def say_gap(comparison: Comparison, gap: Gap) -> str:
-    """Say why the tests cannot be compared with the base's."""
     base = comparison.base
     detail = comparison.run.base_unknown
     if base:
@@ -233,14 +219,12 @@ def say_gap(comparison: Comparison, gap: Gap) -> str:
 
 
 def say_elsewhere(comparison: Comparison, cause: str) -> str:
-    """The words of a build that cannot be done on this machine."""
     twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
     twice = ", nor can the base" if comparison.untested else twice
     return f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}."
 
 
 def say_to_do(comparison: Comparison, remedy: str) -> str:
-    """Say what has to be done, so that the build can be judged."""
     return f" To have it judged: {remedy}.{append_notes(comparison)}"
 
 
@@ -267,7 +251,6 @@ def say_remedy(remedy: Remedy, plan: BuildPlan) -> str:
 
 
 def describe_tests(results: Results) -> str:
-    """Count the tests, by reports and logs; empty if it is not known."""
     where = f" in {pluralize(results.files, 'report')}" if results.files else " named in the log"
     listed = f"{pluralize(results.tests, 'test')}{where}" if results.tests else ""
     tallied = f"{pluralize(results.counted, 'test')} counted in the log" if results.counted else ""
@@ -282,7 +265,6 @@ def describe_failed(failed: int, run: TreeRun) -> str:
 
 
 def describe_step(step: StepRun) -> str:
-    """A command, how it ended and how long it took."""
     if step.exit_code is None:
         return f"`{step.command}`: how it ended is not known"
     ended = f"stopped: {step.stopped}" if step.stopped else f"exit code {step.exit_code}"
@@ -290,12 +272,10 @@ def describe_step(step: StepRun) -> str:
 
 
 def describe_failure(failure: Failure, history: tuple[int, int] | None) -> str:
-    """A failure, with what its test did on earlier bases."""
     prefix = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
     before = f" (failed on {history[0]} of the last {history[1]} bases)" if history else ""
     return f"{prefix}{failure.message}{STATES[failure.state]}{before}"
 
 
 def say_more(count: int, plan: BuildPlan) -> str:
-    """Count the failures that are not listed."""
     return f"{count} more in the {'reports' if plan.system == REPORTED else 'log'}"

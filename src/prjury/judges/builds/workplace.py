@@ -1,23 +1,31 @@
-"""A scratch directory with all that a run has: tree, home, temporary files, reports, lent tools."""
+"""A scratch directory with all that a run has: tree, home, temporary files, reports, lent tools.
+
+Tests of another copy of the tree's packages, which Python finds first, are told from its own.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import os
 import shutil
+import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds import lent_tools
+from prjury.judges.builds import lent_tools, probe
 from prjury.judges.builds.compare import find_fault
-from prjury.judges.builds.evidence import Run, StepRun, TreeRun
-from prjury.judges.builds.kept_reports import watch_reports
-from prjury.judges.builds.origins import ImportedCode
+from prjury.judges.builds.evidence import Run, StepRun, TreeRun, watch_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import (
     Stamp,
@@ -27,13 +35,123 @@ from prjury.judges.builds.results.report_files import (
 )
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.runner_files import step_environment
-from prjury.judges.builds.systems.source_tree import path_in
+from prjury.judges.builds.systems.source_tree import parent_of, parents_of, path_in
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand, TreeEntry
 from prjury.sandbox.run import advice
 from prjury.snapshot.model import visible
+
+_PROBE = Path(probe.__file__).read_text("utf-8")  # read before a build could change it
+#: The systems whose own environments hold nothing but the tree, so that they need no help.
+_SELF_CONTAINED = frozenset({"uv", "tox", "nox"})
+#: Directories and modules that are rarely what a project is about, and those of others.
+_BESIDE = frozenset(
+    "test tests testing doc docs example examples sample samples script scripts tool tools "
+    "benchmark benchmarks build dist ci utils vendor _vendor third_party node_modules setup "
+    "conftest noxfile tasks fabfile manage versioneer conf".split()
+)
+#: Where single modules lie: the top, a src layout, and what mixed projects use.
+_SOURCES = frozenset({"", "src", "lib", "python"})
+#: Sources of extension modules, which are only there once the project is installed.
+_COMPILED = (".c", ".cc", ".cpp", ".pyx", ".rs", ".f90")
+#: Where installed packages lie, also in an environment inside of the tree.
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+_LARGEST = 256 * 1024
+
+
+@dataclass(frozen=True)
+class ImportedCode:
+    """Asks the Pythons of a run where packages are; `place` is the run's own, beside the tree."""
+
+    place: Path
+    tree: Path
+    directory: str
+    paths: frozenset[str]
+
+    def environment(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
+        prefix = f"{self.directory}/" if self.directory else ""
+        below = [path.removeprefix(prefix) for path in self.paths if path.startswith(prefix)]
+        names = sorted(find_import_names(below))
+        if not names or system in _SELF_CONTAINED:
+            return {}
+        self.place.mkdir(exist_ok=True)
+        for old in self.place.glob("seen-*.json"):
+            old.unlink()
+        (self.place / "sitecustomize.py").write_text(_PROBE, "utf-8")
+        (self.place / "names.json").write_text(json.dumps(names), "utf-8")
+        source = [path.removeprefix("src/") for path in below if path.startswith("src/")]
+        compiled = any(path.endswith(_COMPILED) for path in source)
+        paths = [str(self.place), env.get("PYTHONPATH", "")]
+        if find_import_names(source) and not compiled:
+            paths.insert(1, str(self.tree / self.directory / "src"))
+        return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
+
+    def refuse_elsewhere(self) -> None:
+        """Nothing that tests of other code say counts."""
+        seen: dict[str, list[str]] = {}
+        for file in self.place.glob("seen-*.json") if self.place.is_dir() else ():
+            for name, origins in _read_seen(file).items():
+                seen.setdefault(name, []).extend(origins)
+        for name, origins in sorted(seen.items()):
+            if origins and not any(map(self._is_of_this_run, origins)):
+                raise CannotJudgeError(
+                    f"the tests ran against another copy of `{visible(name)}`, in "
+                    f"`{visible(str(Path(origins[0]).parent))}`, not against this tree",
+                    why="it is installed there, and Python found it first",
+                    remedy="run the tests in an environment without it, install the tree itself "
+                    "in a `setup` step, or set pytest's `pythonpath` to where the package is",
+                    reason="tested_elsewhere",
+                )
+
+    def _is_of_this_run(self, origin: str) -> bool:
+        """True if it lies in the tree, or was copied or installed from it."""
+        own, path = (self.place.parent.resolve(), self.tree.resolve()), Path(origin).resolve()
+        inside = [path.relative_to(place) for place in own if path.is_relative_to(place)]
+        if any(_INSTALLED.isdisjoint(below.parts) for below in inside):
+            return True
+        site = path.parent.parent if path.name == "__init__.py" else path.parent
+        sources = (_read_source(file) for file in site.glob("*.dist-info/direct_url.json"))
+        return any(source and any(map(source.is_relative_to, own)) for source in sources)
+
+
+def find_import_names(paths: Collection[str]) -> set[str]:
+    """The topmost packages of a project, at any depth, or its modules where it has none."""
+    packages, modules = set[str](), set[str]()
+    homes = {path.removesuffix("/__init__.py") for path in paths if path.endswith("/__init__.py")}
+    for home in homes:
+        if homes.isdisjoint(parents_of(home)) and _is_of_project(home):
+            packages.add(home.rpartition("/")[2])
+    for path in paths:
+        stem, place = path.removesuffix(".py"), parent_of(path)
+        is_source = place.rpartition("/")[2] in _SOURCES
+        if is_source and stem != path and _is_of_project(stem):
+            modules.add(stem.rpartition("/")[2])
+    return packages or modules
+
+
+def _is_of_project(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    others = name in sys.stdlib_module_names or name.startswith("test_")
+    return name.isidentifier() and not others and _BESIDE.isdisjoint(path.lower().split("/"))
+
+
+def _read_seen(file: Path) -> Mapping[str, list[str]]:
+    with suppress(OSError, RecursionError, msgspec.MsgspecError):
+        if not file.is_symlink() and file.stat().st_size <= _LARGEST:
+            return msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
+    return {}
+
+
+def _read_source(direct_url: Path) -> Path | None:
+    """Return the directory from which a distribution was installed (PEP 610)."""
+    with suppress(OSError, ValueError, RecursionError, msgspec.MsgspecError):
+        content = direct_url.read_bytes()[:_LARGEST]
+        url = urlsplit(str(msgspec.json.decode(content, type=dict[str, Any]).get("url", "")))
+        return Path(unquote(url.path)).resolve() if url.scheme == "file" else None
+    return None
+
 
 _NOT_FOUND = 127
 _MOST_NAMED = 3
@@ -87,7 +205,6 @@ class Builder(Struct, frozen=True):
             yield scratch
 
     def forget_logs(self, but: frozenset[str]) -> None:
-        """Remove all logs but those that the report names."""
         for log in self.logs:
             if str(log) not in but:
                 log.unlink(missing_ok=True)
@@ -96,14 +213,12 @@ class Builder(Struct, frozen=True):
 
 
 def object_missing(what: str) -> CannotJudgeError:
-    """The error of a build that cannot go on without what is missing."""
     why = "This partial clone lacks their content"
     remedy = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
     return CannotJudgeError(what, why=why, remedy=remedy, reason="object_missing")
 
 
 def paths_of(entries: Sequence[TreeEntry]) -> frozenset[str]:
-    """The paths of a tree."""
     return frozenset(entry.path for entry in entries)
 
 
@@ -138,7 +253,6 @@ class Workplace(Struct, frozen=True):
         return Run(head, versions=dict(plan.versions), reports=reports, withheld=withheld)
 
     def find_directory(self, plan: BuildPlan) -> Path:
-        """The directory in which the plan runs; CannotJudgeError where the tree has none such."""
         directory = self.places.tree / plan.directory
         if directory.is_symlink() or not directory.is_dir():
             raise CannotJudgeError(
@@ -157,7 +271,6 @@ class Workplace(Struct, frozen=True):
         return lent_tools.lend_tools(lent_tools.words_of(plan), scratch / "lent", env, versions)
 
     def fill(self, env: Mapping[str, str]) -> dict[str, str]:
-        """The variables with the places and versions of this run in them."""
         filled = {
             "reports": str(self.places.reports),
             "home": str(self.places.around / "home"),

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.combine import list_touched, refuse_edited
 from prjury.judges.builds.compare import Comparison, compare
-from prjury.judges.builds.decide import check_causes, find_environment
-from prjury.judges.builds.from_evidence import EvidenceBuild
+from prjury.judges.builds.decide import check_causes, find_environment, list_touched, refuse_edited
+from prjury.judges.builds.evidence import KeepRun, KeptReports, forget_run
+from prjury.judges.builds.external_builds import EvidenceBuild
 from prjury.judges.builds.judge import within
-from prjury.judges.builds.kept_reports import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports

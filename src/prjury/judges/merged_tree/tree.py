@@ -10,7 +10,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.context import PullRequestContext
 from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.files import (

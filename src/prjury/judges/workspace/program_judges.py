@@ -318,7 +318,7 @@ class BuildJudge(WorkspaceJudge):
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         """Build, and read why it failed."""
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
-        from prjury.judges.builds.combine import combine_judgments  # noqa: PLC0415 - as above
+        from prjury.judges.builds.decide import combine_judgments  # noqa: PLC0415 - as above
         from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above
         from prjury.judges.builds.systems.jvm import with_goals  # noqa: PLC0415 - as above
         from prjury.judges.builds.workplace import Builder  # noqa: PLC0415 - as above

@@ -13,9 +13,8 @@ from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
 from prjury.judges.builds.compare import Comparison, compare
-from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import BothSides, BuildSide
+from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
 from prjury.judges.builds.workplace import Builder
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports

@@ -10,12 +10,12 @@ import pytest
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide
-from prjury.judges.builds.failure import Results
-from prjury.judges.builds.reported import (
+from prjury.judges.builds.external_builds import (
     ReportedTests,
     read_places,
     read_reported,
 )
+from prjury.judges.builds.failure import Results
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
 

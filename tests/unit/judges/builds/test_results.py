@@ -9,9 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, make_failure
-from prjury.judges.builds.results.log import transcribe
-from prjury.judges.builds.results.read import LogResults, mark_causes, merge_results, read_log
-from prjury.judges.builds.results.runner_output import find_ambiguous
+from prjury.judges.builds.results.lines import find_ambiguous
+from prjury.judges.builds.results.read import (
+    LogResults,
+    mark_causes,
+    merge_results,
+    read_log,
+    transcribe,
+)
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 
 LOGS = Path(__file__).parent / "logs"

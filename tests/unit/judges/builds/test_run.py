@@ -14,9 +14,8 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import decide
-from prjury.judges.builds.kept_base import KeptBase
 from prjury.judges.builds.plan import BuildPlan, BuildStep, LeftOutStep, PlanSource
-from prjury.judges.builds.run import BothSides, BuildSide
+from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
 from prjury.judges.builds.workplace import REPOSITORY, Builder
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions

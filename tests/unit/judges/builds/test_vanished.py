@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.builds.failure import Results
-from prjury.judges.builds.vanished import (
+from prjury.judges.builds.compare import (
     Vanished,
     find_shared_prefix,
     find_vanished,
 )
+from prjury.judges.builds.failure import Results
 
 IDS = st.lists(
     st.builds(

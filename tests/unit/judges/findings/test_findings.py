@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from fakes.repository import BASE, HEAD, MERGED, FakeRepository, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.deadline import Deadline
-from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.context import PullRequestContext
 from prjury.judges.findings.judge import make
 from prjury.jury.judgment import Judgment, Status

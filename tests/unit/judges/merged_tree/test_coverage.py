@@ -9,7 +9,7 @@ from fakes.llm import changed, context
 from fakes.repository import FakeRepository, pull_between
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import ConfigError
-from prjury.judges.builds.kept_reports import KeptReports
+from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.merged_tree.coverage import make
 from prjury.judges.merged_tree.tree import read_merged_lines
 from prjury.jury.judgment import Judgment, Location, Status

@@ -5,28 +5,312 @@ The elements count, not a report's totals: each runner counts attempts or hooks 
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from io import BytesIO
-from itertools import islice
-from pathlib import PurePosixPath
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.failure import Failure, Results, identity, make_failure
+from prjury.judges.builds.failure import (
+    Failure,
+    Kind,
+    Results,
+    identity,
+    make_failure,
+    with_details,
+)
 from prjury.judges.builds.results import wording
-from prjury.judges.builds.results.junit_case import (
-    FAILED,
-    JunitCase,
-    JunitReport,
-    tag,
+from prjury.judges.builds.results.lines import (
+    LogSection,
+    RunnerOutput,
+    add_values,
+    find_place,
+    is_hook,
+    read_message,
+    strip_escapes,
 )
 from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
+from prjury.judges.builds.results.runners import read_inside
+from prjury.judges.builds.results.streams import make_go_failure
 from prjury.judges.builds.results.tree import TreeFiles
+
+#: The runner by the name that it gives to the whole of a report or of a suite.
+_BY_NAME = {
+    "pytest": "pytest", "jest tests": "jest", "vitest tests": "vitest", "mocha tests": "mocha",
+    "nextest": "nextest",
+}  # fmt: skip
+_JVM_PLACES = ("/surefire-reports/", "/failsafe-reports/", "/test-results/", "/TEST-")
+#: Reports of CTest and Meson, whose tests are programs that may run tests of their own.
+_PROGRAMS = ("/ctest", "/TEST-meson", "/testlog.junit.xml")
+#: Runners that give no two tests the same name: a name that comes again is another attempt.
+_UNIQUE = frozenset({"pytest", "go", "nextest"})
+
+_FAILED = frozenset({"failure", "error"})
+#: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.
+_UNLOADED = frozenset({"collection failure", "Test suite failed to run"})
+#: Messages that say nothing more than that something failed.
+_EMPTY = frozenset({"", "Failed", "failed", *_UNLOADED})
+#: How writers without children for it put the end of a test, in ``status`` or ``result``.
+_BAD = frozenset({"failed", "failure", "fail", "error", "errored", "broken"})
+_NOT_RUN = frozenset({"notrun", "disabled", "skipped", "ignored", "pending", "suppressed"})
+_ATTEMPTS = ("flakyfailure", "flakyerror", "rerunfailure", "rerunerror")
+_STACK = ("at ", "... ")
+_LONGEST_LINE = 2_000
+_MOST_LINES = 2_000
+
+
+_Test: TypeAlias = tuple[str, str]
+
+
+def _tag(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2].lower()
+
+
+@dataclass
+class _Report:
+    """A report as far as it was read: open suites, the most failures that it counts, its tests.
+
+    Tests are known by suite and name; the last attempt of the `lucky` ones passed.
+    """
+
+    path: str
+    tree: TreeFiles
+    relative: Callable[[str], str]
+    runner: str = ""
+    suites: list[Mapping[str, str]] = field(default_factory=list)
+    claimed: int = 0
+    tests: int = 0
+    skipped: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    flaky: list[Failure] = field(default_factory=list)
+    ran: list[_Test] = field(default_factory=list)
+    lucky: set[_Test] = field(default_factory=set)
+    within: dict[_Test, int] = field(default_factory=dict)
+    failed: set[_Test] = field(default_factory=set)
+
+    def open_suite(self, element: Element) -> None:
+        if _tag(element) == "testsuite":
+            self.suites.append(dict(element.attrib))
+        for count in (element.get("failures", ""), element.get("errors", "")):
+            if count.isascii() and count.isdigit():
+                self.claimed = max(self.claimed, int(count[:9]))
+        name = element.get("name", "").lower()
+        in_place = any(place in f"/{self.path}" for place in _JVM_PLACES)
+        by_name = (runner for start, runner in _BY_NAME.items() if name.startswith(start))
+        self.runner = self.runner or next(by_name, "jvm" if in_place else "")
+
+    def close(self, element: Element) -> None:
+        if _tag(element) == "testsuite":
+            self.suites.pop()
+        elif _tag(element) == "property" and element.get("name") == "go.version":
+            self.runner = "go"
+
+    @property
+    def directory(self) -> str:
+        return posixpath.dirname(self.path)
+
+    def clean(self, text: str) -> str:
+        return self.relative(strip_escapes(text))
+
+    def read(self, content: bytes, room: int) -> None:
+        shows_failures = False
+        for item in _list_cases(content, self):
+            if isinstance(item, Failure):
+                self.failures.append(item)
+            else:
+                self._take(item, room)
+                shows_failures = shows_failures or item.shows_failure
+        if self.claimed and not (shows_failures or self.failures):
+            raise ReportError(wording.SHOWS_NO_FAILURE.format(self.claimed))
+
+    def _take(self, case: _Case, room: int) -> None:
+        test, failure = case.test, case.failure
+        if attempt := case.find_attempt():
+            self.flaky.append(attempt)
+        if case.is_unique and test in self.failed:
+            (self.lucky.discard if failure else self.lucky.add)(test)
+            return
+        self.tests += 1
+        self.skipped += case.skipped
+        if self.tests > room:
+            raise ReportError(wording.TOO_MANY_TESTS.format(_MOST_TESTS))
+        if len(self.failures) >= _MOST_FAILURES:
+            raise ReportError(wording.TOO_MANY_FAILURES.format(_MOST_FAILURES))
+        if failure:
+            self.failed.add(test)
+            self.lucky.discard(test)
+            self.failures.append(failure)
+            for _, inner in case.inside.failures[:_MOST_FAILURES]:
+                name = f"{test[1]}: {inner.name}"
+                self.failures.append(replace(inner, suite=test[0], name=name))
+        elif test in self.failed and case.ran:
+            self.lucky.add(test)
+        if case.ran:
+            self.ran.append(test)
+            if count := case.inside.counted + len(case.inside.ran):
+                self.within[test] = count
+
+    def label(self, label: str) -> None:
+        self.ran = [(f"{suite} ({label})", name) for suite, name in self.ran]
+        self.lucky = {(f"{suite} ({label})", name) for suite, name in self.lucky}
+        self.within = {(f"{s} ({label})", name): n for (s, name), n in self.within.items()}
+        for failures in (self.failures, self.flaky):
+            for at, failure in enumerate(failures):
+                if failure.kind == "test":
+                    failures[at] = replace(failure, suite=f"{failure.suite} ({label})")
+
+
+class _Case:
+    """A test case of a report: whose `test` it is (suite and name), how it ended, and why.
+
+    Its failure may be of no test (`kind`), or of an attempt that does not count (`shows_failure`).
+    A test that is a program prints tests of its own (`inside`).
+    """
+
+    def __init__(self, case: Element, report: _Report) -> None:
+        self._case, self._report = case, report
+        if not report.runner and case.get("classname") == "test":
+            report.runner = "node"  # its own runner calls every class so, and itself nothing
+        self._owner = strip_escapes(case.get("classname", ""))
+        self._name = strip_escapes(case.get("name", ""))
+        words = [case.get(name, "").lower() for name in ("status", "result")]
+        ending = next((word for word in words if word in _BAD | _NOT_RUN), "")
+        failures = self._list_children(*_FAILED)
+        kinds = [child.get("type") for child in self._list_children("skipped")]
+        self.skipped = kinds == ["todo"] or (not failures and bool(kinds or ending in _NOT_RUN))
+        self._failures = failures or [Element("failure")] * (ending in _BAD)
+        self.shows_failure = bool(self._failures) or any(
+            _tag(child).endswith(tuple(_FAILED)) for child in case
+        )
+        self.kind: Kind = self._find_kind()
+        self.test = self._identify()
+        self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
+        self.is_unique = report.runner in _UNIQUE and bool(self._name)
+        self.inside = self._read_inside()
+
+    def _list_children(self, *names: str) -> list[Element]:
+        return [child for child in self._case if _tag(child) in names]
+
+    def _read_inside(self) -> RunnerOutput:
+        if not any(place in f"/{self._report.path}" for place in _PROGRAMS):
+            return RunnerOutput()
+        texts = [child.text or "" for child in self._list_children("system-out")]
+        lines = [line for text in texts for line in text.splitlines()]
+        return read_inside(LogSection(lines, range(len(lines)), self._report.tree))
+
+    def _find_kind(self) -> Kind:
+        report, name, owner = self._report, self._name, self._owner
+        words = {name, owner, *(child.get("message") for child in self._failures)}
+        if _UNLOADED & words or (report.runner == "vitest" and name == owner):
+            return "compile"
+        if report.runner == "go" and not owner:
+            built = not any("[build failed]" in (child.text or "") for child in self._failures)
+            return "error" if built else "goal"
+        of_several = {
+            "mocha": is_hook(name),
+            "node": report.relative(name) in report.tree.paths,
+            "jvm": not name,
+        }
+        return "error" if of_several.get(report.runner) else "test"
+
+    def _identify(self) -> tuple[str, str]:
+        report, owner, name = self._report, self._owner, self._name
+        if report.runner == "go":
+            return owner or (report.suites[-1].get("name", "") if report.suites else ""), name
+        if report.runner == "nextest":
+            return owner, name
+        repeated = report.runner in {"jest", "mocha"} and name.endswith(owner)
+        full = name if repeated or not owner else f"{owner}#{name}"
+        if file := self._case.get("file"):
+            return report.tree.resolve(report.relative(file)), full
+        if report.runner == "node":
+            suites = (suite.get("name", "") for suite in report.suites)
+            return report.directory, " > ".join([*suites, report.relative(name)])
+        place, suite = report.relative(owner), None
+        if report.runner == "vitest":  # its classes are files
+            return report.tree.resolve(place) or report.directory, name
+        if report.runner in {"", "pytest"}:
+            if "/" in owner and (file := report.tree.find(place)):
+                return file, name
+            suite = report.tree.module(owner)
+        return suite or report.directory, full
+
+    @cached_property
+    def failure(self) -> Failure | None:
+        bad = [] if self.skipped else self._failures
+        return self._read_failure(bad[0]) if bad else None
+
+    def find_attempt(self) -> Failure | None:
+        attempts = self._list_children(*_ATTEMPTS)
+        if not attempts or self.failure:
+            return None
+        return replace(self._read_failure(attempts[0]), state="flaky")
+
+    def _read_failure(self, child: Element) -> Failure:
+        text = child.text or ""
+        if not text.strip():  # Surefire keeps the stack of an attempt in an element of its own
+            text = next((below.text or "" for below in child if _tag(below) == "stacktrace"), text)
+        text = self._report.clean(text[: _LONGEST_LINE * _MOST_LINES])
+        lines = [line[:_LONGEST_LINE] for line in text.splitlines()[:_MOST_LINES]]
+        message = self._report.clean(child.get("message") or "")
+        if "\n" not in message and ":\\" not in message:
+            message = message.replace("\\n", "\n")  # which some writers put for the ends of lines
+        failure = self._place_failure(_read_first(message.splitlines()), lines)
+        shown = [one for one in lines if one.strip() and not one.lstrip().startswith(_STACK)]
+        marked = [line for line in shown if line.startswith((">", "E "))]  # by pytest
+        is_marked = any(line.startswith("E ") for line in marked)
+        return with_details(failure, marked if is_marked else shown)
+
+    def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
+        (suite, name), tree, runner = self.test, self._report.tree, self._report.runner
+        if runner == "go" and self.kind == "test":
+            return make_go_failure(LogSection((), (), tree), suite, name, lines)
+        near, last = self._report.path, runner in {"", "pytest"}
+        path, line = find_place(lines, tree, owner=self._owner, near=near, last=last)
+        message = "" if headline in _EMPTY else headline
+        if runner == "nextest":
+            message = read_message(lines)
+        elif not message and "Expected:" in lines:  # an example in documentation
+            message = " ".join(" ".join(lines[lines.index("Expected:") :][:4]).split())
+        if self.kind == "compile" and not message:  # what pytest marks is the error itself
+            marked = [text[1:].strip() for text in lines if text.startswith("E ")]
+            message = next(filter(None, reversed(marked)), "")
+        message = message or _read_first(lines) or "failed"
+        elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
+        if path is None:
+            path, line = self._find_own_place()
+        if self.kind == "test":
+            return make_failure("test", message, path, line, name, suite)
+        whole = {"go": suite, "jvm": self._owner, "mocha": name}.get(runner)
+        whole = whole or self._report.relative(self._name)
+        # what many modules import is broken once
+        return make_failure(self.kind, message, path, line, None if elsewhere else whole)
+
+    def _find_own_place(self) -> tuple[str | None, str | None]:
+        paths, relative = self._report.tree.paths, self._report.relative
+        if file := self._case.get("file"):
+            path, at = self._report.tree.find(relative(file)), self._case.get("line", "")
+            is_line = path and at.isascii() and at.isdigit() and len(at) < 9  # noqa: PLR2004
+            return path, str(int(at) + 1) if is_line else None
+        for name in (*self.test, relative(self._name)):
+            if name in paths:
+                return name, None
+        return None, None
+
+
+def _read_first(lines: Sequence[str]) -> str:
+    """Return the first line that says something, with the values that it announces."""
+    for at, line in enumerate(lines):
+        if line.strip():
+            return add_values(line, lines[at + 1 :])
+    return ""
+
 
 _MOST_FILES = 2_000
 _DEEPEST = 100
@@ -46,11 +330,9 @@ _OTHER_TESTS = {
     "robot": "Robot Framework", "testexecutions": "SonarQube", "site": "CTest (Dart)",
     "testresults": "JMeter", "testsuiteresult": "JUnit's legacy",
 }  # fmt: skip
-Test: TypeAlias = tuple[str, str]
-Relative: TypeAlias = Callable[[str], str]
 
 
-class ForeignReportError(ReportError):
+class _ForeignReportError(ReportError):
     """A report in another form than JUnit's; `tests` is True if it holds results of tests."""
 
     def __init__(self, root: str) -> None:
@@ -59,67 +341,7 @@ class ForeignReportError(ReportError):
         super().__init__(wording.foreign_report(_OTHER_TESTS.get(key, ""), root))
 
 
-@dataclass
-class _Reading:
-    """The tests of one report, by suite and name; the last attempt of the `lucky` ones passed."""
-
-    report: JunitReport
-    tests: int = 0
-    skipped: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    flaky: list[Failure] = field(default_factory=list)
-    ran: list[Test] = field(default_factory=list)
-    lucky: set[Test] = field(default_factory=set)
-    within: dict[Test, int] = field(default_factory=dict)
-    failed: set[Test] = field(default_factory=set)
-
-    def read(self, content: bytes, room: int) -> None:
-        shows_failures = False
-        for item in _list_cases(content, self.report):
-            if isinstance(item, Failure):
-                self.failures.append(item)
-            else:
-                self._take(item, room)
-                shows_failures = shows_failures or item.shows_failure
-        if self.report.claimed and not (shows_failures or self.failures):
-            raise ReportError(wording.SHOWS_NO_FAILURE.format(self.report.claimed))
-
-    def _take(self, case: JunitCase, room: int) -> None:
-        test, failure = case.test, case.failure
-        if attempt := case.find_attempt():
-            self.flaky.append(attempt)
-        if case.is_unique and test in self.failed:
-            (self.lucky.discard if failure else self.lucky.add)(test)
-            return
-        self.tests += 1
-        self.skipped += case.skipped
-        if self.tests > room:
-            raise ReportError(wording.TOO_MANY_TESTS.format(_MOST_TESTS))
-        if len(self.failures) >= _MOST_FAILURES:
-            raise ReportError(wording.TOO_MANY_FAILURES.format(_MOST_FAILURES))
-        if failure:
-            self.failed.add(test)
-            self.lucky.discard(test)
-            self.failures += [failure, *islice(case.list_inside(), _MOST_FAILURES)]
-        elif test in self.failed and case.ran:
-            self.lucky.add(test)
-        if case.ran:
-            self.ran.append(test)
-            if count := case.inside.counted + len(case.inside.ran):
-                self.within[test] = count
-
-    def label(self, label: str) -> None:
-        self.ran = [(f"{suite} ({label})", name) for suite, name in self.ran]
-        self.lucky = {(f"{suite} ({label})", name) for suite, name in self.lucky}
-        self.within = {(f"{s} ({label})", name): n for (s, name), n in self.within.items()}
-        for failures in (self.failures, self.flaky):
-            for at, failure in enumerate(failures):
-                if failure.kind == "test":
-                    failures[at] = replace(failure, suite=f"{failure.suite} ({label})")
-
-
-def read_reports(found: Found, tree: TreeFiles, relative: Relative) -> Results:
-    """Read every report that was found."""
+def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
     problems = list(found.problems)
     files = load_reports(found, problems, relative)
     return parse_reports(files, problems, tree, relative, asked=False)
@@ -129,12 +351,11 @@ def parse_reports(
     files: Iterable[tuple[str, bytes | None]],
     problems: list[str],
     tree: TreeFiles,
-    relative: Relative,
+    relative: Callable[[str], str],
     *,
     asked: bool = True,
 ) -> Results:
-    """Read what reports say."""
-    readings, count, room = list[_Reading](), 0, _MOST_TESTS
+    reports, count, room = list[_Report](), 0, _MOST_TESTS
     for number, (name, content) in enumerate(files, 1):
         if number > _MOST_FILES:
             problems.append(wording.TOO_MANY_REPORTS.format(_MOST_FILES))
@@ -142,52 +363,50 @@ def parse_reports(
         if content is None:
             count += 1
             continue
-        reading = _Reading(JunitReport(name, tree, relative))
-        readings.append(reading)
+        report = _Report(name, tree, relative)
+        reports.append(report)
         try:
-            reading.read(content, room)
-        except ForeignReportError as error:
-            readings.pop()
+            report.read(content, room)
+        except _ForeignReportError as error:
+            reports.pop()
             if asked or error.tests:
                 problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
             continue
         except ReportError as error:
             problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
         count += 1
-        room -= reading.tests
-    _label_alike(readings)
-    return _add_up(readings, count, problems)
+        room -= report.tests
+    _label_alike(reports)
+    return _add_up(reports, count, problems)
 
 
-def _label_alike(readings: Sequence[_Reading]) -> None:
+def _label_alike(reports: Sequence[_Report]) -> None:
     """Label the reports that hold the same tests, such as the rows of a matrix, by their places."""
-    owners, sharing = dict[Test, int](), set[int]()
-    for number, reading in enumerate(readings):
-        for test in set(reading.ran):
+    owners, sharing = dict[_Test, int](), set[int]()
+    for number, report in enumerate(reports):
+        for test in set(report.ran):
             if (owner := owners.setdefault(test, number)) != number:
                 sharing |= {owner, number}
-    alike = [readings[number] for number in sorted(sharing)]
-    groups: dict[str, list[_Reading]] = {}
-    for reading in sorted(alike, key=lambda one: len(one.report.path)):
-        name = reading.report.path.removesuffix(".xml")
+    alike = [reports[number] for number in sorted(sharing)]
+    groups: dict[str, list[_Report]] = {}
+    for report in sorted(alike, key=lambda one: len(one.path)):
+        name = report.path.removesuffix(".xml")
         first, _, count = name.rpartition("~")  # of a later report of that name
-        groups.setdefault(first if count.isdecimal() else name, []).append(reading)
-    labels = _list_labels([f"{name}.xml" for name in groups]) if len(groups) > 1 else [""]
+        groups.setdefault(first if count.isdecimal() else name, []).append(report)
+    labels = _list_labels(groups) if len(groups) > 1 else [""]
     for label, (name, group) in zip(labels, groups.items(), strict=False):
-        passed = dict[Test, bool]()
-        for reading in reversed(group):
-            reading.lucky |= {test for test in reading.failed if passed.get(test)}
-            bad = reading.failed - reading.lucky
-            passed = {test: test not in bad for test in reading.ran} | passed
-            count = reading.report.path.removesuffix(".xml").removeprefix(name).lstrip("~")
+        passed = dict[_Test, bool]()
+        for report in reversed(group):
+            report.lucky |= {test for test in report.failed if passed.get(test)}
+            bad = report.failed - report.lucky
+            passed = {test: test not in bad for test in report.ran} | passed
+            count = report.path.removesuffix(".xml").removeprefix(name).lstrip("~")
             if words := f"{label} {count}".strip():
-                reading.label(words)
+                report.label(words)
 
 
-def _list_labels(paths: Sequence[str]) -> list[str]:
-    parts = [
-        str(PurePosixPath(path).with_suffix("")).replace("/", "-").split("-") for path in paths
-    ]
+def _list_labels(names: Iterable[str]) -> list[str]:
+    parts = [name.replace("/", "-").split("-") for name in names]
     for end in (0, -1):
         while all(len(one) > 1 for one in parts) and len({one[end] for one in parts}) == 1:
             for one in parts:
@@ -195,28 +414,28 @@ def _list_labels(paths: Sequence[str]) -> list[str]:
     return ["-".join(one) for one in parts]
 
 
-def _add_up(readings: Sequence[_Reading], count: int, problems: Sequence[str]) -> Results:
-    failures = [failure for reading in readings for failure in reading.failures]
+def _add_up(reports: Sequence[_Report], count: int, problems: Sequence[str]) -> Results:
+    failures = [failure for report in reports for failure in report.failures]
     if len(failures) > _MOST_FAILURES:
         problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
     by_runner = Counter[str]()
-    for reading in readings:
-        by_runner[reading.report.runner] += len(reading.ran)
+    for report in reports:
+        by_runner[report.runner] += len(report.ran)
     return Results(
         count,
-        sum(reading.tests for reading in readings),
+        sum(report.tests for report in reports),
         tuple(failures[:_MOST_FAILURES]),
         tuple(problems),
-        tuple(identity(*test) for reading in readings for test in reading.ran),
+        tuple(identity(*test) for report in reports for test in report.ran),
         by_runner=dict(+by_runner),
-        skipped=sum(reading.skipped for reading in readings),
-        within={identity(*test): n for reading in readings for test, n in reading.within.items()},
-        flaky=tuple(failure for reading in readings for failure in reading.flaky),
-        retried=tuple(identity(*test) for reading in readings for test in sorted(reading.lucky)),
+        skipped=sum(report.skipped for report in reports),
+        within={identity(*test): n for report in reports for test, n in report.within.items()},
+        flaky=tuple(failure for report in reports for failure in report.flaky),
+        retried=tuple(identity(*test) for report in reports for test in sorted(report.lucky)),
     )
 
 
-def _list_cases(content: bytes, report: JunitReport) -> Iterator[JunitCase | Failure]:
+def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:
     """Yield the test cases, and what failed outside of them; what has been read is let go."""
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
@@ -233,30 +452,28 @@ def _list_cases(content: bytes, report: JunitReport) -> Iterator[JunitCase | Fai
 
 
 def _make_readable(content: bytes) -> bytes:
-    """Return the report without the control characters that XML forbids."""
+    """Return the report without the control characters that XML forbids, escapes put in words."""
+
+    def replace_reference(reference: re.Match[bytes]) -> bytes:
+        digits = reference[0][2:-1].lower()
+        number = int(digits[1:], 16) if digits.startswith(b"x") else int(digits)
+        return {0x1B: _ESCAPE, 0x07: _BELL}.get(number, b"")
+
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):  # UTF-16
         return content
     if b"&#" in content:
-        content = _REFERENCE.sub(_keep_escape, content)
+        content = _REFERENCE.sub(replace_reference, content)
     content = content.replace(b"\x1b", _ESCAPE).replace(b"\x07", _BELL)
     return content.translate(None, _FORBIDDEN)
 
 
-def _keep_escape(reference: re.Match[bytes]) -> bytes:
-    digits = reference[0][2:-1].lower()
-    number = int(digits[1:], 16) if digits.startswith(b"x") else int(digits)
-    return {0x1B: _ESCAPE, 0x07: _BELL}.get(number, b"")
-
-
-def _walk(
-    events: Iterator[tuple[str, Element]], report: JunitReport
-) -> Iterator[JunitCase | Failure]:
+def _walk(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_Case | Failure]:
     above, case = list[Element](), None
     for event, element in events:
-        name = tag(element)
+        name = _tag(element)
         if event == "start":
             if not above and name not in _SUITES:
-                raise ForeignReportError(str(element.tag).rpartition("}")[2])
+                raise _ForeignReportError(str(element.tag).rpartition("}")[2])
             above.append(element)
             if len(above) > _DEEPEST:
                 raise ReportError(wording.TOO_DEEP.format(_DEEPEST))
@@ -267,18 +484,18 @@ def _walk(
             continue
         above.pop()
         if element is case:
-            yield JunitCase(element, report)
+            yield _Case(element, report)
             case = None
-        elif name in FAILED and case is None and above and tag(above[-1]) in _SUITES:
+        elif name in _FAILED and case is None and above and _tag(above[-1]) in _SUITES:
             yield _read_suite_failure(element, report)
         report.close(element)
         if above and case is None:
             above[-1].remove(element)
 
 
-def _read_suite_failure(element: Element, report: JunitReport) -> Failure:
+def _read_suite_failure(element: Element, report: _Report) -> Failure:
     suite = report.suites[-1].get("name", "") if report.suites else ""
     case = Element("testcase", {"classname": suite})
     case.append(element)
-    failure = JunitCase(case, report).failure or make_failure("error", wording.FAILED)
+    failure = _Case(case, report).failure or make_failure("error", wording.FAILED)
     return replace(failure, kind="error", name=report.clean(suite) or report.path, suite=None)

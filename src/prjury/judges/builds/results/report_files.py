@@ -69,7 +69,6 @@ def find_reports(
     since: float = 0.0,
     globs: Sequence[str] = (),
 ) -> Found:
-    """The reports of a build."""
     listing = Found(since=since)
     for path in _reports(tree, reports, listing, globs):
         if earlier.get(path) != _stamp(path):

@@ -1,15 +1,28 @@
-"""The table of test runners, ``runners.yml``, and the forms of their tests' names. Pure."""
+"""Read what test runners print, row by row of the table in ``runners.yml``. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import posixpath
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.failure import Failure, identity, with_details
+from prjury.judges.builds.results import wording
+from prjury.judges.builds.results.lines import (
+    LineSet,
+    LogSection,
+    RunnerOutput,
+    find_error_above,
+    find_place,
+    is_hook,
+    is_panic,
+    read_message,
+)
 
 _TABLE = Path(__file__).with_name("runners.yml").read_bytes()  # before a build could change it
 
@@ -91,3 +104,399 @@ _NAMES: Mapping[str, Callable[[LogSection, str, dict[str, str]], tuple[str, str]
     "directory": _name_in_directory,
     "suite": _name_in_suite,
 }
+
+
+_REACH = 60
+_DEEPEST = 100
+#: Lines with the titles of suites above a failing test are indented at least so far.
+_TITLES = 7
+_SET_UP = ("setUp", "tearDown")
+#: The owner of a test with which unittest stands for a module that cannot be imported.
+_LOADING = "_FailedTest"
+#: prove's last line, which names no test.
+_RESULT = "Result"
+#: Words of a list of counts, and what they count.
+_COUNTED = {
+    **dict.fromkeys(("passed", "xpassed", "measured"), "passed"),
+    **dict.fromkeys(("failed", "failures", "unexpected successes"), "failed"),
+    **dict.fromkeys(("error", "errors"), "broken"),
+    **dict.fromkeys(("skipped", "ignored", "todo", "xfailed"), "left"),
+}
+_RAN = ("passed", "failed", "errors", "known", "unexpected")
+_TEXT = r"\S.*?"
+_NUMBERS = frozenset({"ran", "passed", "failed", "errors", "out", "left", "known", "unexpected"})
+#: What a field of a line may be.
+_FIELDS = {
+    **dict.fromkeys((*_NUMBERS, "line"), r"\d{1,9}"),
+    "number": r"\d{1,6}",
+    "counts": r"\d.*|\w[\w ]*=\d.*",
+    "path": r"[^\s:()]{1,300}\.\w{1,6}",
+    "owner": r"[\w.$:<>-]+(?: > .+)?",
+    "suite": r"[^\s(]\S*",
+    "tail": r"\w+",
+    "part": r".* of \d+ total",
+}
+#: Fields of a runner that hold lines, in the order in which they are tried.
+_KINDS = (
+    "lists", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
+    "failures", "bad", "file",
+)  # fmt: skip
+#: Lines that do not end the text of a failure.
+_INSIDE = frozenset({"", "unloaded", "out", "good", "bad"})
+
+
+def _make_expression(line: str) -> str:
+    text = re.escape(line).replace(r"\(s\)", "s?").replace(r"\ ", r"\s+").replace(r"\*", ".*?")
+    for part in line.split("{")[1:]:
+        name = part.partition("}")[0]
+        text = text.replace(rf"\{{{name}\}}", f"(?P<{name}>{_FIELDS.get(name, _TEXT)})")
+    return f"^{text}" if line.endswith("*") else f"^{text}$"
+
+
+@cache
+def _compile(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
+    kinds, expressions = list[str](), list[str]()
+    for kind in _KINDS:
+        lines = getattr(runner, kind)
+        for line in (lines,) if isinstance(lines, str) else lines:
+            if line:
+                kinds.append(kind)
+                expressions.append(_make_expression(line))
+    return LineSet(expressions), tuple(kinds)
+
+
+def read_runners(section: LogSection) -> dict[str, RunnerOutput]:
+    outputs = dict[str, RunnerOutput]()
+    for runner in read_table()[:-1]:
+        if any(mark in section.text for mark in runner.marks):
+            output = _Reader(section, runner).read()
+            if output.says_something:
+                outputs[runner.by] = output
+    return outputs
+
+
+def read_inside(section: LogSection) -> RunnerOutput:
+    """Return what a test that is a program printed of tests of its own."""
+    output = RunnerOutput()
+    for runner_output in read_runners(section).values():
+        output.add(runner_output)
+    return output if output.has_results else read_program(section)
+
+
+def read_program(section: LogSection) -> RunnerOutput:
+    """Return what a program of tests printed that is no known runner."""
+    program = read_table()[-1]
+    has_marks = any(mark in section.text for mark in program.marks)
+    output = _Reader(section, program).read() if has_marks else RunnerOutput()
+    output.more += sum(map(_is_ignored, section.lines))
+    return output
+
+
+def _is_ignored(line: str) -> bool:
+    """A Makefile has Make ignore that a target of tests failed."""
+    target = line.partition("]")[0].rpartition("[")[2]
+    is_test = "test" in target or "check" in target
+    return line.startswith("make") and line.endswith("(ignored)") and is_test
+
+
+class _Run(Struct):
+    names: list[str] = []
+    failing: dict[str, tuple[int, Failure]] = {}
+    totals: dict[str, int] = {}
+    full_names: dict[str, list[str]] = {}
+    lines: dict[str, int] = {}
+    begun: bool = False
+    telling: bool = False
+    out: int = 0
+    hooks: int = 0
+    bad: int = 0
+    repeats: int = 0
+
+
+class _Reader:
+    def __init__(self, section: LogSection, runner: Runner) -> None:
+        self._section, self._runner = section, runner
+        self._lines, self._kinds = _compile(runner)
+        self._output, self._run = RunnerOutput(), _Run()
+        self._outline = dict[int, str]()
+        self._sections = dict[str, int]()
+        self._suite, self._listing = "", False
+        self._place: dict[str, str] = {}
+
+    def read(self) -> RunnerOutput:
+        for index, line in enumerate(self._section.lines):
+            text = _strip_level(line)
+            if not text:
+                continue
+            if self._runner.by == "unittest":
+                text = self._join_status(index, text)
+            if self._runner.timed:
+                text = _strip_time(text)
+            kind, fields = self._find_kind(text)
+            if kind:
+                self._take(kind, fields, index, line)
+            elif self._runner.outline and not self._run.totals:
+                self._enter_suite(line, text)
+        self._end_run()
+        return self._output
+
+    def _find_kind(self, text: str) -> tuple[str, dict[str, str]]:
+        """Return which kind of line it is, empty for none, with its fields."""
+        runner, kind = self._runner, ""
+        for number, match in self._lines.find(text):
+            kind = self._kinds[number]
+            if kind == "lists":
+                self._listing = True
+                if runner.lists not in runner.totals:
+                    break
+            elif kind != "failures" or not (
+                (runner.lists and not self._listing) or (runner.place and not self._place)
+            ):
+                return kind, {name: text for name, text in match.groupdict().items() if text}
+        return ("lists", {}) if kind == "lists" else ("", {})
+
+    def _join_status(self, index: int, text: str) -> str:
+        """Return the line about a documented test, whose status stands on the next one."""
+        _, dots, status = "".join(self._section.lines[index + 1 : index + 2]).rpartition(" ... ")
+        is_split = dots and text.endswith(")") and " ... " not in text
+        return f"{text} ... {status}" if is_split else text
+
+    def _take(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
+        if kind in {"failures", "unloaded"}:
+            self._add_failure(kind, fields, index)
+            self._run.telling = True
+        elif kind in {"good", "bad", "out"}:
+            if not (self._place or (self._run.telling and self._run.begun)):
+                if self._run.totals:
+                    self._end_run()
+                self._add_name(kind, fields, line, index)
+        elif kind == "totals":
+            self._add_totals(fields)
+        elif kind == "place":
+            self._place = fields
+        else:
+            self._take_heading(kind, fields, index)
+
+    def _take_heading(self, kind: str, fields: dict[str, str], index: int) -> None:
+        if kind == "sections":
+            self._sections[fields["name"]] = index + 1
+            self._run.telling = True
+        elif kind == "doubts":
+            why = fields.get("why") or fields["part"]
+            self._output.doubts.append(wording.LEFT_OUT.format(self._runner.by, why))
+        elif kind == "begins":
+            self._end_run()
+            self._run.begun = True
+        elif kind == "file":
+            if self._run.begun:
+                self._end_run()
+            self._suite, self._outline = _name_suite(self._section, fields), {}
+
+    def _add_name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
+        run, runner, number = self._run, self._runner, self._section.numbers[index]
+        name = fields["name"]
+        if kind == "out":
+            run.out += 1
+            return
+        if runner.outline:
+            if self._outline.get(_measure_indent(line)) == name:
+                return  # the end of a suite, which repeats its name
+            full = self._name_fully(line, name)
+            run.full_names.setdefault(name, []).append(full)
+            run.lines[name] = index
+            if name in self._section.tree.paths:
+                return  # a file that ended in an error
+            fields = {**fields, "name": full}
+        if not runner.sums:
+            run.names.append("")
+            if kind == "bad" and name != _RESULT:
+                run.bad += 1
+                failure = self._section.failure("error", line.strip())
+                self._output.failures.append((number, failure))
+        elif is_hook(name):
+            run.hooks += kind == "bad"
+        elif not (name.startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
+            run.names.append(identity(*runner.name_test(self._section, self._suite, fields)))
+            if kind == "bad" and not runner.failures:
+                test = self._section.test(fields["name"], self._section.directory)
+                run.failing[test.id] = (number, test)
+
+    def _enter_suite(self, line: str, text: str) -> None:
+        depth = _measure_indent(line)
+        self._outline = {level: name for level, name in self._outline.items() if level < depth}
+        self._outline[depth] = text.removeprefix("▶ ")
+
+    def _name_fully(self, line: str, name: str) -> str:
+        depth = _measure_indent(line)
+        least = 1 if self._runner.by != "node" else 0
+        around = [suite for level, suite in self._outline.items() if least <= level < depth]
+        return self._runner.outline.join([*around, name])
+
+    def _add_totals(self, fields: dict[str, str]) -> None:
+        counts = {name: int(text) for name, text in fields.items() if name in _NUMBERS}
+        for word, number in _list_counts(fields.get("counts", "")):
+            if name := _COUNTED.get(word):
+                name = "out" if name == "left" and "ran" in self._run.totals else name
+                counts[name] = counts.get(name, 0) + number
+        if self._run.totals.keys() & counts.keys():
+            self._end_run()
+        self._run.totals.update(counts)
+
+    def _add_failure(self, kind: str, fields: dict[str, str], index: int) -> None:
+        section, runner = self._section, self._runner
+        if self._run.totals and not (runner.lists or runner.place):
+            _, name = runner.name_test(section, self._suite, {"name": "", **fields})
+            if any(failure.name == name for _, failure in self._run.failing.values()):
+                return  # listed once more
+            self._end_run()
+        fields, self._place = {**fields, **self._place}, {}
+        if tail := fields.get("tail"):
+            fields["name"] = f"test_{tail}"
+        start = index + 1
+        if runner.lists and not fields.get("name", "").endswith(":"):
+            start = self._join_titles(fields, start)
+        start = self._sections.get(_find_heading(fields), start)
+        if runner.place and (full := self._run.full_names.get(fields["name"])):
+            fields["name"] = full.pop(0)
+        failure = self._read_failure(kind, fields, self._list_text(start))
+        is_part = section.lines[index].startswith("SUBFAILED")
+        is_other = is_part or (not runner.bad and is_hook(fields.get("name", "")))
+        self._run.hooks += is_other or _LOADING in fields.get("owner", "")
+        self._run.repeats += failure.id in self._run.failing
+        self._run.failing.setdefault(failure.id, (section.numbers[index], failure))
+
+    def _join_titles(self, fields: dict[str, str], start: int) -> int:
+        """Put the titles of the suites above a test together; return where the text begins."""
+        titles = [fields["name"]]
+        for at, line in enumerate(self._section.lines[start : start + 20], start):
+            if not line.strip() or _measure_indent(line) < _TITLES:
+                break
+            titles.append(line.strip())
+            if line.rstrip().endswith(":"):
+                fields["name"] = self._runner.outline.join(titles).removesuffix(":")
+                return at + 1
+        return start
+
+    def _list_text(self, start: int) -> list[str]:
+        text = list[str]()
+        for line in self._section.lines[start : start + _REACH]:
+            kind, _ = self._find_kind(line.strip())
+            if kind not in _INSIDE and text:
+                break
+            text.append(line)
+        return text
+
+    def _read_failure(self, kind: str, fields: dict[str, str], text: Sequence[str]) -> Failure:
+        section, runner = self._section, self._runner
+        panic = next((at for at, line in enumerate(text) if is_panic(line)), 0)
+        shown, text = text, text[panic:]
+        name, owner = fields.get("name", ""), fields.get("owner", "")
+        message = fields.get("message") or read_message(text, python=runner.python)
+        path, line = fields.get("path"), fields.get("line")
+        if not line:
+            inner, at = find_place(
+                text, section.tree, section.directory, owner=owner, last=runner.python
+            )
+            path, line = (inner, at) if inner else (path or self._suite or None, None)
+        if kind == "unloaded":
+            message = _find_reason(text) or message
+            whole = section.file(fields["path"]) if "path" in fields else self._suite
+            failure = section.failure("compile", message, path, line, whole)
+        elif _LOADING in owner:
+            failure = section.failure("compile", message, path, line, name)
+        elif whole := _find_whole(name, owner, section):
+            above = find_error_above(section.lines, self._run.lines.get(whole, 0))
+            if whole in section.tree.paths:
+                path, line = whole, None
+            message = f"{name or whole}: {above or message}"
+            failure = section.failure("error", message, path, line, whole)
+        else:
+            suite, full = runner.name_test(section, self._suite, fields)
+            failure = section.test(full, suite, message, path, line)
+        return with_details(failure, [one for one in shown if one.strip()])
+
+    def _end_run(self) -> None:
+        run, self._run, self._listing = self._run, _Run(), False
+        failing, totals = list(run.failing.values()), run.totals
+        if not totals and not self._runner.sums and run.names:
+            totals = {"ran": len(run.names), "failed": run.bad}
+        if not totals:
+            self._output.failures += failing
+            if run.begun and self._runner.begins and (run.names or not failing):
+                by = self._suite or self._runner.by
+                self._output.doubts.append(wording.STOPPED_EARLY.format(by))
+            return
+        failed = sum(totals.get(name, 0) for name in ("failed", "errors", "broken", "unexpected"))
+        failed -= run.repeats
+        out = totals.get("out", 0)
+        if {"ran", "passed"} <= totals.keys():
+            failed = max(failed, totals["ran"] - totals["passed"] - out)
+        ran = sum(totals.get(name, 0) for name in _RAN)
+        count = max(0, totals.get("ran", ran) - out - run.hooks)
+        names = run.names if self._runner.sums else []
+        if self._runner.sums and self._runner.good and not self._runner.bad:
+            names += [failure.id for _, failure in failing if failure.kind == "test"]
+        self._output.skipped += out + totals.get("left", 0 if out else run.out)
+        self._output.add_run(self._runner.by, names, failing, count, failed)
+
+
+def _strip_level(line: str) -> str:
+    text = line.strip()
+    for level in ("[ERROR]", "[WARNING]", "[INFO]"):
+        text = text.removeprefix(level)
+    return text.strip()
+
+
+def _measure_indent(line: str) -> int:
+    return min(len(line) - len(line.lstrip()), _DEEPEST)
+
+
+def _list_counts(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the words and numbers of ``1 failed, 2 passed`` and of ``failures=1, skipped=2``."""
+    for item in text.replace(";", ",").replace("|", ",").split(","):
+        word, equals, number = item.strip().partition("=")
+        if not equals:
+            number, _, word = word.partition(" ")
+            word = word.split(" in ")[0].strip()
+        if number.isascii() and number.isdigit() and len(number) <= 9:  # noqa: PLR2004 - fits 32 bits
+            yield word, int(number)
+
+
+def _strip_time(text: str) -> str:
+    head, _, last = text.rpartition(" ")
+    if last in {"ms)", "s)"}:
+        return head.rpartition(" (")[0] or text
+    number = last.strip("()").rstrip("sm")
+    is_time = last.strip("()").endswith("s") and number.replace(".", "", 1).isdigit()
+    return head.rstrip() if head and is_time else text
+
+
+def _find_heading(fields: dict[str, str]) -> str:
+    plain, bracket, parameters = fields.get("name", fields.get("path", "")).partition("[")
+    return f"{plain.replace('::', '.')}{bracket}{parameters}"
+
+
+def _find_reason(text: Sequence[str]) -> str:
+    """Return why a file cannot be loaded: the last line that pytest marks, or a syntax error."""
+    reasons = [line[1:].strip() for line in text if line.startswith("E  ")]
+    reasons += [line.strip() for line in text if line.strip().startswith("SyntaxError")]
+    return next(filter(None, reversed(reasons)), "")
+
+
+def _find_whole(name: str, owner: str, section: LogSection) -> str:
+    """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
+    if is_hook(name) or name in section.tree.paths:
+        return name
+    if name.startswith(_SET_UP):
+        return owner
+    is_class = name[:1].isupper() and "(" not in name and " " not in name and owner[:1].islower()
+    return f"{owner}.{name}" if is_class else ""
+
+
+def _name_suite(section: LogSection, fields: dict[str, str]) -> str:
+    """Return the file of a heading, or the source and the crate of a program of Cargo's."""
+    if crate := fields.get("crate"):
+        return f"doc-tests {crate}"
+    if program := fields.get("program"):
+        return f"{fields['path']} ({posixpath.basename(program).rpartition('-')[0]})"
+    return section.file(fields["path"])

@@ -120,7 +120,6 @@ class TemporaryPaths:
 
     @property
     def reports(self) -> Path:
-        """The directory for test reports that tools are asked to use."""
         return self.around / "reports"
 
     @cached_property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.runner_output import LogSection, RunnerOutput
-from prjury.judges.builds.results.runner_reader import read_inside
+from prjury.judges.builds.results.lines import LogSection, RunnerOutput
+from prjury.judges.builds.results.runners import read_inside
 from prjury.judges.builds.results.tree import TreeFiles
 
 AUTOMAKE = """\

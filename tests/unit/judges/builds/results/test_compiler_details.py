@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.problem_matchers import read_problems
-from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.lines import LogSection
+from prjury.judges.builds.results.problems import read_problems
 from prjury.judges.builds.results.tree import TreeFiles
 
 TSC = """\

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.error_text import find_place
+from prjury.judges.builds.results.lines import find_place
 from prjury.judges.builds.results.tree import TreeFiles
 
 

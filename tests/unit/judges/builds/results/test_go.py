@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import pytest
 
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.results.go import GoEvents, read_go
-from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.lines import LogSection
+from prjury.judges.builds.results.streams import GoEvents, read_go
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"a/a.go", "a/a_test.go"}))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from prjury.judges.builds.failure import Results
-from prjury.judges.builds.results.error_text import find_place
 from prjury.judges.builds.results.junit import parse_reports
+from prjury.judges.builds.results.lines import find_place
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"tests/test_a.py", "src/test/java/p/ATest.java"}))

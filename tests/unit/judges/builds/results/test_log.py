@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prjury.judges.builds.results.log import transcribe
+from prjury.judges.builds.results.read import transcribe
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"packages/core/package.json", "packages/app/package.json"}))

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 import pytest
 
-from prjury.judges.builds.results.problem_matchers import (
+from prjury.judges.builds.results.lines import LogSection
+from prjury.judges.builds.results.problems import (
     MatcherSet,
     parse_matchers,
     read_problems,
 )
-from prjury.judges.builds.results.runner_output import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"core/price_test.c", "t.cpp", "Makefile", "src/a.ts"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.failure import Kind
-from prjury.judges.builds.results.runner_output import LogSection
+from prjury.judges.builds.results.lines import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
 #: ``out`` is a link that leads out of the tree.

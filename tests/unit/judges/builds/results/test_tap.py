@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from prjury.judges.builds.compare import find_vanished
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.read import merge_results, read_log
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.vanished import find_vanished
 
 TREE = TreeFiles(frozenset({"test/a.test.js", "src/a.js"}))
 HEAD = "TAP version 13\n"
