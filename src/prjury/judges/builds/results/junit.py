@@ -51,7 +51,7 @@ _PROGRAMS = ("/ctest", "/TEST-meson", "/testlog.junit.xml")
 #: Runners that give no two tests the same name: a name that comes again is another attempt.
 _UNIQUE = frozenset({"pytest", "go", "nextest"})
 
-_FAILED = frozenset({"failure", "error"})
+_FAILED = ("failure", "error")
 #: What pytest and Jest say of a file that cannot be loaded; none of its tests has run.
 _UNLOADED = frozenset({"collection failure", "Test suite failed to run"})
 #: Messages that say nothing more than that something failed.
@@ -185,9 +185,8 @@ class _Case:
         kinds = [child.get("type") for child in self._list_children("skipped")]
         self.skipped = kinds == ["todo"] or (not failures and bool(kinds or ending in _NOT_RUN))
         self._failures = failures or [Element("failure")] * (ending in _BAD)
-        self.shows_failure = bool(self._failures) or any(
-            _tag(child).endswith(tuple(_FAILED)) for child in case
-        )
+        attempts = [child for child in case if _tag(child).endswith(_FAILED)]
+        self.shows_failure = bool(self._failures or attempts)
         self.kind: Kind = self._find_kind()
         self.test = self._identify()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -50,10 +50,6 @@ class Runner(Struct, frozen=True, forbid_unknown_fields=True):
     timed: bool = False
     sections: tuple[str, ...] = ()
 
-    def name_test(self, section: LogSection, suite: str, fields: dict[str, str]) -> tuple[str, str]:
-        """The suite and the name of a test, as the runner's reports have them."""
-        return _NAMES[self.name](section, suite, fields)
-
 
 @cache
 def read_table() -> tuple[Runner, ...]:
@@ -61,49 +57,32 @@ def read_table() -> tuple[Runner, ...]:
     return msgspec.yaml.decode(_TABLE, type=tuple[Runner, ...])
 
 
-def _name_pytest(section: LogSection, _suite: str, fields: dict[str, str]) -> tuple[str, str]:
-    path, test = section.file(fields["path"]), fields.get("name", "")
-    plain, bracket, parameters = test.partition("[")
-    *classes, function = plain.split("::")
-    module = fields["path"].removesuffix(".py").replace("/", ".")
-    return path, f"{'.'.join([module, *classes])}#{function}{bracket}{parameters}"
-
-
-def _name_unittest(section: LogSection, _suite: str, fields: dict[str, str]) -> tuple[str, str]:
-    """Name a test as pytest does; newer Pythons repeat the test in the owner."""
-    owner = fields["owner"].removesuffix(f".{fields['name']}")
-    return section.tree.module(owner) or "", f"{owner}#{fields['name']}"
-
-
-def _name_cargo(_section: LogSection, suite: str, fields: dict[str, str]) -> tuple[str, str]:
-    """Name a test as it is written in the code; in documentation without its line."""
-    name = fields["name"].removesuffix(" - should panic")
-    name = name.removesuffix(" - compile fail").removesuffix(" - compile")
+def _name_test(
+    runner: Runner, section: LogSection, suite: str, fields: dict[str, str]
+) -> tuple[str, str]:
+    """The suite and the name of a test, as the runner's reports have them."""
+    name, owner = fields.get("name", ""), fields.get("owner", "")
+    if runner.name == "pytest":
+        plain, *parameters = name.split("[", 1)
+        module = fields["path"].removesuffix(".py").replace("/", ".")
+        *classes, function = plain.split("::")
+        full = f"{'.'.join([module, *classes])}#{'['.join([function, *parameters])}"
+        return section.file(fields["path"]), full
+    if runner.name == "unittest":
+        owner = owner.removesuffix(f".{name}")  # newer Pythons repeat the test there
+        return section.tree.module(owner) or "", f"{owner}#{name}"
+    if runner.name == "suite":
+        suite = section.file(fields["path"]) if "path" in fields else suite
+        return fields.get("suite", suite), name
+    if runner.name != "cargo":
+        return section.directory, f"{owner}#{name}" if owner else name
+    for ending in (" - should panic", " - compile fail", " - compile"):
+        name = name.removesuffix(ending)
     file, dash, item = name.partition(".rs - ")
-    if dash and " (line " in item:
+    if dash and " (line " in item:  # in documentation, whose lines move
         name = f"{file}{dash}{item.rpartition(' (line ')[0]}".removesuffix(" - ").strip()
         name = name.removesuffix(" -")
     return suite, name
-
-
-def _name_in_directory(section: LogSection, _suite: str, fields: dict[str, str]) -> tuple[str, str]:
-    owner = fields.get("owner", "")
-    return section.directory, f"{owner}#{fields['name']}" if owner else fields["name"]
-
-
-def _name_in_suite(section: LogSection, suite: str, fields: dict[str, str]) -> tuple[str, str]:
-    if "path" in fields:
-        suite = section.file(fields["path"])
-    return fields.get("suite", suite), fields["name"]
-
-
-_NAMES: Mapping[str, Callable[[LogSection, str, dict[str, str]], tuple[str, str]]] = {
-    "pytest": _name_pytest,
-    "unittest": _name_unittest,
-    "cargo": _name_cargo,
-    "directory": _name_in_directory,
-    "suite": _name_in_suite,
-}
 
 
 _REACH = 60
@@ -188,15 +167,11 @@ def read_program(section: LogSection) -> RunnerOutput:
     program = read_table()[-1]
     has_marks = any(mark in section.text for mark in program.marks)
     output = _Reader(section, program).read() if has_marks else RunnerOutput()
-    output.more += sum(map(_is_ignored, section.lines))
+    for line in section.lines:
+        if line.startswith("make") and line.endswith("(ignored)"):  # by a Makefile's wish
+            target = line.partition("]")[0].rpartition("[")[2]
+            output.more += "test" in target or "check" in target
     return output
-
-
-def _is_ignored(line: str) -> bool:
-    """A Makefile has Make ignore that a target of tests failed."""
-    target = line.partition("]")[0].rpartition("[")[2]
-    is_test = "test" in target or "check" in target
-    return line.startswith("make") and line.endswith("(ignored)") and is_test
 
 
 class _Run(Struct):
@@ -236,7 +211,9 @@ class _Reader:
             if kind:
                 self._take(kind, fields, index, line)
             elif self._runner.outline and not self._run.totals:
-                self._enter_suite(line, text)
+                depth = _measure_indent(line)
+                above = {level: name for level, name in self._outline.items() if level < depth}
+                self._outline = {**above, depth: text.removeprefix("▶ ")}
         self._end_run()
         return self._output
 
@@ -316,15 +293,10 @@ class _Reader:
         elif is_hook(name):
             run.hooks += kind == "bad"
         elif not (name.startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
-            run.names.append(identity(*runner.name_test(self._section, self._suite, fields)))
+            run.names.append(identity(*_name_test(runner, self._section, self._suite, fields)))
             if kind == "bad" and not runner.failures:
                 test = self._section.test(fields["name"], self._section.directory)
                 run.failing[test.id] = (number, test)
-
-    def _enter_suite(self, line: str, text: str) -> None:
-        depth = _measure_indent(line)
-        self._outline = {level: name for level, name in self._outline.items() if level < depth}
-        self._outline[depth] = text.removeprefix("▶ ")
 
     def _name_fully(self, line: str, name: str) -> str:
         depth = _measure_indent(line)
@@ -345,7 +317,7 @@ class _Reader:
     def _add_failure(self, kind: str, fields: dict[str, str], index: int) -> None:
         section, runner = self._section, self._runner
         if self._run.totals and not (runner.lists or runner.place):
-            _, name = runner.name_test(section, self._suite, {"name": "", **fields})
+            _, name = _name_test(runner, section, self._suite, {"name": "", **fields})
             if any(failure.name == name for _, failure in self._run.failing.values()):
                 return  # listed once more
             self._end_run()
@@ -355,7 +327,8 @@ class _Reader:
         start = index + 1
         if runner.lists and not fields.get("name", "").endswith(":"):
             start = self._join_titles(fields, start)
-        start = self._sections.get(_find_heading(fields), start)
+        plain, *parameters = fields.get("name", fields.get("path", "")).split("[", 1)
+        start = self._sections.get("[".join([plain.replace("::", "."), *parameters]), start)
         if runner.place and (full := self._run.full_names.get(fields["name"])):
             fields["name"] = full.pop(0)
         failure = self._read_failure(kind, fields, self._list_text(start))
@@ -399,7 +372,9 @@ class _Reader:
             )
             path, line = (inner, at) if inner else (path or self._suite or None, None)
         if kind == "unloaded":
-            message = _find_reason(text) or message
+            reasons = [line[1:].strip() for line in text if line.startswith("E  ")]
+            reasons += [line.strip() for line in text if line.strip().startswith("SyntaxError")]
+            message = next(filter(None, reversed(reasons)), message)
             whole = section.file(fields["path"]) if "path" in fields else self._suite
             failure = section.failure("compile", message, path, line, whole)
         elif _LOADING in owner:
@@ -411,7 +386,7 @@ class _Reader:
             message = f"{name or whole}: {above or message}"
             failure = section.failure("error", message, path, line, whole)
         else:
-            suite, full = runner.name_test(section, self._suite, fields)
+            suite, full = _name_test(runner, section, self._suite, fields)
             failure = section.test(full, suite, message, path, line)
         return with_details(failure, [one for one in shown if one.strip()])
 
@@ -469,18 +444,6 @@ def _strip_time(text: str) -> str:
     number = last.strip("()").rstrip("sm")
     is_time = last.strip("()").endswith("s") and number.replace(".", "", 1).isdigit()
     return head.rstrip() if head and is_time else text
-
-
-def _find_heading(fields: dict[str, str]) -> str:
-    plain, bracket, parameters = fields.get("name", fields.get("path", "")).partition("[")
-    return f"{plain.replace('::', '.')}{bracket}{parameters}"
-
-
-def _find_reason(text: Sequence[str]) -> str:
-    """Return why a file cannot be loaded: the last line that pytest marks, or a syntax error."""
-    reasons = [line[1:].strip() for line in text if line.startswith("E  ")]
-    reasons += [line.strip() for line in text if line.strip().startswith("SyntaxError")]
-    return next(filter(None, reversed(reasons)), "")
 
 
 def _find_whole(name: str, owner: str, section: LogSection) -> str:
