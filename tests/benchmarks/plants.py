@@ -25,7 +25,7 @@ from fakes.llm import always, material, ports, reply
 from prjury.app import steps
 from prjury.app.request import ReviewRequest
 from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
-from prjury.judges.quality.kinds import quality
+from prjury.judges.quality import kinds
 from prjury.policy.tiers import QualityOptions
 
 KOMBU, PGX, AXIOS, GSON = "celery+kombu", "jackc+pgx", "axios+axios", "google+gson"
@@ -93,7 +93,7 @@ def measure(plant: Plant, place: Path) -> tuple[bool, int]:
         model = always(reply())
         doors = structs.replace(ports(model), repository=change.snapshot.store)
         context = change.add_call_sites_and_issues(change.start_clock(), {})
-        quality.make(QualityOptions(), doors).judge(context)
+        kinds.make_quality(QualityOptions(), doors).judge(context)
     questions = [material(prompt) for prompt in model.asked]
     facts = [fact for question in questions for fact in question.get("facts", [])]
     shown = json.dumps([question["files"] for question in questions], ensure_ascii=False)

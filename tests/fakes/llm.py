@@ -16,9 +16,9 @@ from fakes.repository import FakeRepository, Files
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality import kinds
 from prjury.judges.quality.interview import CallContext
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import quality
 from prjury.judges.quality.model_seat import ModelSeat
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import QualityOptions
@@ -247,4 +247,4 @@ def judge(
     listed = models if isinstance(models, Sequence) else [models]
     outside = {name: options.pop(name) for name in list(options) if name in _OF_DOORS}
     seated = [model for model in listed if model is not None]
-    return alone(quality.make(QualityOptions(**options), ports(*seated, **outside)))
+    return alone(kinds.make_quality(QualityOptions(**options), ports(*seated, **outside)))

@@ -11,7 +11,7 @@ from msgspec import structs
 from fakes.github import Account, FakeGitHub, running
 from fakes.llm import SMALL, alone, always, context, material, ports, pull, reply
 from prjury.github.issues import list_closed_issues, read_linked_issues
-from prjury.judges.quality.kinds import description, prompt
+from prjury.judges.quality import kinds
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import PromptOptions, QuestionOptions
 from prjury.ports.types import LinkedIssue
@@ -113,7 +113,7 @@ def test_a_token_that_is_none_is_no_error_of_the_judge(fake: FakeGitHub) -> None
 
 
 SECRET = "tok-3f9a77c0aa10"
-NAMES = tuple(description.CRITERIA)
+NAMES = tuple(kinds.DESCRIPTION_CRITERIA)
 
 
 def judge(
@@ -121,7 +121,7 @@ def judge(
 ) -> tuple[Judgment, dict[str, str]]:
     """The judgment, and the texts of the documents that the model saw, by path."""
     model = always(reply(NAMES), room=room)
-    asked = description.make(QuestionOptions(), ports(model, redact=Redactor((SECRET,))))
+    asked = kinds.make_description(QuestionOptions(), ports(model, redact=Redactor((SECRET,))))
     change = context(SMALL, title="Add", body=body)
     judgment = alone(asked).judge(replace(change, read_issues=lambda: (issue,)))
     texts = {}
@@ -172,6 +172,6 @@ def test_no_other_judge_asks_for_issues() -> None:
         name="own", text="Look.", criteria={"sound": "Is it?"}, sees_description=True
     )
     model = always(reply(["sound"]))
-    asked = prompt.make(own, ports(model))
+    asked = kinds.make_prompt(own, ports(model))
     change = replace(context(SMALL, title="Add", body="Fixes #12"), read_issues=refuse)
     assert alone(asked).judge(change).status.value == "pass"

@@ -132,9 +132,9 @@ def ask_if_unsure(
     panel = ports.models.panel(options.model)
     if not panel.models and panel.label in BENIGN_LABELS:
         return None
-    from prjury.judges.quality.kinds import suitability  # noqa: PLC0415 - most verdicts need no opinion
+    from prjury.judges.quality.kinds import make_suitability  # noqa: PLC0415 - most verdicts need no opinion
 
-    judge = suitability.make(options, ports)
+    judge = make_suitability(options, ports)
     return catch_crash(lambda: judge.judge(context), itself)
 
 

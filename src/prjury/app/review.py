@@ -25,7 +25,7 @@ from prjury.report.model import EarlierVotes, Report, Sandbox
 from prjury.resources import program_version
 
 if TYPE_CHECKING:
-    from prjury.judges.quality.estimate import Forecast
+    from prjury.judges.quality.model_seat import Forecast
 
 
 def run(request: ReviewRequest, environment: RunEnvironment) -> Report | NothingToReview:
@@ -101,7 +101,7 @@ def forecast(
 ) -> tuple[Forecast, ...] | NothingToReview:
     """Estimate what a review would ask of models, without asking any."""
     from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - a review may need none
-    from prjury.judges.quality.kinds import suitability  # noqa: PLC0415 - as above
+    from prjury.judges.quality.kinds import make_suitability  # noqa: PLC0415 - as above
 
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
@@ -112,7 +112,7 @@ def forecast(
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
         if request.models and change.choose_branches().names:
-            judges.append(suitability.make(SuitabilityOptions(), wired.ports))
+            judges.append(make_suitability(SuitabilityOptions(), wired.ports))
         try:
             return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))
         finally:

@@ -128,12 +128,11 @@ class OpenedChange(Struct, frozen=True):
         """The context for judges that ask models, who may look beyond the change."""
 
         def find() -> tuple[CallSite, ...]:
-            from prjury.judges.quality.call_sites import find_call_sites  # noqa: PLC0415 - for models
-            from prjury.judges.quality.kinds.reading import widen_once  # noqa: PLC0415 - as above
+            from prjury.judges.quality import surroundings  # noqa: PLC0415 - for models
 
             store = self.snapshot.store
-            files = widen_once(context, store, context.deadline)
-            return find_call_sites(self.pull, files, store)
+            files = surroundings.widen_once(context, store, context.deadline)
+            return surroundings.find_call_sites(self.pull, files, store)
 
         def read() -> tuple[LinkedIssue, ...]:
             from prjury.github.issues import read_linked_issues  # noqa: PLC0415 - for one judge

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from msgspec import to_builtins
 
-from prjury.judges.quality.estimate import Forecast
+from prjury.judges.quality.model_seat import Forecast
 from prjury.report.sanitise import log_line
 from prjury.report.wording import pluralize
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 from prjury.cli.dry_run import forecast_json, forecast_lines
-from prjury.judges.quality.estimate import Forecast, PlannedCall
+from prjury.judges.quality.model_seat import Forecast, PlannedCall
 
 
 def call(model: str = "a:x", usd: float | None = 0.01, *, cached: bool = False) -> PlannedCall:

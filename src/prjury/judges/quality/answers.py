@@ -7,8 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds.agent_work import correctness
-from prjury.judges.quality.rag import RagContext, inquiry_about, list_subjects
+from prjury.judges.quality.work import RagContext, correctness, inquiry_about, list_subjects
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType

@@ -1,22 +1,45 @@
-"""One question to one model: the reply, or the one repair of it, if neither leaks or misleads."""
+"""Questions to models: each with one repair, its answers kept, and its errors confirmed by others.
+
+An answer is kept under all that it depends on: the model with its options, the instructions, the
+text of the chunk, and which of several equal questions it was. Findings are kept at rows of their
+chunk, not at numbers of lines, so that they still hold after a rebase that only moves the lines.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+import msgspec
 from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.evidence import Answers, Lines, verify
-from prjury.judges.quality.known_answers import keep, key_of, recall
-from prjury.judges.quality.question import Answer, InvalidReplyError, Question, read_answers
+from prjury.judges.quality.evidence import (
+    Answers,
+    Claim,
+    Lines,
+    SecondAnswer,
+    VerifiedAnswer,
+    verify,
+)
+from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, document
+from prjury.judges.quality.prompts import Instructions, Prompts
+from prjury.judges.quality.question import (
+    Answer,
+    Form,
+    InvalidReplyError,
+    Question,
+    ReportedFinding,
+    read_answers,
+)
 from prjury.models.wrappers import FREE
 from prjury.ports import ChatModel, Memory, NoMemory
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
@@ -119,11 +142,7 @@ class CallContext(Struct, frozen=True):
         if answers is not None:
             self.usage_log.recalled.append(key)
             return answers
-        try:
-            replies = self._interview(model, question, deadline)
-        except TaintedError as error:
-            self.leaks.append(error)
-            raise
+        replies = self._interview(model, question, deadline)
         answers = verify(replies, Lines(question.shown.sections))
         keep(self.memory, key, question.shown, answers)
         return answers
@@ -133,18 +152,159 @@ class CallContext(Struct, frozen=True):
     ) -> Mapping[str, Answer]:
         prompt, problem = question.prompt, ""
         for _ in range(2):
-            reply = self.usage_log.ask(model, prompt, deadline)
-            _refuse_leak(reply.text, question.canary)
+            text = self.usage_log.ask(model, prompt, deadline).text
+            # The canary may come back escaped, or with characters strewn between its own.
+            plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text.lower()).lower()
+            if question.canary in _SEPARATORS.sub("", plain):
+                leak = TaintedError("The reply repeats the instructions, so it is not trusted")
+                self.leaks.append(leak)
+                raise leak
             try:
-                return read_answers(reply.text, question.form.criteria)
+                return read_answers(text, question.form.criteria)
             except InvalidReplyError as error:
                 problem = str(error)
             prompt = question.with_problem(problem)
         raise UnusableError(f"The model's reply could not be used, twice: {problem}")
 
 
-def _refuse_leak(reply: str, canary: str) -> None:
-    """Raise where the canary came back, also escaped or with characters strewn between its own."""
-    plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), reply.lower())
-    if canary in _SEPARATORS.sub("", plain.lower()):
-        raise TaintedError("The reply repeats the instructions, so it is not trusted")
+_FORM = 4
+
+
+def key_of(model: str, question: Question, turn: int) -> str:
+    """Return under which key the answer to a question is kept."""
+    return digest_of([_FORM, "answer", model, question.digest, question.chunk.digest, turn])
+
+
+def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
+    """Return the answers that were kept, with today's line numbers; None if none, or damaged."""
+    text = memory.recall(key)
+    if text is None:
+        return None
+    rows, lines = list(shown.rows), Lines(shown.sections)
+    try:
+        stored = msgspec.convert(json.loads(text), dict[str, VerifiedAnswer])
+        answers = {}
+        for name in criteria:
+            claims = []
+            for claim in stored[name].claims:
+                finding = claim.finding
+                (section, first), (_, last) = rows[finding.line - 1], rows[finding.end_line - 1]
+                line, end_line = (row.number(finding.side) or 0 for row in (first, last))
+                path = section.heading["path"]
+                finding = replace(finding, path=path, line=line, end_line=end_line)
+                if not lines.hold(finding):
+                    return None
+                claims.append(replace(claim, finding=finding))
+            answers[name] = replace(stored[name], claims=tuple(claims))
+    except (msgspec.ValidationError, ValueError, KeyError, IndexError, RecursionError):
+        return None
+    return answers
+
+
+def keep(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
+    """Keep answers whose quotes are verified by what was shown."""
+    rows = list(enumerate(shown.rows, start=1))
+    stored = {}
+    for name, answer in answers.items():
+        claims = []
+        for claim in answer.claims:
+            finding = claim.finding
+            at = [
+                number
+                for number, (section, row) in rows
+                if section.heading["path"] == finding.path
+                and finding.covers(row.number(finding.side))
+            ]
+            finding = replace(finding, line=at[0], end_line=at[-1])
+            claims.append(replace(claim, finding=finding))
+        stored[name] = replace(answer, claims=tuple(claims))
+    memory.keep(key, json.dumps(msgspec.to_builtins(stored)))  # which may have half a pair
+
+
+CONFIRM = "confirm"
+_CONFIRM_CRITERIA: Mapping[str, str] = {
+    "holds": "Does what the claim says go wrong really go wrong, in the code that is shown? No "
+    "if the claim misreads the code, names a situation that cannot occur, or is a matter of "
+    "taste. Abstain if it rests on code that is not shown."
+}
+#: The path under which the claim is quoted; git stores no such path.
+CLAIM = "/claim"
+_WEIGHTS = {"pass": 1, "fail": -1, "abstain": 0}
+#: Answers by which those that confirm a claim, or refute it, have to be ahead. Of a model that errs
+#: once in five times this lets 1.5 % of the wrong claims through, and keeps 94 % of the right ones.
+_CONFIRMING, _REFUTING = 3, 2
+_MOST_ANSWERS = 9
+#: Lines that are shown before and after the finding's own.
+_AROUND = 25
+
+
+def confirm_errors(
+    answers: Answers, question: Question, author: ChatModel, calls: CallContext, deadline: Deadline
+) -> Answers:
+    """Return the answers with each error confirmed or not, in turn by others than the author."""
+    if not calls.confirmers:
+        return answers
+    models = [model for model in calls.confirmers if model.identity != author.identity] or [author]
+    confirmed = {}
+    for name, answer in answers.items():
+        claims = tuple(
+            _settle_claim(claim, question, models, calls, deadline) for claim in answer.claims
+        )
+        confirmed[name] = replace(answer, claims=claims)
+    return confirmed
+
+
+def _settle_claim(
+    claim: Claim,
+    question: Question,
+    models: Sequence[ChatModel],
+    calls: CallContext,
+    deadline: Deadline,
+) -> Claim:
+    """Ask until enough answers more confirm or refute the claim, or nobody can be asked."""
+    if claim.finding.severity != "error":
+        return claim
+    lead, turn = 0, 0
+    while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
+        second = _ask_about(claim.finding, question, calls, documents_first=bool(turn % 2))
+        try:
+            answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
+        except CannotJudgeError:
+            break
+        lead += _WEIGHTS[answer.word]
+        turn += 1
+    outcome: SecondAnswer = "unclear"
+    if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
+        outcome = "confirmed" if lead > 0 else "refuted"
+    return replace(claim, second=outcome)
+
+
+def _ask_about(
+    finding: ReportedFinding, question: Question, calls: CallContext, *, documents_first: bool
+) -> Question:
+    """Return the question about one finding, with the facts about names that it has."""
+    chunk = _cut_around(finding, question.shown)
+    text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
+    claim = document(CLAIM, "claim", text, str)
+    words = set(re.findall(r"\w+", f"{finding.quote} {finding.claim}"))
+    facts = tuple(fact for fact in question.form.facts if fact.name in words)
+    instructions = confirming_instructions()
+    form = Form(CONFIRM, instructions, _CONFIRM_CRITERIA, (claim,), facts, documents_first)
+    return form.ask(chunk, Plan((chunk,)), calls.word)
+
+
+@cache
+def confirming_instructions() -> Instructions:
+    """Return the instructions of the second question."""
+    return Prompts().render(CONFIRM, {"criteria": dict(_CONFIRM_CRITERIA)})
+
+
+def _cut_around(finding: ReportedFinding, shown: Chunk) -> Chunk:
+    """Return the part of its section that stands around a finding, with the signs of the change."""
+    for section in shown.sections:
+        for passage in section.passages if section.heading["path"] == finding.path else ():
+            numbers = enumerate(row.number(finding.side) for row in passage.rows)
+            if at := [index for index, number in numbers if finding.covers(number)]:
+                rows = passage.rows[max(0, at[0] - _AROUND) : at[-1] + _AROUND + 1]
+                return Chunk((replace(section, passages=(Passage(passage.section, rows),)),))
+    return Chunk(())

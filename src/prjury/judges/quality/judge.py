@@ -13,11 +13,20 @@ from typing import Any, Generic
 from msgspec import structs
 
 from prjury.deadline import Deadline
-from prjury.judges.quality.chair import Chair
-from prjury.judges.quality.confirm import confirming_instructions
-from prjury.judges.quality.estimate import Forecast, plan_calls
-from prjury.judges.quality.interview import CallContext, UsageLog, random_word
-from prjury.judges.quality.model_seat import InquiryInput, Material, ModelSeat
+from prjury.judges.quality.interview import (
+    CallContext,
+    UsageLog,
+    confirming_instructions,
+    random_word,
+)
+from prjury.judges.quality.model_seat import (
+    Chair,
+    Forecast,
+    InquiryInput,
+    Material,
+    ModelSeat,
+    plan_calls,
+)
 from prjury.judges.quality.prompt_input import digest_of, sizes
 from prjury.judges.quality.prompts import Instructions
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form

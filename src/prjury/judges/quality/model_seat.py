@@ -1,29 +1,46 @@
-"""One model, asked about every chunk of a case by itself."""
+"""One model, asked about every chunk of a case by itself: as a seat, or as the chair of a panel."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.confirm import confirm_errors
 from prjury.judges.quality.evidence import Answers, Lines, Opinion, join_passes, speaks
-from prjury.judges.quality.facts import Fact
-from prjury.judges.quality.interview import CallContext, TaintedError
-from prjury.judges.quality.prompt_input import Chunk, NotSent, Plan, Section, plan_chunks
+from prjury.judges.quality.interview import (
+    CallContext,
+    TaintedError,
+    confirm_errors,
+    key_of,
+    recall,
+)
+from prjury.judges.quality.prompt_input import (
+    Chunk,
+    Fact,
+    NotSent,
+    Plan,
+    Section,
+    document,
+    plan_chunks,
+)
+from prjury.judges.quality.prompts import Prompts
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.library.retry import RoundContext
 from prjury.jury.threads import run_aside
+from prjury.jury.voting import Ballot
 from prjury.ports import ChatModel
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 
@@ -62,7 +79,6 @@ class InquiryInput(JudgmentContext):
 
 #: Chunks that are asked about at once; how many calls there are at once is the model's business.
 _AT_ONCE = 32
-
 #: Equal questions of one seat; the next seat's begin after them, those of a flipped case half-way.
 _TURNS = 1000
 #: Rounds of one pass; the next pass's begin after them. There are at most five passes.
@@ -75,13 +91,6 @@ class SeatAnswer(Struct, frozen=True):
     chunk: Chunk
     answers: Answers | None = None
     trouble: CannotJudgeError | None = None
-
-    @property
-    def silence(self) -> str | None:
-        """Return why nothing that counts is said of it; None where something is."""
-        if self.trouble is not None:
-            return self.trouble.reason
-        return None if speaks(self.answers or {}) else NO_OPINION
 
 
 @dataclass(frozen=True)
@@ -142,24 +151,21 @@ class ModelSeat:
         return self.seat * _TURNS + turn + case.is_flipped * _TURNS // 2
 
     def _ask_all(self, case: InquiryInput, layout: Plan, turn: int) -> list[SeatAnswer]:
+        slots = threading.Semaphore(_AT_ONCE)
+
         def work(chunk: Chunk) -> SeatAnswer:
-            try:
-                answers = self._ask(case, case.form.ask(chunk, layout, self.calls.word), turn)
-            except CannotJudgeError as error:
-                return SeatAnswer(chunk, trouble=error)
+            with slots:
+                try:
+                    answers = self._ask(case, case.form.ask(chunk, layout, self.calls.word), turn)
+                except CannotJudgeError as error:
+                    return SeatAnswer(chunk, trouble=error)
             counting = {n: it for n, it in answers.items() if n not in case.inapplicable}
             return SeatAnswer(chunk, counting)
 
         if not self.calls.parallel or len(layout.chunks) == 1:
             return [work(chunk) for chunk in layout.chunks]
-        slots = threading.Semaphore(_AT_ONCE)
-
-        def work_in_turn(chunk: Chunk) -> SeatAnswer:
-            with slots:
-                return work(chunk)
-
         # The threads are daemons: a model that hangs keeps no program alive.
-        waiting = [run_aside(partial(work_in_turn, chunk)) for chunk in layout.chunks]
+        waiting = [run_aside(partial(work, chunk)) for chunk in layout.chunks]
         return [outcome.result() for outcome in waiting]
 
     def _ask(self, case: InquiryInput, question: Question, turn: int) -> Answers:
@@ -195,15 +201,14 @@ def _describe_reading(
     model: ChatModel, layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> Mapping[str, Any]:
     """Return the model, how many chunks it had, and which files it has read."""
-    silent = {
-        path: f"no answer: {outcome.silence}"
-        for outcome in outcomes
-        if outcome.silence
-        for path in outcome.chunk.paths
-    }
+    silent: dict[str, str] = {}
     if judgment.score is None:
         sent = (path for outcome in outcomes for path in outcome.chunk.paths)
-        silent = {**dict.fromkeys(sent, f"no answer: {judgment.label}"), **silent}
+        silent = dict.fromkeys(sent, f"no answer: {judgment.label}")
+    for outcome in outcomes:
+        if outcome.trouble or not speaks(outcome.answers or {}):
+            reason = outcome.trouble.reason if outcome.trouble else NO_OPINION
+            silent |= dict.fromkeys(outcome.chunk.paths, f"no answer: {reason}")
     read = dict.fromkeys(section.path for section in layout.sections if section.path not in silent)
     unread = (
         *(LeftOut(path, reason) for path, reason in silent.items()),
@@ -214,3 +219,115 @@ def _describe_reading(
         "sheets": {"asked": len(outcomes), "silent": sum(o.trouble is not None for o in outcomes)},
         **ScopeFacts(tuple(read), unread).to_metadata(),
     }
+
+
+class PlannedCall(Struct, frozen=True):
+    """One question that would be put to a model; ``usd`` is None where the price is not known."""
+
+    model: str
+    paths: tuple[str, ...]
+    characters: int
+    input_tokens: int
+    output_tokens: int
+    usd: float | None
+    cached: bool = False
+
+
+class Forecast(Struct, frozen=True):
+    """What one judge would ask, in so many rounds at most, repairs and a chair not counted."""
+
+    judge: str
+    calls: tuple[PlannedCall, ...] = ()
+    rounds: int = 1
+    nothing_because: str | None = None
+    refusal: str | None = None
+    absent: Mapping[str, str] = msgspec.field(default_factory=dict)
+
+    @property
+    def paid(self) -> tuple[PlannedCall, ...]:
+        """The calls whose answers are not known."""
+        return tuple(call for call in self.calls if not call.cached)
+
+    @property
+    def characters(self) -> int:
+        """The characters that would be sent, in one round."""
+        return sum(call.characters for call in self.paid)
+
+    @property
+    def input_tokens(self) -> int:
+        """The same in tokens, estimated."""
+        return sum(call.input_tokens for call in self.paid)
+
+    @property
+    def usd(self) -> float | None:
+        """US dollars for one round; None where a price is not known."""
+        prices = [call.usd for call in self.paid if call.usd is not None]
+        return math.fsum(prices) if len(prices) == len(self.paid) else None
+
+
+def plan_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
+    """Iterate over what this seat would be asked in the first round, as the budget counts it."""
+    layout, model = model_seat.plan(case), model_seat.model
+    turn = model_seat.number_turn(case, 0)
+    for chunk in layout.chunks:
+        question = case.form.ask(chunk, layout, model_seat.calls.word)
+        key = key_of(model.identity, question, turn)
+        answers = recall(model_seat.calls.memory, key, question.shown, case.form.criteria)
+        prompt = question.prompt
+        tokens, answer = prompt.tokens, prompt.answer_tokens
+        price = model.price(tokens, answer)
+        yield PlannedCall(
+            model_seat.name, chunk.paths, prompt.size, tokens, answer, price, answers is not None
+        )
+
+
+@dataclass(frozen=True)
+class Chair:
+    """Reads the last round's ballots without the models' names, for a name is no argument.
+
+    It answers the seats' questions; its evidence quotes the seats.
+    """
+
+    model: ChatModel
+    calls: CallContext
+    deadline: Deadline
+    name: str = "chair"
+    type: JudgeType = JudgeType.LLM_POWERED
+
+    def judge(self, context: RoundContext[InquiryInput], /) -> Judgment:
+        """Return the judgment that decides."""
+        case = context.context
+        instructions = Prompts().render("chair", {"criteria": dict(case.form.criteria)})
+        opinions = [
+            document(f"juror-{number}", "opinion", "\n".join(_list_opinions(ballot)), str)
+            for number, ballot in enumerate(context.ballots, start=1)
+        ]
+        question = replace(
+            case,
+            form=Form(f"{case.form.name}-chair", instructions, case.form.criteria),
+            sections=tuple(opinions),
+            deadline=self.deadline,
+            left_out=(),
+            is_flipped=False,
+            plans={},
+        )
+        model_seat = ModelSeat(self.model, self.calls)
+        if len(model_seat.plan(question).chunks) > 1:
+            message = "the opinions of the seats are longer than the chair can read at once"
+            return Judgment.abstained(message, "too_large")
+        return model_seat.judge(question)
+
+
+def _list_opinions(ballot: Ballot) -> Iterator[str]:
+    """Iterate over a line for each criterion, and each true quote below it."""
+    judgment = ballot.judgment
+    criteria: Mapping[str, Mapping[str, Any]] = judgment.metadata.get("criteria", {})
+    if not criteria:
+        yield f"no opinion: {judgment.label or judgment.metadata.get('reason') or 'no answer'}"
+    for name, answer in criteria.items():
+        yield f"{name}: {answer['verdict']} ({answer['confidence']:.2f}). {answer['reasoning']}"
+        for check in judgment.failed_checks:
+            if check.name == name and check.evidence:
+                yield f"    {check.location or ''}: {check.message}"
+                for line in check.evidence.split("\n"):
+                    yield f"    {line}"

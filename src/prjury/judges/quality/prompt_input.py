@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -96,6 +97,18 @@ class Section(Struct, frozen=True, dict=True):
         """64 hex digits that stay the same where only the numbers of its lines change."""
         texts = [[p.section, [[r.side, r.sign, r.text] for r in p.rows]] for p in self.passages]
         return digest_of([self.heading, texts])
+
+
+class Fact(Struct, frozen=True):
+    """A line that programs know; ``name`` is the altered name that it is about, or empty."""
+
+    text: str
+    name: str = ""
+
+    @property
+    def key(self) -> str:
+        """The line without numbers, which differ from run to run and decide nothing."""
+        return re.sub(r"\d+", "", self.text)
 
 
 class NotSent(Struct, frozen=True):

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from prjury.judges.quality.facts import Fact
-from prjury.judges.quality.prompt_input import Chunk, Plan, Section, digest_of, sizes
+from prjury.judges.quality.prompt_input import Chunk, Fact, Plan, Section, digest_of, sizes
 from prjury.judges.quality.prompts import Instructions
 from prjury.ports.messages import Prompt
 
@@ -42,6 +41,10 @@ class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
     severity: Literal["error", "warning"]
     category: str
     suggestion: str
+
+    def covers(self, number: int | None) -> bool:
+        """Tell whether a line of this number is among its lines."""
+        return self.line <= (number or 0) <= self.end_line
 
 
 class Answer(Struct, frozen=True, forbid_unknown_fields=True):

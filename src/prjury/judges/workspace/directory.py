@@ -16,12 +16,9 @@ from prjury.judges.patterns.baseline import baseline_text
 from prjury.judges.patterns.judge import NAME as PATTERNS
 from prjury.judges.patterns.judge import PatternsJudge
 from prjury.judges.patterns.selection import PackSelection
+from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
-from prjury.judges.quality.kinds import quality, testing
-from prjury.judges.quality.kinds.agent_work import NAME as CORRECTNESS
-from prjury.judges.quality.kinds.agent_work import correctness
-from prjury.judges.quality.kinds.quality import find_criteria
-from prjury.judges.quality.rag import RagContext, inquiry_about
+from prjury.judges.quality.work import CORRECTNESS, RagContext, correctness, inquiry_about
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
@@ -63,12 +60,12 @@ def make(
     asking: dict[str, Any] = {"model": model}
     for key in options.keys() & {"runs", "threshold"}:
         asking[key] = options.pop(key)
-    if name == testing.NAME:
-        ask = _make_lines_asker(testing.make, QuestionOptions(**asking), ports)
-    elif name == quality.NAME:
+    if name == kinds.TESTS:
+        ask = _make_lines_asker(kinds.make_tests, QuestionOptions(**asking), ports)
+    elif name == kinds.QUALITY:
         choices = read_options({**asking, **options}, QualityOptions)
-        find_criteria(choices)  # an unknown criterion is refused before anything is read
-        ask = _make_lines_asker(quality.make, choices, ports)
+        kinds.find_criteria(choices)  # an unknown criterion is refused before anything is read
+        ask = _make_lines_asker(kinds.make_quality, choices, ports)
     elif name == CORRECTNESS:
         ask = _make_work_asker(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
     else:

@@ -45,8 +45,8 @@ from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import PullRequestContext
+from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
 from prjury.judges.quality.model_seat import InquiryInput
 from prjury.judges.quality.notices import NAME as INSTRUCTION
 from prjury.judges.quality.prompts import Prompts
@@ -71,14 +71,14 @@ Make = Callable[[Ports], PullJudge]
 OWN: Mapping[str, Any] = {"name": "own", "text": "Look.", "criteria": {"sound": "Is it sound?"}}
 
 BLIND: Mapping[str, Make] = {
-    "quality": lambda to: quality.make(QualityOptions(), to),
-    "tests-exercise-behaviour": lambda to: testing.make(QuestionOptions(), to),
-    "backport-suitability": lambda to: suitability.make(SuitabilityOptions(), to),
-    "prompt": lambda to: prompt.make(PromptOptions(**OWN), to),
+    "quality": lambda to: kinds.make_quality(QualityOptions(), to),
+    "tests-exercise-behaviour": lambda to: kinds.make_tests(QuestionOptions(), to),
+    "backport-suitability": lambda to: kinds.make_suitability(SuitabilityOptions(), to),
+    "prompt": lambda to: kinds.make_prompt(PromptOptions(**OWN), to),
 }
 SEEING: Mapping[str, Make] = {
-    "description-matches-change": lambda to: description.make(QuestionOptions(), to),
-    "prompt": lambda to: prompt.make(PromptOptions(**OWN, sees_description=True), to),
+    "description-matches-change": lambda to: kinds.make_description(QuestionOptions(), to),
+    "prompt": lambda to: kinds.make_prompt(PromptOptions(**OWN, sees_description=True), to),
 }
 
 #: What the instructions say of comments and tests, whatever else they say.
@@ -384,7 +384,7 @@ def test_approval_lifts_no_failure_of_a_tier_before(said: Framing | Claim, goes_
     assert verdict.attempts[1].status is (Status.PASS if goes_on else None)
 
 
-APPROVED = reply(description.CRITERIA)
+APPROVED = reply(kinds.DESCRIPTION_CRITERIA)
 UNKEPT = answer("fail", [quote("/description", 1, "Integer shares, fully covered")])
 COVERED = FRAMINGS[3]
 WRONG = answer("fail", [quote(PYTHON.path, 2, PYTHON.wrong)])
@@ -401,14 +401,14 @@ def test_a_description_lifts_nothing(said: str, status: Status, framing: Framing
     what = wrong(PYTHON).framed(framing)
     without = cascade([final("quality")], scripted(quality=said), what)
     model = scripted(quality=said, description_matches_change=APPROVED)
-    verdict = cascade([final("quality", description.NAME)], model, what)
+    verdict = cascade([final("quality", kinds.DESCRIPTION)], model, what)
     assert without.status is verdict.status is status
     assert without.attempts[0].status is verdict.attempts[0].status
 
 
 def test_a_description_that_is_not_true_lowers() -> None:
     what = wrong(PYTHON).framed(COVERED)
-    unkept = reply(description.CRITERIA, kept=UNKEPT, told=UNKEPT)
+    unkept = reply(kinds.DESCRIPTION_CRITERIA, kept=UNKEPT, told=UNKEPT)
     model = scripted(quality=reply(FOUR), description_matches_change=unkept)
     assert cascade([final("quality")], scripted(quality=reply(FOUR)), what).status is Status.PASS
-    assert cascade([final("quality", description.NAME)], model, what).status is Status.FAIL
+    assert cascade([final("quality", kinds.DESCRIPTION)], model, what).status is Status.FAIL

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from fakes.llm import BASE, SMALL, alone, always, changed, context, ports
 from fakes.repository import FakeRepository
+from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
 from prjury.policy.load import read_options
 from prjury.policy.tiers import (
     PromptOptions,
@@ -30,14 +30,14 @@ OWN = {"name": "units", "criteria": {"metric": "Is it metric?"}, "text": "Units 
 
 Making = Callable[[Ports], ModelBackedJudge[Any]]
 BLIND: dict[str, Making] = {
-    "quality": lambda at: quality.make(QualityOptions(), at),
-    "tests": lambda at: testing.make(QuestionOptions(), at),
-    "suitability": lambda at: suitability.make(SuitabilityOptions(), at),
-    "prompt": lambda at: prompt.make(read_options(OWN, PromptOptions), at),
+    "quality": lambda at: kinds.make_quality(QualityOptions(), at),
+    "tests": lambda at: kinds.make_tests(QuestionOptions(), at),
+    "suitability": lambda at: kinds.make_suitability(SuitabilityOptions(), at),
+    "prompt": lambda at: kinds.make_prompt(read_options(OWN, PromptOptions), at),
 }
 SEEING: dict[str, Making] = {
-    "description": lambda at: description.make(QuestionOptions(), at),
-    "prompt": lambda at: prompt.make(
+    "description": lambda at: kinds.make_description(QuestionOptions(), at),
+    "prompt": lambda at: kinds.make_prompt(
         read_options({**OWN, "sees_description": True}, PromptOptions), at
     ),
 }

@@ -20,7 +20,7 @@ from fakes.llm import (
     quote,
     reply,
 )
-from prjury.judges.quality.confirm import CLAIM
+from prjury.judges.quality.interview import CLAIM
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports.messages import ModelError, Prompt
 

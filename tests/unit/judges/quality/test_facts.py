@@ -25,8 +25,8 @@ from fakes.llm import (
 from fakes.repository import HEAD, FakeRepository, Files
 from prjury.errors import SourceError
 from prjury.judges.context import CallSite
-from prjury.judges.quality.call_sites import find_altered_names, find_call_sites
-from prjury.judges.quality.facts import MOST_CHARACTERS, find_facts
+from prjury.judges.quality.reading import MOST_CHARACTERS, find_facts
+from prjury.judges.quality.surroundings import find_altered_names, find_call_sites
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.voting import Ballot

@@ -29,9 +29,14 @@ from fakes.llm import (
 )
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds import description, prompt, quality, suitability, testing
-from prjury.judges.quality.kinds.agent_work import correctness
-from prjury.judges.quality.rag import RagContext, inquiry_about
+from prjury.judges.quality.kinds import (
+    make_description,
+    make_prompt,
+    make_quality,
+    make_suitability,
+    make_tests,
+)
+from prjury.judges.quality.work import RagContext, correctness, inquiry_about
 from prjury.jury.context import JudgmentContext
 from prjury.policy.tiers import (
     PromptOptions,
@@ -101,7 +106,7 @@ def confirmation() -> Prompt:
     """The second question, about a finding of the first one."""
     model = always(lambda prompt: fails(prompt) if len(model.asked) == 1 else passes(prompt))
     to = ports(model, confirm=True)
-    alone(quality.make(QualityOptions(guidelines=False), to)).judge(context(*FILES[:2]))
+    alone(make_quality(QualityOptions(guidelines=False), to)).judge(context(*FILES[:2]))
     return model.asked[1]
 
 
@@ -132,18 +137,18 @@ RAG = RagContext(
 
 
 PROMPTS: Mapping[str, Callable[[], Prompt]] = {
-    "quality": lambda: of_change(lambda to: quality.make(QualityOptions(guidelines=False), to)),
-    "quality-with-guidelines": lambda: of_change(lambda to: quality.make(QualityOptions(), to)),
-    "tests-exercise-behaviour": lambda: of_change(lambda to: testing.make(QuestionOptions(), to)),
+    "quality": lambda: of_change(lambda to: make_quality(QualityOptions(guidelines=False), to)),
+    "quality-with-guidelines": lambda: of_change(lambda to: make_quality(QualityOptions(), to)),
+    "tests-exercise-behaviour": lambda: of_change(lambda to: make_tests(QuestionOptions(), to)),
     "description-matches-change": lambda: of_change(
-        lambda to: description.make(QuestionOptions(), to)
+        lambda to: make_description(QuestionOptions(), to)
     ),
     "backport-suitability": lambda: of_change(
-        lambda to: suitability.make(SuitabilityOptions(), to)
+        lambda to: make_suitability(SuitabilityOptions(), to)
     ),
-    "prompt": lambda: of_change(lambda to: prompt.make(PromptOptions(**OWN), to)),
+    "prompt": lambda: of_change(lambda to: make_prompt(PromptOptions(**OWN), to)),
     "prompt-with-description": lambda: of_change(
-        lambda to: prompt.make(PromptOptions(**OWN, sees_description=True), to)
+        lambda to: make_prompt(PromptOptions(**OWN, sees_description=True), to)
     ),
     "correctness": lambda: of_work(correctness(work, str)),
     "correctness-of-output": lambda: of_work(correctness(None, str)),

@@ -17,7 +17,7 @@ from prjury.errors import SourceError
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
-from prjury.judges.quality.kinds.reading import with_surroundings
+from prjury.judges.quality.surroundings import with_surroundings
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileStatus, Hunk, Line
 

@@ -27,7 +27,7 @@ from fakes.llm import (
 )
 from prjury.errors import ConfigError
 from prjury.judges.quality.interview import random_word
-from prjury.judges.quality.kinds.quality import make
+from prjury.judges.quality.kinds import make_quality as make
 from prjury.judges.quality.question import InvalidReplyError, read_answers
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
 from prjury.judges.quality.evidence import Answers, Lines, verify
-from prjury.judges.quality.known_answers import keep, key_of, recall
+from prjury.judges.quality.interview import keep, key_of, recall
 from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan_chunks
 from prjury.judges.quality.prompts import Prompts
 from prjury.judges.quality.question import Form, Question, read_answers

@@ -18,7 +18,9 @@ from fakes.llm import (
 )
 from prjury.app.registry import Unwanted, seat
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.description import CRITERIA, NAME, make
+from prjury.judges.quality.kinds import DESCRIPTION as NAME
+from prjury.judges.quality.kinds import DESCRIPTION_CRITERIA as CRITERIA
+from prjury.judges.quality.kinds import make_description as make
 from prjury.jury.judgment import Status
 from prjury.policy.load import make_config
 from prjury.policy.tiers import QuestionOptions

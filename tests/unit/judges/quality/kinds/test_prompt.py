@@ -17,7 +17,7 @@ from fakes.llm import (
 )
 from prjury.errors import ConfigError
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.prompt import make
+from prjury.judges.quality.kinds import make_prompt as make
 from prjury.jury.judgment import Status
 from prjury.policy.load import read_options
 from prjury.policy.tiers import PromptOptions

@@ -20,7 +20,7 @@ from fakes.llm import (
 )
 from fakes.repository import FakeRepository
 from prjury.errors import ConfigError
-from prjury.judges.quality.kinds.quality import make
+from prjury.judges.quality.kinds import make_quality as make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Status
 from prjury.policy.tiers import QualityOptions

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from fakes.llm import SMALL, alone, always, answer, changed, context, ports, quote, reply
-from prjury.judges.quality.kinds.suitability import CRITERIA, make
+from prjury.judges.quality.kinds import SUITABILITY_CRITERIA as CRITERIA
+from prjury.judges.quality.kinds import make_suitability as make
 from prjury.jury.judgment import Status
 from prjury.policy.tiers import SuitabilityOptions
 

@@ -18,7 +18,8 @@ from fakes.llm import (
     reply,
 )
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds.testing import CRITERIA, make
+from prjury.judges.quality.kinds import TESTS_CRITERIA as CRITERIA
+from prjury.judges.quality.kinds import make_tests as make
 from prjury.jury.judgment import Status
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import ChatModel

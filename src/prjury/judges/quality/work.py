@@ -1,12 +1,11 @@
-"""Answers and the documents they were given on, asked about statement by statement."""
+"""Work outside of pull requests: what an agent did for a goal, and answers on documents."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -14,7 +13,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.judges.quality.judge import Inquiry
 from prjury.judges.quality.model_seat import Material
-from prjury.judges.quality.prompt_input import document
+from prjury.judges.quality.prompt_input import document, pieces_of
 from prjury.judges.quality.prompts import Prompts
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
@@ -22,6 +21,45 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.library.execution import document_text
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.report.sanitise import Redact
+from prjury.snapshot.model import FileChange
+
+CORRECTNESS = "correctness"
+_WORK_CRITERIA: Mapping[str, str] = {
+    "reached": "Does the work do everything that the goal asks for? No if a part of the goal "
+    "can be quoted that the work leaves undone or does otherwise.",
+    "works": "Would the work run as it stands, also at its edges? No if a line of it can be "
+    "quoted that fails, is left as a stub, or contradicts another one.",
+    "contained": "Does the work keep to the goal? No if a line can be quoted that does harm, "
+    "or changes what the goal plainly does not ask for.",
+    "honest": "Is what the worker says of the work true? No if a statement of the output can "
+    "be quoted that the work contradicts. Abstain if there is no output.",
+}
+
+
+def correctness(
+    files: Callable[[JudgmentContext], tuple[FileChange, ...]] | None,
+    redact: Redact,
+    threshold: float = 1.0,
+) -> Inquiry[JudgmentContext]:
+    """Ask whether the work, files or the output with its diff, reaches the context's goal."""
+
+    def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
+        if not context.goal.strip():
+            return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
+        goal = document("/goal", "goal", context.goal, redact)
+        texts = {"output": context.agent_output, "diff": context.diff if files is None else ""}
+        words = tuple(document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
+        if files is not None:
+            return Material(*pieces_of(files(context), redact), (goal, *words))
+        if not words:
+            return Judgment.abstained("there is no work to judge", NOT_APPLICABLE)
+        return Material(words, always=(goal,))
+
+    template = "output" if files is None else CORRECTNESS
+    instructions = Prompts().render(template, {"criteria": dict(_WORK_CRITERIA)})
+    about = "asks a model whether the work reaches its goal"
+    return Inquiry(CORRECTNESS, about, _WORK_CRITERIA, threshold, gather, lambda _: instructions)
+
 
 RELEVANCE = "contextual-relevance"
 #: The label where nothing was retrieved: nobody's fault is not said of it, so a gate asks.
@@ -30,27 +68,23 @@ NO_DOCUMENTS = "no_documents"
 MOST_CRITERIA = 20
 
 #: What each of the judges does, in words.
-_ABOUT: Mapping[str, str] = MappingProxyType(
-    {
-        "faithfulness": "asks a model whether an answer follows from its context",
-        "hallucination": "asks a model whether an answer holds anything made up",
-        RELEVANCE: "asks a model whether a context fits its question",
-    }
-)
+_ABOUT: Mapping[str, str] = {
+    "faithfulness": "asks a model whether an answer follows from its context",
+    "hallucination": "asks a model whether an answer holds anything made up",
+    RELEVANCE: "asks a model whether a context fits its question",
+}
 #: The question about a statement or a document, by judge.
-_QUESTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        "faithfulness": "Does {place} of `/answer` follow from the context, and agree with it? No "
-        "if it can be quoted and the context does not support it or says otherwise. Yes as well if "
-        "it states nothing.",
-        "hallucination": "Is everything that {place} of `/answer` names (people, things, "
-        "functions, options, sources, numbers, dates) in the context, and nothing there the "
-        "opposite of what the context says? No if it can be quoted and names what the context does "
-        "not have, or contradicts it. Yes as well if it names nothing.",
-        RELEVANCE: "Does {place} bear on the question? No if it is beside the point and one of its "
-        "lines can be quoted. Abstain where it is not shown.",
-    }
-)
+_QUESTIONS: Mapping[str, str] = {
+    "faithfulness": "Does {place} of `/answer` follow from the context, and agree with it? No "
+    "if it can be quoted and the context does not support it or says otherwise. Yes as well if "
+    "it states nothing.",
+    "hallucination": "Is everything that {place} of `/answer` names (people, things, "
+    "functions, options, sources, numbers, dates) in the context, and nothing there the "
+    "opposite of what the context says? No if it can be quoted and names what the context does "
+    "not have, or contradicts it. Yes as well if it names nothing.",
+    RELEVANCE: "Does {place} bear on the question? No if it is beside the point and one of its "
+    "lines can be quoted. Abstain where it is not shown.",
+}
 _SUFFICIENT = (
     "Can the question be answered from this context? No if a part of the question can be quoted "
     "that the context leaves open."
@@ -159,7 +193,23 @@ def inquiry_about(
     instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
 
     def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:
-        return _gather(rag, redact, relevance=relevance)
+        question = (rag.question or "").strip()
+        if relevance and not question:
+            return Judgment.abstained("there is no question", NOT_APPLICABLE)
+        if not relevance and not rag.statements:
+            return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
+        if not any(text.strip() for text in rag.texts.values()):
+            message = "no documents were retrieved" if relevance else "no documents to compare with"
+            return Judgment.abstained(message, NO_DOCUMENTS)
+        parts = tuple(
+            document(name, f"context {place}", text, redact)
+            for place, (name, text) in enumerate(rag.texts.items(), start=1)
+        )
+        always = [document("/question", "question", rag.question or "", redact)] if question else []
+        if relevance:
+            return Material(parts, always=tuple(always))
+        answer = document("/answer", "answer", "\n".join(rag.statements), redact)
+        return Material((answer,), always=(*always, *parts))
 
     return Inquiry(
         name,
@@ -172,23 +222,3 @@ def inquiry_about(
         # A statement that was not judged is not known to follow.
         quorum=0.5 if relevance else least,
     )
-
-
-def _gather(rag: RagContext, redact: Redact, *, relevance: bool) -> Material | Judgment:
-    question = (rag.question or "").strip()
-    if relevance and not question:
-        return Judgment.abstained("there is no question", NOT_APPLICABLE)
-    if not relevance and not rag.statements:
-        return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
-    if not any(text.strip() for text in rag.texts.values()):
-        message = "no documents were retrieved" if relevance else "no documents to compare with"
-        return Judgment.abstained(message, NO_DOCUMENTS)
-    parts = tuple(
-        document(name, f"context {place}", text, redact)
-        for place, (name, text) in enumerate(rag.texts.items(), start=1)
-    )
-    always = (document("/question", "question", rag.question or "", redact),) if question else ()
-    if relevance:
-        return Material(parts, always=always)
-    answer = document("/answer", "answer", "\n".join(rag.statements), redact)
-    return Material((answer,), always=(*always, *parts))

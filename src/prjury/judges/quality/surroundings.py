@@ -1,4 +1,4 @@
-"""Lines that a change leaves as they are: uses of what it alters, definitions of what it calls."""
+"""What a change leaves as it is: code around its hunks, uses of what it alters, and definitions."""
 
 from __future__ import annotations
 
@@ -9,13 +9,87 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from prjury.code.languages import kin_of
+from msgspec import structs
+
+from prjury.code.definitions import definitions, has_definitions
+from prjury.code.hunk_context import with_context
+from prjury.code.languages import Language, kin_of, language_of
+from prjury.code.parser import Parser
 from prjury.code.references import LONGEST_LINE, WORD, DefinitionFinder
-from prjury.errors import PrJuryError
-from prjury.judges.context import CallSite
-from prjury.ports import SearchableRepository
+from prjury.code.source import Source, UnreadableError, decode
+from prjury.deadline import Deadline
+from prjury.errors import PrJuryError, SourceError
+from prjury.judges.context import CallSite, PullRequestContext
+from prjury.ports import Repository, SearchableRepository
 from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
+from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
+
+#: What is looked at: so many files, and bytes of them together.
+_FILES = 200
+_BYTES = 8 * 1024 * 1024
+#: Seconds for one text, and for all.
+_SECONDS = 2.0
+_ALL_SECONDS = 10.0
+
+_KINDS = frozenset({FileKind.SOURCE, FileKind.TEST})
+#: A new file is all there already, and of one that is gone nothing is left to show.
+_STATUSES = frozenset({FileStatus.MODIFIED, FileStatus.RENAMED, FileStatus.COPIED})
+
+
+def with_surroundings(
+    files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
+) -> tuple[FileChange, ...]:
+    """Return the files in the same order, those of code with wider hunks where that can be had."""
+    until = deadline.within(_ALL_SECONDS)
+    texts = list(_read_texts(files, repository, until))
+    quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
+    scopes_of = definitions([source for _, _, source in texts], quick, until)
+    wider = {}
+    for (file, text, _), scopes in zip(texts, scopes_of, strict=True):
+        if until.remaining and scopes:
+            hunks = with_context(file.hunks, text, scopes)
+            wider[file.path] = structs.replace(file, hunks=hunks)
+    return tuple(wider.get(file.path, file) for file in files)
+
+
+def _read_texts(
+    files: Sequence[FileChange], repository: Repository, deadline: Deadline
+) -> Iterator[tuple[FileChange, str, Source]]:
+    """Iterate over the texts that may get more context, small ones first, up to the limits."""
+    languages = [(file, language) for file in files if (language := _find_language(file))][:_FILES]
+    if not languages or not deadline.remaining:
+        return
+    try:
+        contents = repository.read(sorted({file.new_blob or "" for file, _ in languages}))
+    except SourceError:
+        return
+    sizes = {file.path: len(contents.get(file.new_blob or "") or b"") for file, _ in languages}
+    total = 0
+    for file, language in sorted(languages, key=lambda each: sizes[each[0].path]):
+        total += sizes[file.path]
+        if total > _BYTES:
+            return
+        with suppress(UnreadableError):
+            text = decode(contents.get(file.new_blob or "") or b"")
+            if text:
+                yield file, text, Source.of(text, language)
+
+
+def _find_language(file: FileChange) -> Language | None:
+    is_eligible = file.kind in _KINDS and file.status in _STATUSES and file.hunks and file.new_blob
+    language = language_of(printable(file.path)) if is_eligible else None
+    return language if language and has_definitions(language) else None
+
+
+def widen_once(
+    context: PullRequestContext, repository: Repository, deadline: Deadline
+) -> tuple[FileChange, ...]:
+    """Return the changed files with their surroundings, made once for all judges."""
+    files = context.pull.files
+    return context.once.get(
+        "surroundings", lambda: with_surroundings(files, repository, Parser(), deadline)
+    )
+
 
 #: Changed files, and altered names, that are looked at.
 _MOST_FILES, _MOST_NAMES = 100, 60
@@ -88,18 +162,14 @@ class _Side:
 
     def _parent(self, at: int, among: Mapping[int, str] | None = None) -> int | None:
         """Return the nearest row above with less indentation; of those rows, if some are named."""
-        indent = _measure_indent(self.rows[at][0])
+        indents = [len(text) - len(text.lstrip()) for text, _ in self.rows[: at + 1]]
+        indent = indents[at]
         for above in range(at - 1, -1, -1):
-            text = self.rows[above][0]
-            if text.strip() and _measure_indent(text) < indent:
+            if self.rows[above][0].strip() and indents[above] < indent:
                 if among is None or above in among:
                     return above
-                indent = _measure_indent(text)
+                indent = indents[above]
         return None
-
-
-def _measure_indent(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int]:
