@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from prjury.judges.builds.systems.source_tree import parent_of
+from prjury.judges.builds.source_tree import parent_of
 
 GROUP = "shop"
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fakes.trees import TreeRepository
-from prjury.judges.builds.detect import detect_builds
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
+from prjury.judges.builds.planner import detect_builds
+from prjury.judges.builds.source_tree import Changes, SourceTree
 
 
 def root_of(files: Mapping[str, str], executable: str = "") -> SourceTree:

@@ -18,9 +18,9 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.builds.ci import BaseCi
-from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.external_builds import ReportedTests, read_places
 from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
+from prjury.judges.builds.plan import DetectedBuilds
 from prjury.judges.builds.stage import BuiltEvidence, build_evidence, record_reports, tree_of
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.policy.load import POLICY_PATH, default_policy, read_policy

@@ -14,7 +14,7 @@ from prjury.cli.output import PlainFormat, Terminal, print_out, refuse_place
 from prjury.errors import CannotJudgeError, ExitCode, SourceError, UsageError
 
 if TYPE_CHECKING:
-    from prjury.judges.builds.detect import DetectedBuilds
+    from prjury.judges.builds.plan import DetectedBuilds
     from prjury.judges.builds.stage import BuiltEvidence
 
 
@@ -82,7 +82,7 @@ def hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
 
 def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFormat) -> int:
     """Print the plan of a change, or of the directory where none is named and none is there."""
-    from prjury.judges.builds.plan_view import plan_document, plan_lines
+    from prjury.judges.builds.plan import plan_document, plan_lines
     from prjury.publishers.terminal import printable_line
     from prjury.report.codec import printable_json
 

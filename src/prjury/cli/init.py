@@ -20,7 +20,7 @@ from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
 if TYPE_CHECKING:
     from prjury.git.operator import OperatorRepository
     from prjury.judges.builds.ci import BaseCi
-    from prjury.judges.builds.detect import DetectedBuilds
+    from prjury.judges.builds.plan import DetectedBuilds
 
 WORKFLOWS = ".github/workflows"
 POLICY = ".github/prjury.yml"
@@ -352,7 +352,7 @@ def _watch_default(
 def _lines_on_build(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
-    from prjury.judges.builds.plan_view import plan_summary
+    from prjury.judges.builds.plan import plan_summary
 
     line = built if isinstance(built, str) else plan_summary(built)[0]
     yield f"What it would build: {line}. See prjury build --plan."

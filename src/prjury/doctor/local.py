@@ -18,7 +18,7 @@ from prjury.doctor.setup import GATE, Setup
 from prjury.errors import ConfigError, PrJuryError, SourceError
 from prjury.git.command import ask
 from prjury.git.operator import OperatorRepository
-from prjury.judges.builds.plan_view import plan_summary
+from prjury.judges.builds.plan import plan_summary
 from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
 from prjury.policy.load import POLICY_PATH
 from prjury.policy.yaml_reader import read_yaml

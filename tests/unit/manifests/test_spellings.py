@@ -8,7 +8,7 @@ from fakes.repository import BASE, FakeRepository, pull_between
 from fakes.roots import root_of, touching
 from prjury.code.languages import language_of
 from prjury.judges.backport.checks.dependencies import compare_bumps, find_bumps
-from prjury.judges.builds.detect import detect_builds
+from prjury.judges.builds.planner import detect_builds
 from prjury.manifests.formats import format_of, reader_of
 from prjury.manifests.project import Project
 from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling

@@ -2,7 +2,7 @@
 
 A judgment is made in these steps, and `judge` is the page that shows them:
 
-1. detect: `detect` and ``systems/`` find the builds of a tree in its files, each as a `plan`.
+1. detect: `planner` finds the builds of a tree, by its CI and by ``systems/``, each as a `plan`.
 2. run: `run` runs a plan on the base, where no outcome of it is kept, then on the merged tree.
 3. read: ``results/`` reads reports and logs; `evidence` has the values, which are their own JSON.
 4. compare: `compare` says what is new, old, flaky or the machine's, and what was lost.

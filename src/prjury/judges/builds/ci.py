@@ -14,8 +14,13 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.calls import RECIPE_FAMILIES, WORDS, Call, split_name
 from prjury.judges.builds.ci_steps import CiStep, StepReader, fill_variables, has_part
 from prjury.judges.builds.plan import LeftOutStep
-from prjury.judges.builds.systems.source_tree import SourceTree, parent_of
-from prjury.judges.builds.toolchains import TOOLS, Toolchains
+from prjury.judges.builds.source_tree import SourceTree, parent_of
+from prjury.judges.builds.toolchains import (
+    TOOLS,
+    Toolchains,
+    WantedVersion,
+    read_wanted_versions,
+)
 from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
 from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep, read_workflow
 
@@ -55,6 +60,15 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     def name(self) -> str:
         """The job with its file."""
         return f"{self.path}, job {self.job}"
+
+    def list_wanted_versions(self, root: SourceTree) -> Iterator[WantedVersion]:
+        """The versions of tools that its steps set up."""
+        for tool, text in self.versions.items():
+            yield WantedVersion(tool, text, self.name, "ci")
+        for tool, path in self.version_files.items():
+            for wish in read_wanted_versions(root, path):
+                if wish.tool == tool:
+                    yield WantedVersion(tool, wish.version, path, "ci")
 
     @cached_property
     def tests(self) -> tuple[CiStep, ...]:

@@ -24,9 +24,9 @@ from prjury.judges.builds.calls import (
 from prjury.judges.builds.ci import CiJob, measure_breadth
 from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, escape_braces
-from prjury.judges.builds.runner_files import FILES
-from prjury.judges.builds.systems.source_tree import SourceTree
-from prjury.judges.builds.systems.tox import choose_environment, count_interpreters, tox_settings
+from prjury.judges.builds.source_tree import SourceTree
+from prjury.judges.builds.step_environment import FILES
+from prjury.judges.builds.systems.python import choose_environment, count_interpreters, tox_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.wording import join_names
 from prjury.sandbox.environment import is_refused

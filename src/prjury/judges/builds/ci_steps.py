@@ -23,8 +23,8 @@ from prjury.judges.builds.calls import (
     read_calls,
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
-from prjury.judges.builds.systems.source_tree import SourceTree, join_path, path_in
-from prjury.judges.builds.systems.tox import tox_settings
+from prjury.judges.builds.source_tree import SourceTree, join_path, path_in
+from prjury.judges.builds.systems.python import tox_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json

@@ -17,7 +17,7 @@ from prjury.judges.builds.environment import Remedy, find_remedy, lacks_service
 from prjury.judges.builds.evidence import Run, TreeRun
 from prjury.judges.builds.failure import Failure, Results, State, make_failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
-from prjury.judges.builds.systems.source_tree import is_within
+from prjury.judges.builds.source_tree import is_within
 from prjury.policy.tiers import BuildOptions
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileKind

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from prjury.judges.builds.systems.source_tree import parents_of
+from prjury.judges.builds.source_tree import parents_of
 from prjury.manifests.spans import read_span
 from prjury.snapshot.model import printable
 

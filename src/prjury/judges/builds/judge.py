@@ -21,15 +21,13 @@ from prjury.judges.builds.decide import (
     refuse_edited,
     refuse_replaced_build,
 )
-from prjury.judges.builds.detect import DetectedBuilds
 from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
 from prjury.judges.builds.evidence import KeepRun, KeptReports, Run, forget_run
-from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.plan import BuildPlan, BuildSystem, DetectedBuilds
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
-from prjury.judges.builds.systems.build_system import BuildSystem
+from prjury.judges.builds.source_tree import Changes, SourceTree
 from prjury.judges.builds.systems.recipes import read_own_recipes
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.judges.builds.test_settings import find_changed_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import find_source, find_unbuilt, usual_command

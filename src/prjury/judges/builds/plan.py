@@ -1,15 +1,17 @@
-"""What is run: a build system, its steps, which part of the tree, and why. Pure."""
+"""Build systems and plans: what is run, in which part of the tree, and why. Pure."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.toolchains import WantedVersion
+from prjury.report.wording import join_words
 from prjury.snapshot.model import visible
 
 #: The name of plans with the commands of the policy, in the place of a build system's.
@@ -24,6 +26,22 @@ _REPORT = "--junitxml={reports}/pytest$PYTEST_CURRENT_TEST.xml"
 PYTEST_ENV = {_PYTEST_OPTIONS: f"{_REPORT} -o junit_family=xunit1 --maxfail=0"}
 #: pytest runs what failed just before, and nothing where it remembers nothing.
 _LAST_FAILED = "--last-failed --last-failed-no-failures=none"
+_SOURCES = {
+    "policy": "the policy", "recipe": "a recipe", "ci": "the base's own CI",
+    "convention": "what is usual",
+}  # fmt: skip
+_NONE = (
+    "nothing, no build is known; "
+    "add `build: {command: …}` with the command that builds and tests it"
+)
+
+JVM = frozenset(".java .kt .kts .scala .groovy".split())
+JAVASCRIPT = frozenset(".js .jsx .mjs .cjs .ts .tsx .mts .cts .vue .svelte".split())
+PYTHON = frozenset(".py .pyi .pyx".split())
+#: What bindings and extensions are written in.
+NATIVE = frozenset(".c .cc .cpp .cxx .h .hh .hpp .s .asm".split())
+#: For builds that may run anything, so that every source counts as built.
+ANY_LANGUAGE = frozenset({"*"})
 
 StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 #: Where a plan comes from: the policy's commands; a build system's files; the base's own CI; or
@@ -32,6 +50,9 @@ PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
 #: What a step needs that is not here: a database or a container, packages of the system, what only
 #: the CI itself has, such as secrets and artifacts of other jobs, or all else.
 LeftOutKind: TypeAlias = Literal["services", "packages", "elsewhere", "other"]
+#: When the builds of a system are run: always; only where nothing better is found; likewise, but
+#: only builds without tests; only if the policy names the system.
+When: TypeAlias = Literal["always", "last_resort", "last_resort_if_untested", "on_request"]
 
 
 class LeftOutStep(Struct, frozen=True):
@@ -64,7 +85,6 @@ class BuildStep(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The command as a person would type it."""
         return self.command if isinstance(self.command, str) else shlex.join(self.command)
 
     @property
@@ -117,7 +137,6 @@ class BuildPlan(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Its name, and where it runs."""
         return f"{self.system} in {visible(self.directory)}" if self.directory else self.system
 
     @property
@@ -135,7 +154,6 @@ class BuildPlan(Struct, frozen=True):
 
     @property
     def tests(self) -> bool:
-        """Tell whether it runs tests, as far as the steps show."""
         return self.system == CUSTOM or any(step.name == "test" for step in self.steps)
 
     def covers(self, other: BuildPlan) -> bool:
@@ -145,7 +163,6 @@ class BuildPlan(Struct, frozen=True):
         return same_place and all(any(own.covers(step) for own in self.steps) for step in steps)
 
     def with_env(self, more: Mapping[str, str]) -> BuildPlan:
-        """The plan with more variables."""
         return replace(self, env={**self.env, **more})
 
     def goes_on(self, index: int) -> bool:
@@ -169,3 +186,98 @@ class BuildPlan(Struct, frozen=True):
 def escape_braces(text: str) -> str:
     """A value for `BuildPlan.env`, in which braces stand for places."""
     return text.replace("{", "{{").replace("}", "}}")
+
+
+class BuildSystem(Struct, frozen=True):
+    """A build system; the policy's own one, or one that travels with the program.
+
+    Attributes:
+        manifests: the names of the files that make a directory a project, globs among them.
+        covers: the suffixes of the sources that are compiled or tested, by the names of its builds.
+        family: of several builds of one family in a directory one is run.
+        wrapper: the script of a project that runs the system's program.
+    """
+
+    manifests: tuple[str, ...]
+    covers: Mapping[str, frozenset[str]]
+    plans: Callable[[SourceTree], tuple[BuildPlan, ...]]
+    when: When = "always"
+    family: str = ""
+    wrapper: str = ""
+    is_recipe: bool = False
+    own: bool = False
+
+
+class DetectedBuilds(Struct, frozen=True):
+    """The builds of a tree, notes on what is not run, and places of projects that are not built."""
+
+    plans: tuple[BuildPlan, ...]
+    notes: tuple[str, ...] = ()
+    skipped: tuple[str, ...] = ()
+
+
+def plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
+    """The plans as JSON."""
+    documents = [
+        {
+            "source": plan.source,
+            "system": plan.system,
+            "directory": plan.directory,
+            "steps": [
+                {"name": step.name, "command": step.text, "origin": step.origin}
+                for step in plan.steps
+            ],
+            "reasons": [reason for reason in plan.reasons if reason],
+            "modules": plan.modules,
+            "tools": plan.tools,
+            "missing": plan.missing or plan.older or None,
+            "left_out": to_builtins(plan.left_out),
+            "notes": plan.notes,
+        }
+        for plan in builds.plans
+    ]
+    return {
+        "schema": "prjury/build-plan/v1",
+        "builds": documents,
+        "notes": builds.notes,
+        "skipped": builds.skipped,
+    }
+
+
+def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
+    """The plans line by line."""
+    for plan in builds.plans:
+        where = f" in {plan.directory}" if plan.directory else ""
+        yield f"{plan.system}{where}, by {_SOURCES[plan.source]}"
+        for step in plan.steps:
+            origin = f"  # {step.origin}" if step.origin else ""
+            first, *rest = step.shown.splitlines()
+            yield f"  {step.name:7} {first}{origin}"
+            yield from (f"          {line}" for line in rest)
+        rows = {
+            "why": plan.reasons,
+            "only": [", ".join(plan.modules)],
+            "with": plan.tools,
+            "lacks": [plan.missing],
+            "older": [f"{plan.older}; it is tried all the same"] if plan.older else [],
+            "not run": [f"{one.text}: {one.why}  # {one.origin}" for one in plan.left_out],
+            "note": plan.notes,
+        }
+        for label, texts in rows.items():
+            yield from (f"  {label:7} {text}" for text in texts if text)
+    if not builds.plans:
+        yield _NONE
+    yield from (f"note: {note}" for note in builds.notes)
+    yield from (f"not built, by its name: {place}" for place in builds.skipped)
+
+
+def plan_summary(builds: DetectedBuilds) -> tuple[str, bool]:
+    """The builds in one line, and whether all of them could run here."""
+    if not builds.plans:
+        return _NONE, False
+    line = join_words(
+        [f"{plan.system}, `{plan.steps[-1].text.splitlines()[0]}`" for plan in builds.plans]
+    )
+    lacks = next((plan.missing for plan in builds.plans if plan.missing), "")
+    source = _SOURCES[builds.plans[0].source]
+    return (f"{line}; {lacks}", False) if lacks else (f"{line} ({source})", True)

@@ -1,4 +1,7 @@
-"""The sources of builds: the policy, the base's own CI, a recipe, or what is usual. Pure."""
+"""The builds of a tree: by the policy, the base's own CI, its files, or what is usual. Pure.
+
+Different systems in one directory are all run; of alternatives for the same code one is chosen.
+"""
 
 from __future__ import annotations
 
@@ -18,22 +21,37 @@ from prjury.judges.builds.ci_plan import (
     with_adapters,
     with_ci_options,
 )
-from prjury.judges.builds.detect import ALSO_FOUND, DetectedBuilds, detect_builds
 from prjury.judges.builds.plan import (
     CUSTOM,
     PYTEST_ENV,
     BuildPlan,
     BuildStep,
+    BuildSystem,
+    DetectedBuilds,
     StepName,
     escape_braces,
 )
+from prjury.judges.builds.source_tree import (
+    Changes,
+    SourceTree,
+    find_excluded,
+    is_below,
+    is_within,
+    nearest,
+    parents_of,
+    path_in,
+)
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.jvm import narrow_to_affected
 from prjury.judges.builds.systems.python import with_environment
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree, path_in
-from prjury.judges.builds.toolchains import Toolchains, name_tool
-from prjury.judges.builds.versions import TOOLS_OF, ToolChoice, choose_tools, list_wanted_versions
+from prjury.judges.builds.toolchains import (
+    TOOLS_OF,
+    Toolchains,
+    ToolChoice,
+    choose_tools,
+    list_wanted_versions,
+    name_tool,
+)
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions, Steps
 from prjury.sandbox.environment import is_refused
@@ -43,13 +61,22 @@ _MOST_NAMED = 3
 _STEP_NAMES: tuple[StepName, ...] = ("setup", "build", "test", "lint")
 #: Where code without a build of its own, such as a header, may have one of its tests.
 _TESTS_ALONE = frozenset({"test", "tests"})
-#: The family of build systems by the name of a plan.
+#: The family of a system, and the kind of code, as calls of tests name it, by the name of a plan.
 _FAMILIES = {name: family for family, system in SYSTEMS.items() for name in system.covers}
-#: The kind of code, as calls of tests name it, by the family of build systems.
-_KINDS = {"bundler": "ruby", "composer": "php", "autotools": "make", "mix": "elixir"}
+_KINDS = {**_FAMILIES, "bundler": "ruby", "composer": "php", "autotools": "make", "mix": "elixir"}
 #: Variables that say how strict or how loud a tool is, or where this machine has its own word.
 _NOT_TAKEN = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".split())
 _NOT_TAKEN_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
+
+_AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.when != "on_request")
+_ALSO_FOUND = "also found and not run"
+_NOT_TOUCHED = "not touched by the change and not built"
+#: Code of others, which is not built here.
+_VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
+#: Tests and their data.
+_OF_TESTS = frozenset(
+    "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
+)
 
 
 class BuildPlanner(Struct, frozen=True):
@@ -74,13 +101,13 @@ class BuildPlanner(Struct, frozen=True):
         else:
             if systems is None and not builds.plans:
                 builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
-            left_out = self.ci.left_out if self.ci else ()
-            noted = (replace(plan, left_out=left_out) for plan in builds.plans)
+            ci, notes = self.ci or BaseCi(), builds.notes
+            if ci.external and not ci.jobs:
+                elsewhere = "which lies in another repository"
+                notes += (f"its CI calls {visible(ci.external[0])}, {elsewhere}",)
+            noted = (replace(plan, left_out=ci.left_out) for plan in builds.plans)
             equipped = tuple(self._equip(root, plan, None) for plan in noted)
-            external = self.ci.external[:1] if self.ci and not self.ci.jobs else ()
-            elsewhere = "its CI calls {}, which lies in another repository"
-            notes = (elsewhere.format(visible(one)) for one in external)
-            builds = replace(builds, plans=equipped, notes=(*builds.notes, *notes))
+            builds = replace(builds, plans=equipped, notes=notes)
         more = self.options.junit
         plans = (replace(plan, reports=(*plan.reports, *more)) for plan in builds.plans)
         return replace(builds, plans=tuple(plans))
@@ -105,7 +132,7 @@ class BuildPlanner(Struct, frozen=True):
             names = join_names([job.job for job in ci.others], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
         skipped = {plan.directory for plan in untested if plan.directory} | {*affected.skipped}
-        notes += (note for note in affected.notes if not note.startswith(ALSO_FOUND))
+        notes += (note for note in affected.notes if not note.startswith(_ALSO_FOUND))
         return DetectedBuilds(tuple(plans), tuple(notes), tuple(sorted(skipped)))
 
     def _plans_of_job(
@@ -117,12 +144,12 @@ class BuildPlanner(Struct, frozen=True):
     ) -> Iterator[BuildPlan]:
         fitting, recipes = [], []
         for plan in every:
-            kind = kind_of(plan)
-            exact = (kind, plan.directory) in job.places
-            if exact or any((family, plan.directory) in job.places for family in WRAPPING):
+            kind, place = _KINDS.get(plan.system, plan.system), plan.directory
+            exact = (kind, place) in job.places
+            if exact or any((family, place) in job.places for family in WRAPPING):
                 fitting.append(plan)
             if exact and kind in RECIPE_FIRST and plan.tests:
-                recipes.append((plan.system, plan.directory))
+                recipes.append((plan.system, place))
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         needs = needs or "".join(f"`{name}`, which is not here" for name in lacking[:1])
@@ -140,7 +167,8 @@ class BuildPlanner(Struct, frozen=True):
             yield replace(plan, otherwise=self._equip(root, tested[0], job) if tested else None)
 
     def _equip(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
-        wishes = list_wanted_versions(root, plan.directory, job)
+        by_ci = job.list_wanted_versions(root) if job else ()
+        wishes = list_wanted_versions(root, plan.directory, by_ci)
         by_lines = plan.source == "ci" and job is not None
         of_family = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
         tools = tuple(job.versions) if job and by_lines else of_family
@@ -172,27 +200,22 @@ class BuildPlanner(Struct, frozen=True):
         return env
 
 
-def kind_of(plan: BuildPlan) -> str:
-    """The kind of code that a recipe's plan tests, as calls of tests name it."""
-    family = _FAMILIES.get(plan.system, plan.system)
-    return _KINDS.get(family, family)
-
-
 def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     wrapped = {place for family, place in kinds if family in WRAPPING}
     untested = []
     for plan in plans:
-        own_lock = path_in(plan.directory, "uv.lock") in root.files
+        place = plan.directory
+        own_lock = path_in(place, "uv.lock") in root.files
         by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
-        tested = {(kind_of(plan), plan.directory), ("cmake", plan.directory)} & kinds
-        if not (by_root or tested or wrapped & {"", plan.directory}):
+        tested = {(_KINDS.get(plan.system, plan.system), place), ("cmake", place)} & kinds
+        if not (by_root or tested or wrapped & {"", place}):
             untested.append(plan)
     return untested
 
 
 def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
-    family = kind_of(plan)
+    family = _KINDS.get(plan.system, plan.system)
     others = list_other_tests(job, family, root)
     plan = with_ci_options(plan, job, family)
     env = {}
@@ -226,3 +249,145 @@ def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPl
     return BuildPlan(
         CUSTOM, steps, env=PYTEST_ENV, source="policy", reports=tuple(junit), has_report=bool(junit)
     )
+
+
+class _Build(Struct, frozen=True):
+    name: str
+    plan: BuildPlan
+    system: BuildSystem
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.name, self.plan.directory
+
+    @property
+    def only_compiles(self) -> bool:
+        return self.system.when == "last_resort_if_untested" and not self.plan.tests
+
+    @property
+    def is_weak(self) -> bool:
+        return self.system.when == "last_resort" or self.only_compiles
+
+
+def detect_builds(
+    root: SourceTree,
+    changes: Changes | None,
+    systems: Sequence[str] | None = None,
+    own: Sequence[BuildSystem] = (),
+) -> DetectedBuilds:
+    """The builds that the change can affect; all of them, each whole, for None."""
+    by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
+    by_name |= {name: system for system in own for name in system.covers}
+    paths = changes.paths if changes else frozenset[str]()
+    touched = (changes or root.changed or Changes(paths)).paths
+    excluded = {one for path in touched for one in parents_of(path) if find_excluded(one)}
+    excluded -= root.allowed
+    allowed = root.allowed | excluded
+    root = changed(root, changed=changes or root.changed, allowed=allowed)
+    pairs = by_name.items()
+    listed = [_Build(name, plan, system) for name, system in pairs for plan in system.plans(root)]
+    every = [build for build in listed if build.plan.directory not in excluded]
+    chosen = [build for build in every if not _is_replaced(root, build, every)]
+    if not systems:  # none is left out for being weak where the policy names systems
+        chosen = [build for build in chosen if not _is_outranked(build, chosen)]
+    notes = _list_notes(root, every, chosen, systems)
+    places = frozenset(build.plan.directory for build in chosen)
+    whole = not paths or any(nearest(path, places) is None for path in paths)
+    builds: list[BuildPlan] = []
+    built = set[tuple[str, str]]()
+    for build in sorted(chosen, key=lambda build: build.plan.directory):
+        where = build.plan.directory
+        inside = any(is_within(path, where) for path in paths)
+        above = (other.plan for other in chosen if is_below(where, other.plan.directory))
+        waits = build.system.is_recipe and any(plan.tests for plan in above)
+        if whole or inside or (_may_need_files_outside(root, build) and not waits):
+            plan = build.plan if inside and not whole else replace(build.plan, modules=())
+            built.add(build.place)
+            builds.append(replace(plan, source="convention") if build.is_weak else plan)
+    notes += _note(_NOT_TOUCHED, chosen, built)
+    others = frozenset(build.plan.directory for build in listed) | places
+    skipped = {place for path in touched if (place := nearest(path, others)) in excluded}
+    skipped = {place for place in skipped if place and not _is_material(place, places)}
+    return DetectedBuilds(tuple(builds), tuple(notes), tuple(sorted(skipped)))
+
+
+def _is_replaced(root: SourceTree, build: _Build, every: Sequence[_Build]) -> bool:
+    place, system = build.plan.directory, build.system
+    around = [other for other in every if is_within(place, other.plan.directory)]
+    if not system.own and any(other.system.own for other in around):
+        return True
+
+    def rank(other: _Build) -> tuple[int, bool, bool]:
+        wrapper = path_in(other.plan.directory, other.system.wrapper)
+        return len(other.plan.directory), not other.plan.tests, wrapper not in root.files
+
+    kin = [other for other in around if other.system.family == system.family]
+    if system.family == "jvm":
+        kin = [other for other in kin if other.plan.directory == place]
+    return bool(system.family) and build is not min(kin, key=rank)
+
+
+def _is_outranked(build: _Build, every: Sequence[_Build]) -> bool:
+    """Tell whether there are better builds of the same code than those that often call others."""
+    if not build.is_weak:
+        return False
+    where = build.plan.directory
+    strong = [other.plan for other in every if not other.is_weak]
+    beside = [plan for plan in strong if plan.directory == where]
+    only_tests = build.plan.tests and not any(plan.tests for plan in beside)
+    if any(is_below(where, plan.directory) for plan in strong) or (beside and not only_tests):
+        return True
+    if build.only_compiles and any(is_below(plan.directory, where) for plan in strong):
+        return True
+    rivals = [other for other in every if other.is_weak and other.plan.directory == where]
+    return build is not min(rivals, key=lambda other: not other.plan.tests)
+
+
+def _may_need_files_outside(root: SourceTree, build: _Build) -> bool:
+    """True if a manifest names a place outside of its project; recipes do not say."""
+    where = build.plan.directory
+    part = root.below(where)
+    is_member = build.plan.system == "uv" and not part.has("uv.lock")
+    if build.system.is_recipe or is_member:
+        return True
+    for place in parents_of(where) if build.name == "maven" else ():
+        has_parent = path_in(place, "pom.xml") in root.files and "<parent>" in part.text("pom.xml")
+        if has_parent or path_in(place, ".mvn") in root.directories:
+            return True
+    for name in build.system.manifests:
+        for path in part.named(name):
+            text = part.text(path)
+            if "../" * (path.count("/") + 1) in text or "includeBuild" in text:
+                return True
+    return False
+
+
+def _is_material(place: str, built: frozenset[str]) -> bool:
+    """True for code of others, and for tests and their data below a project that is built."""
+    parts = place.lower().split("/")
+    for index, part in enumerate(parts):
+        above = "/".join([*place.split("/")[:index], "x"])
+        if part in _VENDORED or (part in _OF_TESTS and nearest(above, built) is not None):
+            return True
+    return False
+
+
+def _list_notes(
+    root: SourceTree,
+    every: Sequence[_Build],
+    chosen: Sequence[_Build],
+    systems: Sequence[str] | None,
+) -> list[str]:
+    notes = _note(_ALSO_FOUND, every, {build.place for build in chosen})
+    for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
+        if marker := root.has(*SYSTEMS[name].manifests):
+            only = f"but {name.capitalize()} runs only if `systems` names it"
+            notes.append(f"{marker} is there, {only}")
+    for name in sorted({*(systems or ())} - {build.name for build in every}):
+        notes.append(f"`systems` names {visible(name)}, which was not found")
+    return notes
+
+
+def _note(label: str, builds: Sequence[_Build], built: set[tuple[str, str]]) -> list[str]:
+    labels = [build.plan.label for build in builds if build.place not in built]
+    return [f"{label}: {join_names(labels)}"] if labels else []

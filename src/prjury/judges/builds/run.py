@@ -28,7 +28,7 @@ from prjury.judges.builds.evidence import (
     watch_reports,
 )
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.source_tree import is_within
+from prjury.judges.builds.source_tree import is_within
 from prjury.judges.builds.workplace import Builder, Workplace, paths_of
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Memory

@@ -1,17 +1,20 @@
-"""The versions of tools that this machine has, found in files; nothing is run."""
+"""Versions of tools that a project wants, and those that this machine has; nothing is run."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from string import ascii_letters
 
 from msgspec import Struct
 
-from prjury.manifests.spans import Numbers, VersionSpan, read_span, release
+from prjury.judges.builds.source_tree import SourceTree, nearest, parents_of, path_in
+from prjury.manifests.manifest import Role
+from prjury.manifests.spans import Numbers, VersionSpan, read_span, release, trim
+from prjury.manifests.tool_versions import VERSION_FILES, runtimes_in
 from prjury.snapshot.model import visible
 
 #: The directories of a tool in the caches of setup actions, its program, its name in a sentence.
@@ -31,10 +34,19 @@ _BRINGERS = (
     ("nvm", "NVM_DIR", "node", "versions/node/*"),
     ("SDKMAN", "SDKMAN_DIR", "java", "candidates/java/*"),
 )
+#: The tools of each family of build systems, by the name in the policy; the first one runs it.
+TOOLS_OF: Mapping[str, tuple[str, ...]] = {
+    "maven": ("java",), "gradle": ("java", "gradle"), "python": ("python",), "cargo": ("rust",),
+    "node": ("node", "npm", "pnpm", "yarn", "bun"), "go": ("go",),
+}  # fmt: skip
+#: Scripts of one Gradle build that are read for the version of Java.
+_MOST_SCRIPTS = 200
+#: What is chosen here, and how many numbers tell its releases apart. The others choose for
+#: themselves: rustup, go, Corepack.
+_CHOSEN = {"java": 1, "node": 1, "python": 2}
 
 
 def name_tool(tool: str) -> str:
-    """The name of a tool in a sentence."""
     return TOOLS[tool][2] if tool in TOOLS else {"rust": "Rust", "dotnet": ".NET"}.get(tool, tool)
 
 
@@ -51,11 +63,6 @@ class WantedVersion(Struct, frozen=True):
         """The versions that a manifest allows; newer JDKs compile for older, and npm only warns."""
         span = read_span(self.version, "runtime", self.tool)
         return VersionSpan(span.low) if span and self.tool in {"java", "node"} else span
-
-    @property
-    def text(self) -> str:
-        """It in a sentence."""
-        return f"{name_tool(self.tool)} {visible(self.version)}"
 
 
 class Toolchain(Struct, frozen=True):
@@ -79,6 +86,10 @@ class Toolchain(Struct, frozen=True):
             version = version[1:]
         return self.version[: min(deep, len(version))] == version[:deep]
 
+    def is_in(self, span: VersionSpan) -> bool:
+        version = trim(self.version)
+        return span.low <= version and (span.high is None or version < span.high)
+
 
 class Toolchains(Struct, frozen=True, dict=True):
     """The tools that steps with this environment find below a root of the file system."""
@@ -88,11 +99,9 @@ class Toolchains(Struct, frozen=True, dict=True):
 
     @property
     def path(self) -> str:
-        """The places where steps look for programs."""
         return self.environ.get("PATH", os.defpath)
 
     def has(self, program: str) -> bool:
-        """Tell whether a program is on PATH."""
         return shutil.which(program, path=self.path) is not None
 
     def of(self, tool: str) -> tuple[Toolchain, ...]:
@@ -107,7 +116,9 @@ class Toolchains(Struct, frozen=True, dict=True):
         for toolchain in toolchains:
             if toolchain.fits(numbers):
                 return 0.0 if toolchain.current else 0.1
-        return 1 + min(_count_releases(numbers, one.version) for one in toolchains)
+        major, minor = (*numbers, 0)[:2]
+        others = ((*toolchain.version, 0)[:2] for toolchain in toolchains)
+        return 1 + min(abs(other[0] - major) * 100 + abs(other[1] - minor) for other in others)
 
     @cached_property
     def _by_tool(self) -> Mapping[str, tuple[Toolchain, ...]]:
@@ -164,11 +175,6 @@ class Toolchains(Struct, frozen=True, dict=True):
             yield from (("/usr/lib/jvm", home) for home in homes)
 
 
-def _count_releases(one: Numbers, other: Numbers) -> float:
-    first, second = ((*numbers, 0, 0)[:2] for numbers in (one, other))
-    return abs(first[0] - second[0]) * 100 + abs(first[1] - second[1])
-
-
 def _read_version(tool: str, home: Path) -> Numbers | None:
     if tool == "java":
         for line in _read_start(home / "release").splitlines():
@@ -199,3 +205,127 @@ def _read_start(file: Path) -> str:
             return opened.read(8_000)
     except OSError:
         return ""
+
+
+def list_wanted_versions(
+    root: SourceTree, directory: str, by_ci: Iterable[WantedVersion] = ()
+) -> tuple[WantedVersion, ...]:
+    """The versions that a project asks for: by each tool's nearest pin, the CI, its manifests."""
+    pins, ranges = dict[str, WantedVersion](), dict[str, WantedVersion]()
+    for place in (directory, *parents_of(path_in(directory, "x"))):
+        for name in VERSION_FILES:
+            for wish in read_wanted_versions(root, path_in(place, name)):
+                (pins if wish.kind == "pin" else ranges).setdefault(wish.tool, wish)
+    builds = root.directories_with("settings.gradle", "settings.gradle.kts")
+    if directory in builds and "java" not in ranges:
+        # one JDK compiles all projects of a build: the newest that their scripts name
+        scripts = (path for path in root.files if path.endswith((".gradle", ".gradle.kts")))
+        own = [path for path in scripts if nearest(path, builds) == directory][:_MOST_SCRIPTS]
+        wishes = (wish for path in own for wish in read_wanted_versions(root, path, "build.gradle"))
+        java = [wish for wish in wishes if wish.tool == "java"]
+        if java:
+            ranges["java"] = max(java, key=lambda wish: release(wish.version) or ())
+    return (*pins.values(), *by_ci, *ranges.values())
+
+
+def read_wanted_versions(
+    root: SourceTree, path: str, kind_of_file: str = ""
+) -> Iterator[WantedVersion]:
+    """The versions in a file, by its name or as in a file of another name."""
+    if path in root.files:
+        content = root.text(path).encode(errors="surrogateescape")
+        for one in runtimes_in(kind_of_file or path, content):
+            kind = "pin" if one.role is Role.LOCKED else "range"
+            yield WantedVersion(one.artifact, one.version or "", path, kind)
+
+
+class ToolChoice(Struct, frozen=True):
+    """The version of one tool for a build, and what asks for it, the strongest word first."""
+
+    tool: str
+    wishes: tuple[WantedVersion, ...]
+    toolchain: Toolchain | None = None
+    missing: str = ""
+    older: str = ""
+
+    @property
+    def text(self) -> str:
+        """The tool that is used and why, in one line."""
+        version = f" {self.version} ({self.toolchain.source})" if self.toolchain else ""
+        wishes = dict.fromkeys(f"{wish.origin}: {visible(wish.version)}" for wish in self.wishes)
+        line = f"{name_tool(self.tool)}{version}"
+        return f"{line}: {'; '.join(wishes)}" if wishes else line if version else ""
+
+    @property
+    def version(self) -> str:
+        """The version that is used; empty where it is not known."""
+        return _format_version(self.toolchain.version) if self.toolchain else ""
+
+
+def choose_tools(
+    tools: Sequence[str], wishes: Sequence[WantedVersion], toolchains: Toolchains, system: str = ""
+) -> tuple[ToolChoice, ...]:
+    """The versions of the tools that a build uses; uv chooses the Python itself."""
+    choices: list[ToolChoice] = []
+    for tool in tools:
+        own, versions = tuple(one for one in wishes if one.tool == tool), toolchains.of(tool)
+        if tool in _CHOSEN and versions and system != "uv":
+            choices.append(_choose_toolchain(tool, own, versions))
+        else:
+            current = versions[0] if versions and versions[0].current else None
+            choices.append(ToolChoice(tool, own, None if system == "uv" else current))
+    return tuple(choice for choice in choices if choice.wishes or choice.tool == tools[0])
+
+
+def _choose_toolchain(
+    tool: str, wishes: tuple[WantedVersion, ...], toolchains: Sequence[Toolchain]
+) -> ToolChoice:
+    """The pinned version, else the CI's, else the first allowed; Python stays unless refused."""
+    spans, exact = dict[WantedVersion, VersionSpan](), dict[WantedVersion, Numbers]()
+    for wish in wishes:
+        if wish.kind == "range" and wish.span:
+            spans[wish] = wish.span
+        elif wish.kind != "range" and (numbers := release(wish.version)):
+            exact[wish] = numbers
+    allowed = [one for one in toolchains if all(map(one.is_in, spans.values()))]
+    for numbers in exact.values() if tool != "python" else ():
+        for toolchain in allowed:
+            if toolchain.fits(numbers):
+                return ToolChoice(tool, wishes, toolchain)
+    current = toolchains[0] if toolchains[0].current else None
+    used = allowed[0] if allowed and wishes else current
+    unmet = [] if allowed else [*spans]
+    if used and not spans and tool != "python":
+        pins = [wish for wish in exact if wish.kind == "pin" and wish.span]
+        unmet = [wish for wish in pins if exact[wish] > used.version]
+    if not unmet:
+        return ToolChoice(tool, wishes, used)
+    remedy = _word_remedy(unmet[0], exact.values(), spans.values(), toolchains)
+    if tool != "node":
+        return ToolChoice(tool, wishes, current, remedy)
+    newest = max(toolchains, key=lambda one: one.version)  # much runs with an older one
+    return ToolChoice(tool, wishes, newest, older=remedy)
+
+
+def _word_remedy(
+    strict: WantedVersion,
+    exact: Iterable[Numbers],
+    spans: Collection[VersionSpan],
+    toolchains: Sequence[Toolchain],
+) -> str:
+    tool, remedy = strict.tool, strict.span.low[:2] if strict.span else ()
+    for numbers in exact:
+        version = numbers[: _CHOSEN[tool]]
+        if all(version >= span.low[: len(version)] for span in spans):
+            remedy = version
+            break
+    versions = ", ".join(dict.fromkeys(_format_version(one.version) for one in toolchains))
+    return (
+        f"this project wants {name_tool(tool)} {visible(strict.version)} "
+        f"({visible(strict.origin)}); here is {versions}: add actions/setup-{tool} with "
+        f"{tool}-version: {_format_version(remedy)} before the build"
+    )
+
+
+def _format_version(numbers: Numbers) -> str:
+    return ".".join(map(str, numbers))

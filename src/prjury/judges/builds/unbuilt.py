@@ -6,16 +6,17 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
 from prjury.judges.builds.calls import read_calls
-from prjury.judges.builds.plan import CUSTOM, BuildPlan
-from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.build_system import (
+from prjury.judges.builds.plan import (
     ANY_LANGUAGE,
+    CUSTOM,
     JAVASCRIPT,
     NATIVE,
     PYTHON,
+    BuildPlan,
     BuildSystem,
 )
-from prjury.judges.builds.systems.source_tree import find_excluded, parent_of
+from prjury.judges.builds.source_tree import find_excluded, parent_of
+from prjury.judges.builds.systems import SYSTEMS
 from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible

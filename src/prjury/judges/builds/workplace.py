@@ -23,7 +23,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds import lent_tools, probe
+from prjury.judges.builds import probe
 from prjury.judges.builds.compare import find_fault
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun, watch_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -34,8 +34,8 @@ from prjury.judges.builds.results.report_files import (
     stamps,
 )
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
-from prjury.judges.builds.runner_files import step_environment
-from prjury.judges.builds.systems.source_tree import parent_of, parents_of, path_in
+from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
+from prjury.judges.builds.step_environment import lend_tools, step_environment, words_of
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
@@ -268,7 +268,7 @@ class Workplace(Struct, frozen=True):
         env = {**self.builder.ports.shell.environment(), **self.fill(plan.env)}
         env |= {"HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
         versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
-        return lent_tools.lend_tools(lent_tools.words_of(plan), scratch / "lent", env, versions)
+        return lend_tools(words_of(plan), scratch / "lent", env, versions)
 
     def fill(self, env: Mapping[str, str]) -> dict[str, str]:
         filled = {
@@ -297,7 +297,7 @@ class _Attempt:
         env = self.place.make_environment(plan)
         self.env = {**env, **self.origins.environment(plan.system, env)}
         shell = self.place.builder.ports.shell
-        shell.copy_caches(lent_tools.words_of(plan), places.around / "home")
+        shell.copy_caches(words_of(plan), places.around / "home")
 
     def run_steps(self, first: int = 0) -> tuple[tuple[BuildStep, Completed], ...]:
         """Run the steps from one on, up to one that fails and that the others need."""

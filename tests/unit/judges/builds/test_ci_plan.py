@@ -9,11 +9,9 @@ import pytest
 
 from fakes.roots import root_of, touching
 from prjury.judges.builds.ci import find_base_ci
-from prjury.judges.builds.detect import DetectedBuilds
-from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.plan_view import plan_document, plan_lines
+from prjury.judges.builds.plan import BuildPlan, DetectedBuilds, plan_document, plan_lines
 from prjury.judges.builds.planner import BuildPlanner
-from prjury.judges.builds.systems.source_tree import Changes
+from prjury.judges.builds.source_tree import Changes
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.policy.tiers import BuildOptions
 

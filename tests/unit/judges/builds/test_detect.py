@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import package, root_of, texts, touching
-from prjury.judges.builds.detect import detect_builds
 from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.planner import detect_builds
+from prjury.judges.builds.source_tree import Changes, SourceTree
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.source_tree import Changes, SourceTree
 from prjury.ports.types import TreeEntry
 
 TEST = package()

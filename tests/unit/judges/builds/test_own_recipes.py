@@ -7,7 +7,7 @@ import pytest
 from fakes.roots import root_of
 from fakes.trees import TreeRepository
 from prjury.errors import ConfigError
-from prjury.judges.builds.detect import detect_builds
+from prjury.judges.builds.planner import detect_builds
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.policy.load import read_policy
 from prjury.policy.tiers import BuildOptions

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import get_args
 
+from prjury.judges.builds.plan import BuildSystem
 from prjury.judges.builds.systems import cargo, go, jvm, node, python
-from prjury.judges.builds.systems.build_system import BuildSystem
 from prjury.judges.builds.systems.recipes import read_shipped
 from prjury.policy.tiers import System
 

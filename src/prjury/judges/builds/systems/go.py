@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.build_system import NATIVE, BuildSystem
-from prjury.judges.builds.systems.source_tree import SourceTree, join_path, nearest
+from prjury.judges.builds.plan import NATIVE, BuildPlan, BuildStep, BuildSystem
+from prjury.judges.builds.source_tree import SourceTree, join_path, nearest
 from prjury.manifests.go import read_go_mod
 
 _MANIFEST, _WORK = "go.mod", "go.work"

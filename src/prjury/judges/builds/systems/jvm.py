@@ -8,9 +8,8 @@ from typing import TypeAlias
 
 from msgspec.structs import replace
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.systems.build_system import JVM, BuildSystem
-from prjury.judges.builds.systems.source_tree import (
+from prjury.judges.builds.plan import JVM, BuildPlan, BuildStep, BuildSystem
+from prjury.judges.builds.source_tree import (
     EXECUTABLE,
     Changes,
     SourceTree,
@@ -209,12 +208,12 @@ MAVEN = BuildSystem(
     {"maven": JVM},
     _list_maven_plans,
     family="jvm",
-    tools=("mvn", "mvnw"),
+    wrapper="mvnw",
 )
 GRADLE = BuildSystem(
     _GRADLE_FILES,
     {"gradle": JVM},
     _list_gradle_plans,
     family="jvm",
-    tools=("gradle", "gradlew"),
+    wrapper="gradlew",
 )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName
-from prjury.judges.builds.systems.build_system import JAVASCRIPT, BuildSystem
-from prjury.judges.builds.systems.source_tree import (
+from prjury.judges.builds.plan import JAVASCRIPT, BuildPlan, BuildStep, BuildSystem, StepName
+from prjury.judges.builds.source_tree import (
     SourceTree,
     is_below,
     match_members,

@@ -13,9 +13,8 @@ from msgspec import Meta
 from msgspec.structs import replace
 
 from prjury.errors import CannotJudgeError, ConfigError
-from prjury.judges.builds.plan import BuildPlan, BuildStep, StepName, escape_braces
-from prjury.judges.builds.systems.build_system import BuildSystem
-from prjury.judges.builds.systems.source_tree import (
+from prjury.judges.builds.plan import BuildPlan, BuildStep, BuildSystem, StepName, escape_braces
+from prjury.judges.builds.source_tree import (
     EXECUTABLE,
     SourceTree,
     is_below,
@@ -155,7 +154,6 @@ def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
         partial(_plan_projects, recipe, experimental=not (own or recipe.tried)),
         recipe.when,
         recipe.family or "",
-        tuple(recipe.tools),
         is_recipe=True,
         own=own,
     )

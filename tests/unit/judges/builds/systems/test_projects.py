@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import package, plans_of, root_of, touching
-from prjury.judges.builds.systems.source_tree import expand_choices, match_members
+from prjury.judges.builds.source_tree import expand_choices, match_members
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import find_tests
-from prjury.judges.builds.systems.tox import tox_settings
+from prjury.judges.builds.systems.python import find_tests, tox_settings
 
 PYTEST = "python3 -m pytest -q"
 UV = "uv run --no-sync pytest -q"

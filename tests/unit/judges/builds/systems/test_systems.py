@@ -12,8 +12,8 @@ import pytest
 
 import prjury
 from fakes.roots import root_of
+from prjury.judges.builds.plan import When
 from prjury.judges.builds.systems import SYSTEMS
-from prjury.judges.builds.systems.build_system import When
 from prjury.judges.builds.systems.recipes import read_recipe
 from prjury.policy.load import json_schema
 from prjury.policy.tiers import System

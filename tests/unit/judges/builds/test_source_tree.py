@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.roots import root_of, touching
-from prjury.judges.builds.systems.source_tree import (
+from prjury.judges.builds.source_tree import (
     Changes,
     SourceTree,
     find_excluded,

@@ -1,0 +1,112 @@
+"""Variables of steps: tools that are lent to a build, and what earlier steps hand to later ones.
+
+Tools of Python and Node are lent where the machine has none of its own. Each is a script at the end
+of PATH; ``PRJURY_UV`` names the uv of this installation.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from prjury.judges.builds.plan import BuildPlan
+from prjury.judges.builds.systems.python import LENT
+
+#: uv, and venv and pip in its place for all that an environment needs.
+_UV = """#!/bin/sh
+[ -n "$PRJURY_UV" ] && [ -x "$PRJURY_UV" ] && exec "$PRJURY_UV" "$@"
+case "$1 $2" in
+  "venv "*) for last; do :; done; exec python3 -m venv "$last" ;;
+  "pip install") shift 2; exec python3 -m pip install --disable-pip-version-check "$@" ;;
+esac
+echo "uv: command not found" >&2
+exit 127
+"""
+_TOOL = """#!/bin/sh
+uv --version >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 127; }}
+exec uv tool run {tool} "$@"
+"""
+_MANAGER = """#!/bin/sh
+command -v npx >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 127; }}
+exec npx --yes {package} "$@"
+"""
+#: The version of each that is lent without a named one; newer ones of pnpm refuse Node 20.
+_MANAGERS = {"pnpm": "@10", "yarn": "", "bun": ""}
+#: The files that a step may write, as variables name them.
+FILES = ("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_STATE")
+_LARGEST = 1024 * 1024
+#: What no step sets for later ones: the run's own places, and what makes runners write reports.
+_OURS = frozenset({"HOME", "TMPDIR", "NODE_OPTIONS", "PYTEST_ADDOPTS", "TOX_OVERRIDE", *FILES})
+
+
+def words_of(plan: BuildPlan) -> frozenset[str]:
+    """The words of its commands, among them the programs that they start."""
+    text = plan.text
+    for mark in ";&|()":
+        text = text.replace(mark, " ")
+    return frozenset(word.rpartition("/")[2] for word in text.split())
+
+
+def lend_tools(
+    words: frozenset[str], place: Path, env: Mapping[str, str], versions: Mapping[str, str]
+) -> Mapping[str, str]:
+    """The variables with the tools at the end of PATH, a modern Yarn before a Yarn 1."""
+    scripts = dict[Path, str]()
+    path = env.get("PATH", os.defpath)
+    for name in _MANAGERS.keys() & words:
+        number = versions.get(name, "")
+        version = f"@{number}" if number.replace(".", "").isdigit() else _MANAGERS[name]
+        modern = name == "yarn" and version.partition(".")[0] not in {"", "@1"}
+        package = f"{'@yarnpkg/cli-dist' if modern else name}{version}"
+        script = _MANAGER.format(name=name, package=package)
+        scripts[place / ("first" if modern else "") / name] = script
+        path = f"{place / 'first'}{os.pathsep}{path}" if modern else path
+    tools = LENT & words
+    for name in tools:
+        scripts[place / name] = _TOOL.format(name=name, tool="" if name == "uvx" else name)
+    if tools:
+        scripts[place / "uv"] = _UV
+    for file, text in scripts.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        file.chmod(0o755)
+    return {**env, "PATH": f"{path}{os.pathsep}{place}"} if scripts else env
+
+
+def step_environment(env: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables of the next step, with what earlier steps have written into the files."""
+    for name in FILES:
+        if path := env.get(name):
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(path).touch()
+    written = dict(_read_variables(_read_lines(env.get("GITHUB_ENV", ""))))
+    variables = {**env, **{name: text for name, text in written.items() if name not in _OURS}}
+    places = [line for line in _read_lines(env.get("GITHUB_PATH", "")) if Path(line).is_absolute()]
+    search = os.pathsep.join([*reversed(places), variables.get("PATH", os.defpath)])
+    return {**variables, "PATH": search}
+
+
+def _read_lines(path: str) -> list[str]:
+    file = Path(path) if path else None
+    if file is None or file.is_symlink() or not file.is_file() or file.stat().st_size > _LARGEST:
+        return []
+    text = file.read_text("utf-8", errors="replace").replace("\0", "")
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def _read_variables(lines: list[str]) -> Iterator[tuple[str, str]]:
+    """``NAME=value``, or ``NAME<<END`` with a text of several lines."""
+    remaining = iter(lines)
+    for line in remaining:
+        name, sign, value = line.partition("=")
+        block, mark, end = line.partition("<<")
+        if mark and (not sign or len(block) < len(name)):
+            text = []
+            for inner in remaining:
+                if inner == end:
+                    break
+                text.append(inner)
+            name, sign, value = block, "=", "\n".join(text)
+        if sign and name.isidentifier():
+            yield name, value
