@@ -13,8 +13,7 @@ from msgspec import Struct
 from prjury.agents.copies import DirectoryState, FileEdit
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
-from prjury.code.source import Source
-from prjury.code.stripped import strip_lines
+from prjury.code.source import Source, strip_lines
 from prjury.deadline import Deadline
 from prjury.report.model import RefusedEdit
 from prjury.snapshot.exempt import matches

@@ -51,9 +51,9 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     label: Labels = None,
 ) -> int:
     """Judge whether a change can be backported to release branches; nothing is pushed or opened."""
-    from prjury.code import standby
+    from prjury.code.parser import begin_standby
 
-    standby.begin()  # it loads what parses while this process loads the rest
+    begin_standby()  # it loads what parses while this process loads the rest
     from prjury.app.backport import backport as judge
     from prjury.git.open_snapshot import NothingToReview
 

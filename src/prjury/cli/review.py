@@ -48,9 +48,9 @@ def _run(
     kind: OutputFormat,
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
-    from prjury.code import standby
+    from prjury.code.parser import begin_standby
 
-    standby.begin()  # it loads what parses while this process loads the rest
+    begin_standby()  # it loads what parses while this process loads the rest
     from prjury.app.review import run
     from prjury.git.open_snapshot import NothingToReview
 

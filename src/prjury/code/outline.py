@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from prjury.code.names.binding import Node, any_kind
+from prjury.code.names import Node, any_kind
 
 _CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
 #: Names of functions of test frameworks, which define a test or a group of tests.

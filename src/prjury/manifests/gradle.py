@@ -11,8 +11,7 @@ import re2
 from msgspec import structs
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.source import Source
-from prjury.code.stripped import comment_ranges, mask
+from prjury.code.source import Source, comment_ranges, mask
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import table, text_of, toml_of
 

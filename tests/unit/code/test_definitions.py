@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from prjury.code.definitions import definitions, has_definitions
+from prjury.code.hunk_context import definitions, has_definitions
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Parser
 from prjury.code.source import Source

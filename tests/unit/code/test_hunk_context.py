@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.code.definitions import Definition
-from prjury.code.hunk_context import with_context
+from prjury.code.hunk_context import Definition, with_context
 from prjury.snapshot.model import Hunk, Line
 
 FUNCTION, CLASS = True, False

@@ -6,8 +6,14 @@ import pytest
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import TIMEOUT, NotParsed, Parser
-from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
-from prjury.code.publics.find import find_publics, is_offering
+from prjury.code.publics.difference import (
+    ChangeKind,
+    NameChange,
+    SourceText,
+    changes,
+    find_publics,
+    is_offering,
+)
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source
 from prjury.deadline import Deadline

@@ -12,9 +12,8 @@ pytestmark = pytest.mark.slow
 SCRIPT = """
 import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor
-from prjury.code import standby
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import NotParsed, Parsed, Parser, job
+from prjury.code.parser import NotParsed, Parsed, Parser, begin_standby, job
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -31,8 +30,8 @@ def slow(length):
     return java("import " + "a." * length + "b;", rule, rule, rule)
 
 
-standby.start()
-standby.start()
+begin_standby().wait()
+begin_standby().wait()
 """
 CASES = {
     "many at once": """
@@ -57,7 +56,7 @@ replies = Parser().parse([slow(400_000), java("class A {}")], Deadline.after(0.5
 assert [reply.reason for reply in replies] == ["parser_timeout"] * 2
 """,
     "somebody kills the process": """
-os.kill(standby.standing().process.pid, signal.SIGKILL)
+os.kill(begin_standby().process.pid, signal.SIGKILL)
 [reply] = Parser().parse([java("class A {}")], SOON)
 assert (reply.reason, reply.crashed) == ("parser_died", True), reply
 """,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import (
+from prjury.code.names import (
     Binding,
     Chain,
     Node,

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from prjury.code.names.binding import (
+from prjury.code.names import (
     Binding,
     Chain,
     Node,

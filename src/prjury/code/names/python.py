@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from prjury.code.names.binding import (
+from prjury.code.names import (
     Binding,
     Chain,
     Node,

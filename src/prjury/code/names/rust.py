@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names.binding import Binding, Chain, Node, Rule, inside, match_chains, match_one
+from prjury.code.names import Binding, Chain, Node, Rule, inside, match_chains, match_one
 
 SEPARATORS = "::"
 ABSOLUTE = True

@@ -3,15 +3,86 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator
 from importlib import import_module
 from typing import Any
 
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from prjury.code.names.binding import Node
+from prjury.code.names import Node
 from prjury.code.publics.model import Publics
-from prjury.code.publics.nodes import line_of
+
+#: Nobody writes declarations inside of declarations any deeper.
+DEEPEST = 60
+#: Characters of a type or a list that are read.
+_LONGEST = 50_000
+
+_TIGHT = re.compile(r"\s*([<>\[\]().]|::)\s*")
+_COMMA = re.compile(r"\s*,\s*")
+
+
+class TooDeepError(ValueError):
+    """Declarations stand deeper in each other than people write."""
+
+    def __init__(self) -> None:
+        super().__init__(f"declarations stand more than {DEEPEST} deep in each other")
+
+
+def line_of(node: Node) -> int:
+    """The line in which a node begins, in git's numbers."""
+    line: int = node.range().start.line
+    return line + 1
+
+
+def tidy(text: str) -> str:
+    """The same type or list in one way of spacing."""
+    return _COMMA.sub(", ", _TIGHT.sub(r"\1", " ".join(text.split()))).strip(", ")
+
+
+def text_of(node: Node | None) -> str:
+    """A node's text in one way of spacing, without comments; nothing for no node."""
+    if node is None:
+        return ""
+    text: str = node.text()[:_LONGEST]
+    if "//" in text or "/*" in text or "#" in text:
+        start = node.range().start.index
+        for comment in reversed(list(_comments(node))):
+            place = comment.range()
+            text = f"{text[: place.start.index - start]} {text[place.end.index - start :]}"
+    return tidy(text)
+
+
+def _comments(node: Node) -> Iterator[Node]:
+    for child in node.children():
+        if child.kind().endswith("comment"):
+            yield child
+        else:
+            yield from _comments(child)
+
+
+def children_at(node: Node, depth: int) -> list[Node]:
+    """The children of a node at this depth of declarations, which must not be too deep."""
+    if depth > DEEPEST:
+        raise TooDeepError
+    children: list[Node] = node.children()
+    return children
+
+
+def child_of(node: Node, *kinds: str) -> Node | None:
+    """The first child of one of these kinds."""
+    return next((child for child in node.children() if child.kind() in kinds), None)
+
+
+def children_of(node: Node | None, *kinds: str) -> list[Node]:
+    """The children of these kinds; none of no node."""
+    return [child for child in node.children() if child.kind() in kinds] if node else []
+
+
+def words_of(node: Node, words: Collection[str]) -> frozenset[str]:
+    """Those of the words that are children of a node."""
+    return frozenset(child.kind() for child in node.children() if child.kind() in words)
+
 
 #: The module that reads them, by the parser's word for the language.
 READERS = {

@@ -7,10 +7,36 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias, cast
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.code.languages import Language
+from prjury.code.parser import Job, NotParsed, Parser
+from prjury.code.publics.declared import READERS
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
+from prjury.code.source import Source
+from prjury.deadline import Deadline
+
+
+def is_offering(language: Language | None) -> bool:
+    """Return true if public names are known in a language at all."""
+    return language is not None and language.parser in READERS
+
+
+def find_publics(
+    sources: Sequence[Source], parser: Parser, deadline: Deadline
+) -> list[Publics | NotParsed]:
+    """The names that each text offers, or why they are not known; one may parse in parts."""
+    jobs: list[Job] = [
+        {"language": source.language.parser, "text": source.text, "rules": [], "publics": True}
+        for source in sources
+    ]
+    return [
+        reply if isinstance(reply, NotParsed) else msgspec.convert(reply, Publics)
+        for reply in parser.check(jobs, deadline)
+    ]
+
 
 #: Modifiers that take something away from callers or heirs when they come.
 _NARROWING = frozenset({"final", "sealed", "abstract", "readonly", "optional"})

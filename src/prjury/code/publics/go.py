@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.code.names.binding import Node
+from prjury.code.names import Node
+from prjury.code.publics.declared import child_of, children_at, children_of, line_of, text_of
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
-from prjury.code.publics.nodes import child_of, children_at, children_of, line_of, text_of
 
 _LISTS = frozenset(
     {"ERROR", "type_declaration", "const_declaration", "var_declaration", "var_spec_list"}

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.code.names.binding import Node
-from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
-from prjury.code.publics.nodes import (
+from prjury.code.names import Node
+from prjury.code.publics.declared import (
     child_of,
     children_at,
     children_of,
@@ -15,6 +14,7 @@ from prjury.code.publics.nodes import (
     text_of,
     tidy,
 )
+from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
 _TYPES = {
     "class_declaration": "class",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.code.names.binding import Node
-from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
-from prjury.code.publics.nodes import (
+from prjury.code.names import Node
+from prjury.code.publics.declared import (
     child_of,
     children_at,
     children_of,
@@ -14,6 +13,7 @@ from prjury.code.publics.nodes import (
     text_of,
     words_of,
 )
+from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
 _TYPES = {
     "struct_item": "struct",

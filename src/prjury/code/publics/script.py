@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.code.names.binding import Node
-from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
-from prjury.code.publics.nodes import (
+from prjury.code.names import Node
+from prjury.code.publics.declared import (
     child_of,
     children_at,
     children_of,
@@ -18,6 +17,7 @@ from prjury.code.publics.nodes import (
     tidy,
     words_of,
 )
+from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 
 _TYPES = {
     "class_declaration": "class",

@@ -9,21 +9,22 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import TypeAlias
 
-from prjury.code.import_targets import ImportTarget, TreePaths, import_targets
 from prjury.code.languages import kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import (
     GO,
     ByKin,
     DefinitionFinder,
+    ImportTarget,
+    TreePaths,
     code_files,
     find_references,
     find_referred,
+    import_targets,
     of_standard_library,
     words_of,
 )
-from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode
-from prjury.code.stripped import strip_lines
+from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_lines
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.manifests.go import read_go_mod

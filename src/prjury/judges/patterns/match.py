@@ -13,8 +13,7 @@ import re2
 
 from prjury.code.languages import Language
 from prjury.code.parser import Job, Parsed, Range, job
-from prjury.code.source import Source, UnreadableError
-from prjury.code.stripped import comment_ranges
+from prjury.code.source import Source, UnreadableError, comment_ranges
 from prjury.manifests.formats import reader_of
 from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role

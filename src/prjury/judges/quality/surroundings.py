@@ -11,8 +11,7 @@ from functools import cached_property
 
 from msgspec import structs
 
-from prjury.code.definitions import definitions, has_definitions
-from prjury.code.hunk_context import with_context
+from prjury.code.hunk_context import definitions, has_definitions, with_context
 from prjury.code.languages import Language, kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import LONGEST_LINE, WORD, DefinitionFinder

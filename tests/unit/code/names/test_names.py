@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.names.binding import Binding, is_below, spellings
+from prjury.code.names import Binding, is_below, spellings
 from prjury.code.worker import scan
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
 from prjury.code.parser import Parsed
-from prjury.code.source import Source
-from prjury.code.stripped import comment_ranges
+from prjury.code.source import Source, comment_ranges
 from prjury.code.worker import scan_safely
 from prjury.judges.patterns.match import ActiveRule, FileScan
 from prjury.judges.patterns.suppressions import (

@@ -15,8 +15,14 @@ from msgspec import Struct
 
 from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser
-from prjury.code.publics.difference import ChangeKind, NameChange, SourceText, changes
-from prjury.code.publics.find import find_publics, is_offering
+from prjury.code.publics.difference import (
+    ChangeKind,
+    NameChange,
+    SourceText,
+    changes,
+    find_publics,
+    is_offering,
+)
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline

@@ -12,9 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from prjury.code.import_targets import TreePaths
 from prjury.code.languages import kin_of
-from prjury.code.references import ByKin, find_uses
+from prjury.code.references import ByKin, TreePaths, find_uses
 from prjury.errors import SourceError
 from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location

@@ -1,0 +1,347 @@
+"""The table of languages: everything that a reader of code has to know of one is in its row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from msgspec import Struct, field
+
+from prjury.code.names import any_kind, inside, within
+from prjury.code.names.python import GUARDED
+
+# Utility rules that every pack may use (``matches: qualified-name``):
+#   qualified-name    a dotted name as a whole, wherever it stands (import, type, expression,
+#                     annotation); neither its inner parts nor a package header
+#   annotation-name   the simple name of an annotation
+#   method-name       the name of a method that is called on something
+#   attribute-name    the name of a member of something (Python, JavaScript)
+#   keyword-name      the name of a keyword argument in Python
+#   key-name          the name of a key of an object in JavaScript
+#   guarded           code under a condition on a version; imports that may fail (Python)
+#   type-name         the simple name of a type, also before a static member
+
+
+class Language(Struct, frozen=True):
+    """A language that rules may name, and all that is known of it.
+
+    Attributes:
+        files: names of its files, in lower case, whatever their suffix.
+        parser: its name in ast-grep, ``comments`` and ``strings`` its kinds of nodes.
+        comment: RE2 pattern of one comment, and ``string`` of what hides one, without a parser.
+        declares: whether its files declare dependencies.
+        family: whose build files say which versions hold for its files; empty for none.
+        kin: the group of languages that may use each other's names; empty for no code.
+        utils: ast-grep utility rules that every pack may refer to.
+        importing: the ast-grep rule of a place in a file with an import that fits a regex.
+    """
+
+    name: str
+    sample: str
+    suffixes: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    parser: str | None = None
+    comments: tuple[str, ...] = ()
+    strings: tuple[str, ...] = ()
+    comment: str = ""
+    string: str = ""
+    declares: bool = False
+    family: str = ""
+    kin: str = ""
+    utils: Mapping[str, Any] = field(default_factory=dict)
+    importing: Callable[[str], Mapping[str, Any]] | None = None
+
+
+def outermost(kinds: tuple[str, ...], package: str) -> dict[str, Any]:
+    """The rule of a name of one of these kinds that is no part of another one."""
+    inner = {"inside": any_kind(*kinds, package)}
+    return {"all": [any_kind(*kinds), {"not": inner}]}
+
+
+def importing_rule(top: str, *kinds: str) -> Callable[[str], Mapping[str, Any]]:
+    """The importing rule of a language whose imports may stand anywhere in a file."""
+
+    def rule(regex: str) -> Mapping[str, Any]:
+        statement = {"stopBy": "end", **any_kind(*kinds), "regex": regex}
+        return {"inside": {"kind": top, "stopBy": "end", "has": statement}}
+
+    return rule
+
+
+def _java_import(regex: str) -> dict[str, Any]:
+    imported = {"kind": "import_declaration", "regex": regex}
+    return {"inside": {"kind": "program", "stopBy": "end", "has": imported}}
+
+
+def _kotlin_import(regex: str) -> dict[str, Any]:
+    imported = {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
+    return {"inside": {"kind": "source_file", "stopBy": "end", "has": imported}}
+
+
+_JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
+JAVA = Language(
+    "java",
+    "Sample.java",
+    (".java",),
+    family="jvm",
+    kin="jvm",
+    parser="java",
+    comments=("line_comment", "block_comment"),
+    strings=("string_literal", "character_literal"),
+    utils={
+        "qualified-name": outermost(_JAVA_NAMES, "package_declaration"),
+        "method-name": within("identifier", "method_invocation.name"),
+        "annotation-name": {
+            "kind": "identifier",
+            "inside": any_kind("marker_annotation", "annotation"),
+        },
+        "type-name": {
+            "any": [
+                {"kind": "type_identifier", "not": inside("scoped_type_identifier")},
+                within("identifier", "method_invocation.object"),
+                within("identifier", "field_access.object"),
+            ]
+        },
+    },
+    importing=_java_import,
+)
+_KOTLIN_NAMES = ("identifier", "user_type", "navigation_expression")
+KOTLIN = Language(
+    "kotlin",
+    "Sample.kt",
+    (".kt", ".kts"),
+    family="jvm",
+    kin="jvm",
+    parser="kotlin",
+    comments=("line_comment", "multiline_comment"),
+    strings=("string_content", "character_literal"),
+    utils={
+        "qualified-name": outermost(_KOTLIN_NAMES, "package_header"),
+        "method-name": within(
+            "simple_identifier", "navigation_suffix", "navigation_expression", "call_expression"
+        ),
+        "annotation-name": {
+            "kind": "user_type",
+            "inside": {
+                "any": [{"kind": "annotation"}, within("constructor_invocation", "annotation")]
+            },
+        },
+        "type-name": {
+            "any": [{"kind": "user_type"}, within("simple_identifier", "navigation_expression")]
+        },
+    },
+    importing=_kotlin_import,
+)
+PYTHON = Language(
+    "python",
+    "sample.py",
+    (".py", ".pyi"),
+    kin="python",
+    parser="python",
+    comments=("comment",),
+    strings=("string_content",),
+    family="python",
+    utils={
+        "guarded": GUARDED,
+        "attribute-name": within("identifier", "attribute.attribute"),
+        "method-name": within("identifier", "attribute.attribute", "call.function"),
+        "keyword-name": within("identifier", "keyword_argument.name"),
+    },
+    importing=importing_rule("module", "import_statement", "import_from_statement"),
+)
+
+
+def _script_import(regex: str) -> Mapping[str, Any]:
+    """ECMAScript's imports, and calls of ``require`` and ``import``."""
+    loads = {
+        "kind": "call_expression",
+        "has": {"field": "function", "regex": "^(?:require|import)$"},
+    }
+    statements = {"any": [{"kind": "import_statement"}, loads], "regex": regex}
+    return {"inside": {"kind": "program", "stopBy": "end", "has": {"stopBy": "end", **statements}}}
+
+
+JAVASCRIPT, TYPESCRIPT, TSX = (
+    Language(
+        name,
+        sample,
+        suffixes,
+        kin="script",
+        parser=name,
+        comments=("comment",),
+        strings=("string_fragment",),
+        family="node",
+        utils={
+            "attribute-name": within("property_identifier", "member_expression.property"),
+            "method-name": within(
+                "property_identifier", "member_expression.property", "call_expression.function"
+            ),
+            "key-name": within("property_identifier", "pair.key"),
+        },
+        importing=_script_import,
+    )
+    for name, sample, suffixes in (
+        ("javascript", "sample.js", (".js", ".jsx", ".mjs", ".cjs")),
+        ("typescript", "sample.ts", (".ts", ".mts", ".cts")),
+        ("tsx", "sample.tsx", (".tsx",)),
+    )
+)
+GO = Language(
+    "go",
+    "sample.go",
+    (".go",),
+    kin="go",
+    parser="go",
+    comments=("comment",),
+    strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
+    family="go",
+    utils={
+        "method-name": within("field_identifier", "selector_expression", "call_expression.function")
+    },
+    importing=importing_rule("source_file", "import_declaration"),
+)
+RUST = Language(
+    "rust",
+    "sample.rs",
+    (".rs",),
+    kin="rust",
+    parser="rust",
+    comments=("line_comment", "block_comment"),
+    strings=("string_literal", "raw_string_literal", "char_literal"),
+    family="rust",
+    utils={
+        "method-name": within("field_identifier", "field_expression", "call_expression.function")
+    },
+    importing=importing_rule("source_file", "use_declaration"),
+)
+PROGRAMS = (JAVA, KOTLIN, PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST)
+
+
+_C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
+_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
+_C_STRING = _QUOTED + r"|'(?:[^'\\\n]|\\.)*'"
+_LONG = r'"{3}(?s:.*?)"{3}|'
+_PYTHON_STRING = _LONG + r"'{3}(?s:.*?)'{3}|" + _C_STRING
+_VERBATIM = r'@"(?:[^"]|"")*"|' + _C_STRING
+_C_FILES = ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inc"
+_PHP_COMMENT = rf"{_C_COMMENT}|#[^\n]*"
+_XML_COMMENT = r"<!--(?s:.*?)(?:-->|\z)"
+#: Nothing in it opens a comment.
+_CDATA = r"<!\[CDATA\[(?s:.*?)(?:\]\]>|\z)"
+#: The server runs what stands in an XML comment.
+_JSP_COMMENT = r"<%--(?s:.*?)(?:--%>|\z)"
+#: Parts of their files are HTML.
+_COMPONENT = _XML_COMMENT + r"|/\*(?s:.*?)(?:\*/|\z)|(?m:(?:^|[ \t;{}])//[^\n]*)"
+_CSS_COMMENT = r"/\*(?s:.*?)(?:\*/|\z)"
+_HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
+_HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
+_INI_LINE = r"(?m:^[ \t]*[#;][^\n]*)"
+_PYTHON_FILES = "pyproject.toml setup.cfg pipfile"
+_NET_SUFFIXES = ".csproj .fsproj .vbproj"
+_NET_FILES = "directory.packages.props directory.build.props"
+
+#: Name, sample, suffixes, names, comment, string, family and kin.
+_SEARCHED = (
+    ("scala", "Sample.scala", ".scala .sc", "", _C_COMMENT, _QUOTED, "jvm", "jvm"),
+    ("groovy", "Sample.groovy", ".groovy", "", _C_COMMENT, _C_STRING, "jvm", "jvm"),
+    ("cython", "sample.pyx", ".pyx .pxd", "", r"#[^\n]*", _PYTHON_STRING, "python", "python"),
+    ("vue", "sample.vue", ".vue", "", _COMPONENT, "", "node", "script"),
+    ("svelte", "sample.svelte", ".svelte", "", _COMPONENT, "", "node", "script"),
+    ("c", "sample.c", _C_FILES, "", _C_COMMENT, _QUOTED, "", "c"),
+    ("csharp", "Sample.cs", ".cs", "", _C_COMMENT, _VERBATIM, "dotnet", "dotnet"),
+    ("swift", "sample.swift", ".swift", "", _C_COMMENT, _LONG + _QUOTED, "", "swift"),
+    ("dart", "sample.dart", ".dart", "", _C_COMMENT, _C_STRING, "", "dart"),
+    ("php", "sample.php", ".php", "", _PHP_COMMENT, _C_STRING, "", "php"),
+    ("maven", "pom.xml", "", "pom.xml", _XML_COMMENT, _CDATA, "jvm", ""),
+    ("gradle", "build.gradle", ".gradle", "libs.versions.toml", _C_COMMENT, _C_STRING, "jvm", ""),
+    ("pypi", "pyproject.toml", "", _PYTHON_FILES, _HASH_COMMENT, "", "python", ""),
+    ("gomod", "go.mod", "", "go.mod", r"//[^\n]*", "", "go", ""),
+    ("cargo", "Cargo.toml", "", "cargo.toml", _HASH_COMMENT, "", "rust", ""),
+    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, _XML_COMMENT, _CDATA, "dotnet", ""),
+    ("xml", "sample.xml", ".xml", "", _XML_COMMENT, _CDATA, "jvm", ""),
+    ("jsp", "sample.jsp", ".jsp .jspf .jspx .tag", "", _JSP_COMMENT, "", "jvm", ""),
+    ("docker", "Dockerfile", ".dockerfile", "dockerfile containerfile", _HASH_LINE, "", "", ""),
+    ("properties", "sample.properties", ".properties", "", _HASH_LINE, "", "jvm", ""),
+    ("toml", "sample.toml", ".toml", "", _HASH_COMMENT, "", "", ""),
+    ("ini", "sample.ini", ".ini .cfg", "", _INI_LINE, "", "", ""),
+    ("proto", "sample.proto", ".proto", "", _C_COMMENT, _C_STRING, "", ""),
+    ("css", "sample.css", ".css", "", _CSS_COMMENT, "", "", ""),
+    ("scss", "sample.scss", ".scss .less", "", _C_COMMENT, _C_STRING + r"|://", "", ""),
+)
+#: Those whose files declare dependencies.
+_DECLARING = frozenset("maven gradle pypi gomod cargo nuget npm workflow".split())
+_APPLICATION_FILES = "application.yml application.yaml bootstrap.yml bootstrap.yaml"
+_SHELL_STRINGS = ("raw_string", "heredoc_body")
+#: Data with a parser: name, sample, suffixes, names, parser and family.
+_DATA = (
+    ("npm", "package.json", "", "package.json", "json", "node"),
+    ("workflow", ".github/workflows/sample.yml", "", "action.yml action.yaml", "yaml", ""),
+    ("application", "application.yml", "", _APPLICATION_FILES, "yaml", "jvm"),
+    ("yaml", "sample.yml", ".yml .yaml", "", "yaml", ""),
+    ("json", "sample.json", ".json .jsonc", "", "json", "node"),
+    ("shell", "sample.sh", ".sh .bash", "", "bash", ""),
+)
+SEARCHED = tuple(
+    Language(
+        name,
+        sample,
+        (*suffixes.split(),),
+        (*files.split(),),
+        comment=comment,
+        string=string,
+        declares=name in _DECLARING,
+        family=family,
+        kin=kin,
+    )
+    for name, sample, suffixes, files, comment, string, family, kin in _SEARCHED
+) + tuple(
+    Language(
+        name,
+        sample,
+        (*suffixes.split(),),
+        (*files.split(),),
+        parser,
+        comments=() if name == "npm" else ("comment",),
+        strings=_SHELL_STRINGS if name == "shell" else (),
+        declares=name in _DECLARING,
+        family=family,
+    )
+    for name, sample, suffixes, files, parser, family in _DATA
+)
+
+
+__all__ = ["LANGUAGES", "Language", "kin_of", "language_of"]
+
+LANGUAGES: Mapping[str, Language] = {language.name: language for language in (*PROGRAMS, *SEARCHED)}
+_BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
+_BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in language.suffixes}
+
+
+@cache
+def language_of(path: str) -> Language | None:
+    """The language of the file, or None for one that no rule can name; case does not matter."""
+    lower = PurePosixPath(path.lower())
+    name = lower.name
+    if name.endswith(".gradle.kts"):
+        return LANGUAGES["gradle"]
+    if name.startswith(("dockerfile.", "containerfile.")):
+        return LANGUAGES["docker"]
+    if lower.suffix in {".yml", ".yaml"} and lower.parent.parts[-2:] == (".github", "workflows"):
+        return LANGUAGES["workflow"]
+    if lower.suffix in {".yml", ".yaml"} and name.startswith(("application-", "bootstrap-")):
+        return LANGUAGES["application"]
+    if lower.suffix == ".txt" and (
+        "requirements" in name or "constraints" in name or lower.parent.name == "requirements"
+    ):
+        return LANGUAGES["pypi"]
+    return _BY_NAME.get(name) or _BY_SUFFIX.get(lower.suffix)
+
+
+def kin_of(path: str) -> str | None:
+    """The group of languages that may use each other's names, by the suffix alone."""
+    name = path[path.rfind("/") + 1 :]
+    dot = name.rfind(".")
+    language = _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None
+    return language.kin or None if language else None
