@@ -33,7 +33,6 @@ class Definition(Struct, frozen=True):
 
 
 def has_definitions(language: Language) -> bool:
-    """Return true if definitions are known in a language at all."""
     return language.parser in OUTLINES
 
 

@@ -98,7 +98,6 @@ def _measure_value_definition(node: Node) -> Iterator[tuple[bool, int, int, int]
 
 
 def _measure_extent(node: Node, holder: Node, *, is_function: bool) -> tuple[bool, int, int, int]:
-    """The extent of a definition, whose body another node may hold."""
     first, place = node, node.range()
     for before in node.prev_all():
         if before.kind() in _LEADING:

@@ -77,7 +77,6 @@ class NotParsed(Struct, frozen=True):
 def job(
     text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, tree: bool = False
 ) -> Job:
-    """The question about one text: rules, comments and strings, or the whole tree."""
     return {
         "language": language.parser,
         "text": text,
@@ -95,7 +94,6 @@ class Parser(Struct, frozen=True):
     command: Sequence[str] = _COMMAND
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
-        """The replies in the order of the jobs; every job has one."""
         replies = self.check(jobs, deadline)
         return [
             each if isinstance(each, NotParsed) else msgspec.convert(each, Parsed)

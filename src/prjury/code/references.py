@@ -103,7 +103,6 @@ def find_references(pull: PullRequest) -> ByKin:
 
 
 def code_files(pull: PullRequest) -> Iterator[FileChange]:
-    """The changed files that hold code of a known language."""
     return (
         file for file in pull.files if file.kind in _CODE and file.new_blob and kin_of(file.path)
     )
@@ -158,7 +157,6 @@ def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Locati
 
 
 def words_of(content: bytes) -> set[str]:
-    """Every word of a file, whatever it is."""
     return set(re.findall(WORD, content.decode("utf-8", "replace")))
 
 
@@ -187,7 +185,6 @@ def _form(before: str, behind: str = "") -> _Form:
 
 
 def _more(words: str) -> _Form:
-    """Words of one language that define what stands behind them."""
     return _form(rf"(?:.*[^\w.])?(?:{words})[ \t]+")
 
 
@@ -302,7 +299,6 @@ class TreePaths(Struct, frozen=True):
 
     @classmethod
     def of(cls, paths: Sequence[str]) -> TreePaths:
-        """All of these."""
         whole = {path: path for path in paths}
         by_name: dict[str, list[str]] = defaultdict(list)
         for path in paths:
@@ -313,7 +309,6 @@ class TreePaths(Struct, frozen=True):
         return cls(whole, by_name)
 
     def find_file(self, wanted: ImportTarget) -> str | None:
-        """A file that the import may stand for."""
         for end in wanted.paths:
             if not wanted.anywhere and end in self.paths:
                 return self.paths[end]

@@ -44,7 +44,6 @@ class Source(Struct, frozen=True):
     starts: tuple[int, ...]
 
     def line_at(self, offset: int) -> int:
-        """Git's line number of the character at the offset."""
         return self.numbers[bisect_right(self.starts, offset) - 1]
 
     @classmethod
@@ -125,7 +124,6 @@ def mask(text: str, ranges: Iterable[tuple[int, int]]) -> str:
 def strip_lines(
     sources: Mapping[str, Source], parser: Parser, deadline: Deadline
 ) -> dict[str, Sequence[str]]:
-    """The lines of each text without comments and, of a parser, strings; none if unreadable."""
     parsed = {name: each for name, each in sources.items() if each.language.parser}
     jobs = [job(each.text, each.language, ()) for each in parsed.values()]
     replies = dict(zip(parsed, parser.parse(jobs, deadline) if jobs else [], strict=True))

@@ -74,7 +74,6 @@ class SourceFile(Struct, frozen=True):
 
     @property
     def grammar(self) -> str:
-        """The name of its grammar; empty if there is none."""
         return _GRAMMARS.get(PurePosixPath(self.path.lower()).suffix, "")
 
 
@@ -90,7 +89,6 @@ class SyntaxFault(Struct, frozen=True):
 def find_faults(
     texts: Sequence[SourceFile], deadline: Deadline
 ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
-    """The faults by path, and why other files could not be parsed."""
     replies = Parser().check([_job(text) for text in texts], deadline)
     faults: dict[str, SyntaxFault] = {}
     unparsed: dict[str, str] = {}

@@ -73,7 +73,6 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
 
 
 def nodes_of(root: SgNode) -> list[list[Any]]:
-    """All nodes, parents first and children in their order."""
     rows: list[list[Any]] = []
     waiting = [root]
     while waiting:
@@ -120,7 +119,6 @@ def prune(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def _find_references(rule: object) -> Iterator[str]:
-    """The utility rules to which a rule refers."""
     if isinstance(rule, dict):
         if isinstance(rule.get("matches"), str):
             yield rule["matches"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import re2
 
+from prjury.code import languages
 from prjury.code.languages import LANGUAGES, Language, kin_of, language_of
 
 CODE = {
@@ -49,3 +50,8 @@ def test_each_suffix_and_name_stands_in_one_row() -> None:
     for column in ("suffixes", "files"):
         every = [name for each in LANGUAGES.values() for name in getattr(each, column)]
         assert len(every) == len(set(every))
+
+
+def test_no_row_is_forgotten_in_the_table() -> None:
+    rows = [value for value in vars(languages).values() if isinstance(value, Language)]
+    assert [row.name for row in rows if LANGUAGES.get(row.name) is not row] == []

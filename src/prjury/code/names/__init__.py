@@ -64,7 +64,6 @@ def is_below(name: str, ancestor: str, separators: str) -> bool:
 
 
 def match_one(words: Iterable[str]) -> str:
-    """The regex of exactly one of the words."""
     return match_any(map(re.escape, words))
 
 
@@ -78,17 +77,14 @@ def match_chains(chains: Iterable[Chain], separator: str = r"\.") -> str:
 
 
 def match_chain(chain: Chain, separator: str = r"\.") -> str:
-    """The regex of a chain."""
     return f"{_GAP}{separator}{_GAP}".join(map(re.escape, chain))
 
 
 def match_any(regexes: Iterable[str]) -> str:
-    """The regex of exactly one of several."""
     return f"^(?:{'|'.join(sorted(set(regexes)))})$"
 
 
 def any_kind(*kinds: str) -> Rule:
-    """The rule of a node of one of these kinds."""
     return {"any": [{"kind": kind} for kind in kinds]}
 
 
@@ -100,7 +96,6 @@ def inside(*outer: str) -> Rule:
 
 
 def within(kind: str, *outer: str) -> Rule:
-    """The rule of a node of one kind inside of others, as for `inside`."""
     return {"kind": kind, **inside(*outer)}
 
 
@@ -129,13 +124,11 @@ NOTHING: Rule = {"regex": "^.^"}
 
 
 def load() -> None:
-    """Loads the modules of all languages."""
     for language in _MODULES:
         _naming(language)
 
 
 def has_names(language: str) -> bool:
-    """Return true if rules may name things by their qualified names in a language."""
     return language in _MODULES
 
 
@@ -162,7 +155,6 @@ def _anchors(language: str, name: str) -> list[str]:
 
 
 def find_bindings(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
-    """The bindings of a file's imports, as far as they matter to these names."""
     return list(_naming(language).bindings(root, names))
 
 

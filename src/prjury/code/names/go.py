@@ -24,7 +24,6 @@ _AFFIXES = re.compile(r"^go-|[-.]go$")
 
 
 def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
-    """The names that a file's imports give to packages."""
     for spec in root.find_all(kind="import_spec"):
         path = spec.field("path").text()[1:-1]
         name = spec.field("name")

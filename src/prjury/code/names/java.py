@@ -83,7 +83,6 @@ def _match_unqualified(regex: str) -> list[Rule]:
 
 
 def _method(chain: Chain) -> Rule:
-    """The name of a static method after its type."""
     owner = {"field": "object", "regex": match_chains([chain[:-1]])}
     call = {"kind": "method_invocation", "field": "name", "has": owner}
     return {"kind": "identifier", "regex": match_one([chain[-1]]), "inside": call}

@@ -31,7 +31,6 @@ STRINGS: list[Rule] = [
 
 
 def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
-    """The names that ``import`` statements bind."""
     for statement in root.find_all(kind="import_statement"):
         source = statement.field("source")
         if source is None:
@@ -177,7 +176,6 @@ def _find_brought(known: Sequence[str]) -> Rule:
 
 
 def _match_subscripts(chains: Sequence[Chain]) -> str:
-    """The regex of ``a["b"]``."""
     members = (
         match_chain(chain[:-1], r"\??\.")
         + rf"\s*(?:\?\.)?\[\s*[\"'`]{re.escape(chain[-1])}[\"'`]\s*\]"

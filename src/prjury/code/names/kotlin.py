@@ -26,7 +26,6 @@ _HEADERS = any_kind("import_header", "package_header")
 
 
 def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
-    """The names that a file's imports bind."""
     for node in root.find_all(kind="import_header"):
         match = _IMPORT.match(node.text().strip())
         if match:

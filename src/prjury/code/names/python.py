@@ -57,7 +57,6 @@ _ON_VERSIONS: Rule = {
 
 
 def _match_under(condition: Rule) -> Rule:
-    """The rule of what runs in one of its branches under such a condition."""
     return {**_CONDITIONAL, "has": {"stopBy": _BRANCHES, **condition}}
 
 
@@ -253,7 +252,6 @@ _OF_THE_FILE: Rule = {
 
 
 def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
-    """The names that a file's imports bind, wherever they stand."""
     bindings_there = [
         (binding, node)
         for binding, node in _find_imported(root)

@@ -30,7 +30,6 @@ _BINDS = {
 
 
 def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
-    """The names that a file's ``use`` declarations bind."""
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")
         if argument is not None:

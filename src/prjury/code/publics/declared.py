@@ -30,13 +30,11 @@ class TooDeepError(ValueError):
 
 
 def line_of(node: Node) -> int:
-    """The line in which a node begins, in git's numbers."""
     line: int = node.range().start.line
     return line + 1
 
 
 def tidy(text: str) -> str:
-    """The same type or list in one way of spacing."""
     return _COMMA.sub(", ", _TIGHT.sub(r"\1", " ".join(text.split()))).strip(", ")
 
 
@@ -70,17 +68,14 @@ def children_at(node: Node, depth: int) -> list[Node]:
 
 
 def child_of(node: Node, *kinds: str) -> Node | None:
-    """The first child of one of these kinds."""
     return next((child for child in node.children() if child.kind() in kinds), None)
 
 
 def children_of(node: Node | None, *kinds: str) -> list[Node]:
-    """The children of these kinds; none of no node."""
     return [child for child in node.children() if child.kind() in kinds] if node else []
 
 
 def words_of(node: Node, words: Collection[str]) -> frozenset[str]:
-    """Those of the words that are children of a node."""
     return frozenset(child.kind() for child in node.children() if child.kind() in words)
 
 
@@ -99,13 +94,11 @@ _WORD = re.compile(r"\w+")
 
 
 def load() -> None:
-    """Import the readers of all languages."""
     for name in READERS.values():
         _reader(name)
 
 
 def read_publics_json(root: Node, language: str) -> dict[str, Any]:
-    """The `Publics` of a text, as JSON has them."""
     publics: Publics = _reader(READERS[language]).read(root)
     errors = root.find_all(kind="ERROR")
     if errors:

@@ -20,14 +20,12 @@ from prjury.deadline import Deadline
 
 
 def is_offering(language: Language | None) -> bool:
-    """Return true if public names are known in a language at all."""
     return language is not None and language.parser in READERS
 
 
 def find_publics(
     sources: Sequence[Source], parser: Parser, deadline: Deadline
 ) -> list[Publics | NotParsed]:
-    """The names that each text offers, or why they are not known; one may parse in parts."""
     jobs: list[Job] = [
         {"language": source.language.parser, "text": source.text, "rules": [], "publics": True}
         for source in sources
@@ -87,7 +85,6 @@ def _is_same_type(old: str, new: str) -> bool:
 
 
 def _fit_modifiers_and_bases(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
-    """Return how modifiers and bases fit."""
     come, gone = new.modifiers - old.modifiers, old.modifiers - new.modifiers
     if come & _NARROWING or gone & _WIDENING or (come | gone) & _BINDING:
         return Fit.INCOMPATIBLE
@@ -265,7 +262,6 @@ class NameChange(Struct, frozen=True):
 
     @property
     def symbol(self) -> Symbol:
-        """The name as it is, or as it was."""
         return cast("Symbol", self.new or self.old)
 
 
@@ -302,7 +298,6 @@ class _Comparison:
                 self._members[key[0], _SEPARATOR.split(key[2])[-1]] = key
 
     def changes(self) -> Iterator[NameChange]:
-        """The change of each name."""
         for key in {**self._before, **self._after}:
             was, is_ = self._before.get(key, []), self._after.get(key, [])
             home, name = key[:2], key[2].rpartition(".")[2]
@@ -364,7 +359,6 @@ class _Comparison:
             yield NameChange(ChangeKind.CHANGED, text.path, text.home, old[1], symbol, fits)
 
     def _fit(self, old: _Place, new: _Place) -> Fit:
-        """Compare the new signature with what users of the old one need."""
         language = new[0].language
         compare = _FITS.get(language, _fit_exact_signature)
         return compare(old[1], new[1], lambda name: self._above(language, name))
@@ -379,7 +373,6 @@ def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:
 
 
 def _collect_served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]]:
-    """The names that each home may offer without a definition that was found."""
     served: dict[tuple[str, str], frozenset[str]] = {}
     for text in texts:
         home = text.language, text.home
@@ -419,7 +412,6 @@ def _drop_replaced(places: Sequence[_Place]) -> Sequence[_Place]:
 
 
 def _overloads(place: _Place) -> bool:
-    """Return true if several definitions of a name are as many offers."""
     return place[0].language in _OVERLOADING
 
 

@@ -60,7 +60,6 @@ def _read_go_type(node: Node) -> Iterator[Symbol]:
 
 
 def _owner(method: Node) -> str:
-    """The type of a method's receiver, as a prefix."""
     receiver = child_of(method.field("receiver"), "parameter_declaration")
     type_ = text_of(receiver.field("type")) if receiver else ""
     return f"{type_.lstrip('*').partition('[')[0]}."

@@ -39,7 +39,6 @@ _MATTERING = frozenset({"static", "abstract", "final", "sealed"})
 
 
 def read(root: Node) -> Publics:
-    """The public names of a text."""
     package = child_of(root, "package_declaration")
     name = child_of(package, "scoped_identifier", "identifier") if package else None
     return Publics(tuple(_find_java_members(root, "", "", 0)), text_of(name))
@@ -116,7 +115,6 @@ def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
 
 
 def _bases(clause: Node) -> Iterator[str]:
-    """The simple names of the types that a clause lists."""
     for child in clause.children():
         if child.kind() == "type_list":
             yield from _bases(child)
@@ -151,7 +149,6 @@ def _read_java_parameters(node: Node | None, *, named: bool = False) -> Iterator
 
 
 def _plain_type(type_: Node | None) -> str:
-    """A type without annotations and packages."""
     return tidy(_QUALIFIER.sub("", _ANNOTATION.sub("", text_of(type_))))
 
 

@@ -21,7 +21,6 @@ _PARAMETERS = "function_value_parameters"
 
 
 def read(root: Node) -> Publics:
-    """The public names of a file."""
     package = child_of(root, "package_header")
     name = child_of(package, "identifier") if package else None
     return Publics(tuple(_find_kotlin_members(root, "", 0)), text_of(name))

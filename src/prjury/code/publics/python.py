@@ -38,7 +38,6 @@ _SPECIAL = frozenset({"__init__", "__call__"})
 
 
 def read(root: Node) -> Publics:
-    """The public names of a module."""
     symbols = tuple(_find_python_members(root, "", 0, offered=True))
     strings = frozenset(match[2] for match in _STRING.finditer(root.text()))
     listed, computed = _read_dunder_all(root, strings)
@@ -152,7 +151,6 @@ def _read_python_parameters(node: Node) -> tuple[Parameter, ...]:
 
 
 def _targets(assignment: Node) -> Iterator[Node]:
-    """The names that an assignment gives a value to."""
     target, right = assignment.field("left"), assignment.field("right")
     yield from _target_names(target)
     if right and right.kind() == "assignment":
@@ -168,7 +166,6 @@ def _target_names(target: Node) -> Iterator[Node]:
 
 
 def _find_imports(node: Node) -> Iterator[str]:
-    """The names that an import makes known."""
     module = node.field("module_name")
     start = module.range().end.index if module else 0
     for child in children_of(node, "dotted_name", "aliased_import"):

@@ -33,7 +33,6 @@ _WORDS = frozenset({"async", "unsafe", "const"})
 
 
 def read(root: Node) -> Publics:
-    """The public names of a file."""
     return Publics(tuple(_find_rust_members(root, "", 0, free=False)))
 
 

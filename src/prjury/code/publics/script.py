@@ -51,7 +51,6 @@ class _Export(Struct, frozen=True):
 
 
 def read(root: Node) -> Publics:
-    """The exported names of a text."""
     symbols = list(_find_script_members(root, "", 0))
     return Publics(tuple(_list_exported(symbols, _exports(root))))
 
@@ -167,7 +166,6 @@ def _read_script_type(node: Node, path: str, depth: int) -> Iterator[Symbol]:
 
 
 def _bases(node: Node) -> Iterator[str]:
-    """The simple names of what a class or an interface extends or implements."""
     for clause in children_of(node, *_HERITAGE):
         yield from _bases(clause)
         for child in clause.children():
