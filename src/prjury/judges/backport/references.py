@@ -121,18 +121,15 @@ class ChangeReferences:
         return lines[at.line - 1] if at.line and at.line <= len(lines) else ""
 
     def refers(self, at: Location, word: str) -> bool:
-        """Return true if the line at the head refers to the word."""
         line = self.code_at(self.heads, at)
         return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
 
     def defines(self, at: Location, word: str) -> bool:
-        """Return true if the line on the merge base may define the word."""
         finder = DefinitionFinder(kin_of(at.path) or "", [word])
         return any(finder.within(self.code_at(self.files, at).encode()))
 
 
 def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
-    """Collect what the change refers to."""
     if not any(True for _ in code_files(pull)):
         return ChangeReferences(pull, repository)
     files = code_of(repository, pull.merge_base)

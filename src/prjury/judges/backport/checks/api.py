@@ -141,7 +141,6 @@ def interface_of(
 
 @lru_cache(maxsize=100_000)  # of one path before and after a change, and on each branch
 def language_offered(path: str) -> Language | None:
-    """Return the language of a file that may offer public names, or None."""
     language = language_of(path)
     if language is None or not is_offering(language) or kind_of(path) is not FileKind.SOURCE:
         return None
@@ -211,7 +210,6 @@ def _text_of(side: _Side, publics: Publics) -> SourceText:
 
 
 def check_public_names(interface: Interface) -> Check:
-    """Return the check ``api`` for what a change does to public names."""
     words, unchecked = ", ".join(_list_words(interface)), _list_unchecked(interface.unchecked)
     if not words:
         message = "; ".join(filter(None, ["no known public name changes", unchecked]))

@@ -54,7 +54,6 @@ class MissingOnBranch(Struct, frozen=True):
 def missing_on(
     needs: ChangeReferences, tip: str, repository: SearchableRepository
 ) -> MissingOnBranch:
-    """Return what the change refers to and the branch with this tip lacks."""
     if not needs.words and not needs.modules:
         return MissingOnBranch()
     files = code_of(needs.repository, tip)
@@ -167,7 +166,6 @@ def _is_test(at: Location) -> bool:
 
 
 def check_symbols(missing: MissingOnBranch, branch: str) -> Check:
-    """Return the check ``symbols``."""
     unchecked = f"not checked: {missing.unchecked}" if missing.unchecked else ""
     if not missing.symbols:
         message = unchecked or f"{visible(branch)} has what the change uses"
