@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from operator import itemgetter
@@ -25,6 +25,9 @@ from prjury.snapshot.model import FileKind
 #: What begins the next goal in the output of Maven and Gradle.
 _GOALS = ("Failed to execute goal", "* What went wrong")
 _SHORTEST = 20
+#: How lines about tests that pass begin, and lines that say nothing of an error.
+PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
+_NO_ERRORS = frozenset({"npm error", "npm ERR!"})
 #: What ends at the first command that fails, whatever would come after it.
 _STOPPERS = frozenset({CUSTOM, REPORTED, "make"})
 #: pytest's exit code where it collects nothing.
@@ -94,9 +97,7 @@ class Comparison(Struct, frozen=True, dict=True):
 
     @cached_property
     def test_files(self) -> int:
-        place = self.plan.directory
-        paths = (path for path in self.paths if is_within(path, place))
-        return sum(kind_of(path) is FileKind.TEST for path in paths)
+        return count_test_files(self.paths, self.plan.directory)
 
     @property
     def shows_reports_alone(self) -> bool:
@@ -120,6 +121,12 @@ class Comparison(Struct, frozen=True, dict=True):
             shows_none = base.results.problems or self.run.base_test_files
             return "untested" if shows_none and self.outcome.tested else None
         return "partly" if base.failed and not runs_every_test(base, self.plan) else None
+
+
+def count_test_files(paths: Iterable[str], directory: str) -> int:
+    """Count the files below a directory that are tests by their names."""
+    below = (path for path in paths if is_within(path, directory))
+    return sum(kind_of(path) is FileKind.TEST for path in below)
 
 
 def _runs_tests(goal: Failure) -> bool:
@@ -184,21 +191,11 @@ def _quote_last_words(run: TreeRun) -> TreeRun:
     """The run with the last error of its log, where it failed and nothing else was read."""
     if run.failures or not (run.ended and run.last.exit_code):
         return run
-    return replace(run, failures=(make_failure("error", _last_error_line(run.last.tail)),))
-
-
-#: How lines about tests that pass begin.
-PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
-
-
-def _last_error_line(tail: str) -> str:
-    """The last line that names an error, else the last one; nothing of what passes."""
-    lines = [line.strip() for line in tail.splitlines() if any(map(str.isalnum, line))]
-    lines = [one for one in lines if "log of this run" not in one and not one.startswith(PASSED)]
-    for line in reversed(lines):
-        if "error" in line.lower() and line not in {"npm error", "npm ERR!"}:
-            return line
-    return lines[-1] if lines else "it prints nothing"
+    texts = [line.strip() for line in run.last.tail.splitlines() if any(map(str.isalnum, line))]
+    texts = [one for one in texts if "log of this run" not in one and not one.startswith(PASSED)]
+    errors = [one for one in texts if "error" in one.lower() and one not in _NO_ERRORS]
+    words = (errors or texts or ["it prints nothing"])[-1]
+    return replace(run, failures=(make_failure("error", words),))
 
 
 def _settle_retry(run: Run) -> TreeRun:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from prjury.judges.builds.environment import (
 )
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure
-from prjury.judges.builds.plan import CUSTOM, BuildPlan
+from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
 from prjury.report.judge_facts import (
@@ -39,7 +39,6 @@ _MOST_QUOTED = 3
 _SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
-_CAUSES = ("compile", "test")
 _MORE_TIME = Snippet("yaml", POLICY, "limits: {wall: 90m}")
 _VANISHED_WARN = Snippet("yaml", POLICY, "build: {vanished: warn}")
 
@@ -176,18 +175,13 @@ def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:
 
 def make_checks(comparison: Comparison) -> tuple[Check, ...]:
     """Each command, the tests, then each failure and how many there are beside those listed."""
-    steps = [_check_step(step, comparison.ordered) for step in comparison.outcome.steps]
-    return (
-        *steps,
-        *_check_tests(comparison),
-        *_check_lost(comparison),
-        *check_causes(comparison),
-    )
-
-
-def _check_step(step: StepRun, failures: Sequence[Failure]) -> Check:
-    evidence = (step.tail if step.good else _quote_causes(step, failures)) or None
-    return Check("build-executed", step.good, wording.describe_step(step), evidence=evidence)
+    checks = []
+    for step in comparison.outcome.steps:
+        evidence = step.tail if step.good else _quote_causes(step, comparison.ordered)
+        words = wording.describe_step(step)
+        checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
+    checks += [*_check_tests(comparison), *_check_lost(comparison), *check_causes(comparison)]
+    return tuple(checks)
 
 
 def _quote_causes(step: StepRun, failures: Sequence[Failure]) -> str:
@@ -255,7 +249,8 @@ def check_causes(comparison: Comparison) -> list[Check]:
             )
         )
     if rest := others[_MOST_LISTED:]:
-        words = wording.say_more(len(rest), comparison.plan)
+        place = "reports" if comparison.plan.system == REPORTED else "log"
+        words = wording.MORE_FAILURES.format(len(rest), place)
         severity: Severity = "warning" if all(map(comparison.excuses, rest)) else "error"
         checks.append(Check("more-failures", passed=False, message=words, severity=severity))
     return checks
@@ -270,8 +265,10 @@ def make_metadata(comparison: Comparison) -> dict[str, Any]:
         compared=comparison.base is not None,
         tests=_count_tests(comparison),
         test_files=0 if outcome.results.has_tests else comparison.test_files,
-        failures=_count_failures(outcome.failures),
+        failures=_sum_failures([{one.state: {one.kind: 1}} for one in outcome.failures]),
     )
+    has_causes = any(one.kind in {"compile", "test"} for one in outcome.failures)
+    follow = [name for kind, name in _NAMES.items() if kind in {"goal", "error"}]
     return {
         "subject": f"`{plan.without_setup}`",
         **RunFacts(plan.text, last.exit_code, logs).to_metadata(),
@@ -285,7 +282,7 @@ def make_metadata(comparison: Comparison) -> dict[str, Any]:
         "ran_again": run.retry is not None,
         "versions": dict(run.versions),
         "failures": [failure.as_json() for failure in comparison.ordered[:_MOST_LISTED]],
-        "summaries": _list_summaries(outcome.failures),
+        "summaries": ["build-executed", "tests-passed", *(follow if has_causes else ())],
         **({"base_commit": run.base_commit} if run.base_commit else {}),
     }
 
@@ -305,20 +302,6 @@ def _count_side(run: TreeRun) -> TestFacts:
     failing = sum(one.kind == "test" and one.state != "flaky" for one in run.failures)
     in_reports = sum(failure.kind == "test" for failure in run.results.failures)
     return TestFacts(run.results.run, max(failing, in_reports), run.results.skipped)
-
-
-def _count_failures(failures: Iterable[Failure]) -> dict[str, dict[str, int]]:
-    counts: dict[str, Counter[str]] = {}
-    for failure in failures:
-        counts.setdefault(failure.state, Counter())[failure.kind] += 1
-    return {state: dict(kinds) for state, kinds in counts.items()}
-
-
-def _list_summaries(failures: Iterable[Failure]) -> list[str]:
-    """The checks that only sum up the failures: they are no findings beside those."""
-    kinds = {failure.kind for failure in failures}
-    follow = [name for kind, name in _NAMES.items() if kind not in _CAUSES]
-    return ["build-executed", "tests-passed", *(follow if kinds & {*_CAUSES} else ())]
 
 
 #: A change that edits one of these chooses its own checks, or the build that judges it.
@@ -379,7 +362,11 @@ def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) 
     worst = ordered[0]
     words = [judgment.reasoning for judgment in ordered]
     if len(ordered) > 1:
-        words = [f"{_name_build(judgment)}: {judgment.reasoning}" for judgment in ordered]
+        words.clear()
+        for judgment in ordered:
+            directory = judgment.metadata.get("directory")
+            where = f" in {directory}" if directory else ""
+            words.append(f"{judgment.metadata.get('system', 'build')}{where}: {judgment.reasoning}")
     reasoning = "; ".join([*(text.removesuffix(".") for text in words[:-1]), words[-1]])
     voted = worst.status in {Status.PASS, Status.FAIL}
     return Judgment(
@@ -390,12 +377,6 @@ def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) 
         checks=tuple(check for judgment in ordered for check in judgment.checks),
         metadata=_merge_metadata(ordered) if len(ordered) > 1 else worst.metadata,
     )
-
-
-def _name_build(judgment: Judgment) -> str:
-    directory = judgment.metadata.get("directory")
-    where = f" in {directory}" if directory else ""
-    return f"{judgment.metadata.get('system', 'build')}{where}"
 
 
 def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:

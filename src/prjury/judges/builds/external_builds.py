@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -86,36 +86,18 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
             below = files_below(place, listing) if place.is_dir() else ()
             reports = {place / path: path for path in below if path.endswith(".xml")}
         if not reports and len(listing.problems) == problems:
-            raise _report_missing(place)
+            where = "below" if place.is_dir() else "at"
+            raise CannotJudgeError(
+                f"there is no report (*.xml) {where} {printable(str(place))}",
+                why="the tests did not run, or their reports were not brought here",
+                remedy="look at the job that runs them, and name files or directories it leaves",
+                reason="report_missing",
+            )
         names.update({path: printable(name) for path, name in reports.items()})
     listing.files = list(names)
     doubts = list(listing.problems)
     files = dict(load_reports(listing, doubts, lambda path: names[Path(path)]))
     return read_reported(files, known, doubts)
-
-
-def read_reported(
-    files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
-) -> Results:
-    """Read another CI's reports; paths lose the place where its copy of the tree was."""
-    texts = (content for content in files.values() if content)
-    root = _root_of(texts, known)
-    doubts = list(problems)
-
-    def relative(text: str) -> str:
-        return text.replace(f"{root}/", "") if root else text
-
-    return parse_reports(files.items(), doubts, TreeFiles(known), relative)
-
-
-def _report_missing(place: Path) -> CannotJudgeError:
-    where = "below" if place.is_dir() else "at"
-    return CannotJudgeError(
-        f"there is no report (*.xml) {where} {printable(str(place))}",
-        why="the tests did not run, or their reports were not brought here",
-        remedy="look at the job that runs them, and name files or directories that it leaves",
-        reason="report_missing",
-    )
 
 
 #: An absolute path in a report, and how many of them are looked at.
@@ -124,8 +106,11 @@ _MOST_PATHS = 20_000
 _LONGEST_PATH = 1_000
 
 
-def _root_of(contents: Iterator[bytes], known: frozenset[str]) -> str:
-    """The place of the tree: the text before most names of its files; empty for none."""
+def read_reported(
+    files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
+) -> Results:
+    """Read another CI's reports; paths lose the place of its tree, with which most begin."""
+    contents = filter(None, files.values())
     matches = (match[0] for content in contents for match in _ABSOLUTE.finditer(content))
     roots = Counter[str]()
     for path in islice(matches, _MOST_PATHS):
@@ -134,7 +119,12 @@ def _root_of(contents: Iterator[bytes], known: frozenset[str]) -> str:
             if "/".join(parts[at:]) in known:
                 roots["/".join(parts[:at])] += 1
                 break
-    return roots.most_common(1)[0][0] if roots else ""
+    root = f"{roots.most_common(1)[0][0]}/" if roots else ""
+
+    def relative(text: str) -> str:
+        return text.replace(root, "") if root else text
+
+    return parse_reports(files.items(), list(problems), TreeFiles(known), relative)
 
 
 _MOST_NAMED = 3
@@ -148,7 +138,7 @@ class EvidenceBuild:
     options: BuildOptions
     pull: PullRequest
     paths: frozenset[str]
-    reports: KeptReports = field(default_factory=KeptReports)
+    reports: KeptReports
 
     def read(self, evidence: Evidence | None) -> BuildEvidence:
         """Read the evidence, which is of this change; else a CannotJudgeError says why not."""

@@ -21,10 +21,10 @@ from prjury.judges.builds.external_builds import ReportedTests, read_reported
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.wording import format_duration, join_names
 from prjury.judges.builds.workplace import paths_of
-from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.score import BooleanScore
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Checks, Ports, Progress
+from prjury.ports import Checks, Ports
 from prjury.ports.types import CheckResult
 from prjury.report.judge_facts import BASE_BROKEN, BuildFacts
 from prjury.report.wording import pluralize
@@ -40,6 +40,7 @@ _QUIET = 60.0
 _MOST_CHECKS = 50
 _LONGEST_NAME = 100
 _BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
+_FACTS = ("from", "tested_base")
 _LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
 #: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
 _ENDS: Mapping[str | None, str] = {
@@ -66,13 +67,10 @@ def matches(pattern: str, run: CheckResult) -> bool:
     """True if a check has this name, or ``app:name``; ``*`` stands for any text."""
     app, colon, name = pattern.partition(":")
     plain = all(sign.isascii() and (sign.isalnum() or sign in "_@*.[]-") for sign in app)
+    pairs = [(pattern, run.name)]
     if colon and app and plain and name[:1].strip():
-        return _is_like(app, run.app) and _is_like(name, run.name)
-    return _is_like(pattern, run.name)
-
-
-def _is_like(pattern: str, text: str) -> bool:
-    return fnmatchcase(text, escape(pattern).replace("[*]", "*"))
+        pairs = [(app, run.app), (name, run.name)]
+    return all(fnmatchcase(text, escape(like).replace("[*]", "*")) for like, text in pairs)
 
 
 class CheckSummary(Struct, frozen=True):
@@ -98,17 +96,15 @@ class CheckSummary(Struct, frozen=True):
         left_out = _select(runs, NO_BUILDS) if wanted == "auto" else ()
         counting = [run for run in runs if run not in left_out]
         counting = list(_select(runs, names)) if names else counting
-        ends: dict[str, list[CheckResult]] = {}
-        for run in counting:
-            ends.setdefault(_ENDS.get(run.conclusion, "undecided"), []).append(run)
         failed, pending, succeeded, undecided = (
-            tuple(ends.get(end, ())) for end in ("failed", "pending", "succeeded", "undecided")
+            tuple(run for run in counting if _ENDS.get(run.conclusion, "undecided") == end)
+            for end in ("failed", "pending", "succeeded", "undecided")
         )
+        by_end = (failed, pending, succeeded, undecided)
         missing = tuple(name for name in names if not _select(counting, [name]))
         unproved = tuple(name for name in names if not _select(succeeded, [name]))
         if not (names or succeeded):
             unproved = tuple(dict.fromkeys(run.name for run in counting))
-        by_end = (failed, pending, succeeded, undecided)
         return cls(tuple(counting), names, left_out, *by_end, missing, unproved)
 
     @property
@@ -137,42 +133,102 @@ def judge_by_checks(
         words = f"the checks of the head cannot be read: {ports.checks_missing}"
         metadata = {"reason": "no_checks_source", **paste("", _BUILD_HERE)}
         return Judgment.errored(words, metadata=metadata)
-    begun = deadline.remaining
+    begun, checks = deadline.remaining, _Elsewhere(options, ports, ports.checks, pull, deadline)
     try:
-        runs = _watch_checks(ports.checks, options.checks, pull.head.sha, deadline, ports.progress)
+        summary = CheckSummary.of(checks.watch(), options.checks)
     except SourceError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
-    summary = CheckSummary.of(runs, options.checks)
     judgment = decide_by_checks(pull, summary, begun - deadline.remaining)
     if summary.pending or not summary.runs:
         return judgment
-    notes, tested = list[str](), None
-    if tests := _read_tests(options, ports, pull, deadline, notes, good=not summary.failed):
+    facts = {key: judgment.metadata[key] for key in _FACTS if key in judgment.metadata}
+    tested = None
+    if tests := checks.read_tests(good=not summary.failed):
         paths = paths_of(ports.repository.files(pull.merge.tree or pull.head.sha))
         tested = decide(compare(tests.plan, tests.run, paths, options))
     if summary.failed:
-        base = _summarise_base(ports.checks, options, pull, deadline, notes)
-        judgment = _compare_failed(judgment, summary, base, options, tested)
-    both = [judgment] if tested is None else [tested, judgment]
-    combined = combine_judgments(both if not summary.failed else both[::-1], notes)
-    own = {
-        key: judgment.metadata[key] for key in ("from", "tested_base") if key in judgment.metadata
-    }
-    return refuse_edited(combined.with_metadata(**own), pull)
+        judgment = checks.compare_failed(judgment, summary, tested)
+    judgments = [judgment] if tested is None else [tested, judgment]
+    combined = combine_judgments(judgments[:: -1 if summary.failed else 1], checks.notes)
+    return refuse_edited(combined.with_metadata(**facts), pull)
 
 
-def _watch_checks(
-    checks: Checks, wanted: Wanted, commit: str, deadline: Deadline, progress: Progress
-) -> Sequence[CheckResult]:
-    looks: list[Sequence[CheckResult]] = []
-    for look in checks.of(commit, deadline):
-        looks = [*looks[1 - _MOST_IDLE :], look]
-        if may_stop_waiting(looks, wanted, time.time()):
-            break
-        summary = CheckSummary.of(look, wanted)
-        what = _list_runs(summary.pending) or _quote_names(summary.missing) or "more checks"
-        progress.say(f"waiting for {what} of {commit[:12]}")
-    return looks[-1] if looks else ()
+class _Elsewhere(Struct, frozen=True):
+    """What ran elsewhere on the head and on the base; `notes` say what could not be read."""
+
+    options: BuildOptions
+    ports: Ports
+    checks: Checks
+    pull: PullRequest
+    deadline: Deadline
+    notes: list[str] = []
+
+    def watch(self) -> Sequence[CheckResult]:
+        """Return the last look at the checks of the head."""
+        commit, names = self.pull.head.sha, self.options.checks
+        looks: list[Sequence[CheckResult]] = []
+        for look in self.checks.of(commit, self.deadline):
+            looks = [*looks[1 - _MOST_IDLE :], look]
+            if may_stop_waiting(looks, names, time.time()):
+                break
+            summary = CheckSummary.of(look, names)
+            what = _list_runs(summary.pending) or _quote_names(summary.missing) or "more checks"
+            self.ports.progress.say(f"waiting for {what} of {commit[:12]}")
+        return looks[-1] if looks else ()
+
+    def read_tests(self, *, good: bool) -> ReportedTests | None:
+        """Read reports of both sides; what is wrong with artifacts not asked for is but a note."""
+        usual, sides = self.options.artifacts == "auto", list[Results]()
+        names = USUAL_ARTIFACTS if usual else self.options.artifacts
+        head, base, repository = self.pull.head.sha, self.pull.base.sha, self.ports.repository
+        if not names:
+            return None
+        try:
+            for commit, tree in ((head, self.pull.merge.tree or head), (base, base)):
+                artifacts = self.checks.reports(commit, names, self.deadline)
+                problems = () if usual else artifacts.problems
+                self.notes.extend(() if problems else artifacts.problems)
+                if not (artifacts.files or problems):
+                    break
+                paths = paths_of(repository.files(tree))
+                sides.append(read_reported(artifacts.files, paths, problems))
+        except (SourceError, CannotJudgeError) as error:
+            self.notes.append(f"the test reports cannot be read: {error}")
+            return None
+        if not sides:
+            return None
+        unknown = "" if sides[1:] else "the base has left no test reports"
+        return ReportedTests(sides[0], sides[1] if sides[1:] else None, good, unknown)
+
+    def compare_failed(
+        self, judgment: Judgment, summary: CheckSummary, tested: Judgment | None
+    ) -> Judgment:
+        """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
+        commit = self.pull.base.sha
+        try:
+            base = CheckSummary.of(next(iter(self.checks.of(commit, self.deadline)), ()))
+            unknown = "" if base.runs else f"{commit[:12]} has no checks"
+        except SourceError as error:
+            base, unknown = CheckSummary(), str(error)
+        if unknown:
+            self.notes.append(f"the base could not be compared with: {unknown}")
+        old = []
+        for run in summary.failed:
+            same = [each for each in base.runs if (each.app, each.name) == (run.app, run.name)]
+            if same and all(each in base.failed for each in same):
+                old.append(run)
+        words, reason = judgment.reasoning, {}
+        if old and (len(old) < len(summary.failed) or self.options.pre_existing == "block"):
+            words = f"{words}; {len(old)} of them failed on the base as well"
+        elif old and tested and tested.status is Status.FAIL and tested.reason != BASE_BROKEN:
+            words = f"{words}, on the base as well, but not in the same way"
+        elif old:
+            reason = {"reason": BASE_BROKEN}
+            words = (
+                f"{words}, and so did the base. A check that fails may have left out what comes "
+                "after it, so what this change breaks is not known. Fix the base first."
+            )
+        return replace(judgment, reasoning=words).with_metadata(**reason)
 
 
 def may_stop_waiting(
@@ -189,78 +245,6 @@ def may_stop_waiting(
     if all(0 < run.ended < now - _QUIET for run in summary.runs):
         return True
     return len(looks) > 1 and CheckSummary.of(looks[-2], wanted).complete
-
-
-def _read_tests(
-    options: BuildOptions,
-    ports: Ports,
-    pull: PullRequest,
-    deadline: Deadline,
-    notes: list[str],
-    *,
-    good: bool,
-) -> ReportedTests | None:
-    """Read the reports of both sides; what is wrong with artifacts not asked for is but a note."""
-    names = USUAL_ARTIFACTS if options.artifacts == "auto" else options.artifacts
-    sides = list[Results]()
-    if not (names and ports.checks):
-        return None
-    try:
-        for commit, tree in ((pull.head.sha, pull.merge.tree), (pull.base.sha, None)):
-            artifacts = ports.checks.reports(commit, names, deadline)
-            problems = () if options.artifacts == "auto" else artifacts.problems
-            notes += () if problems else artifacts.problems
-            if not (artifacts.files or problems):
-                break
-            paths = paths_of(ports.repository.files(tree or commit))
-            sides.append(read_reported(artifacts.files, paths, problems))
-    except (SourceError, CannotJudgeError) as error:
-        notes.append(f"the test reports cannot be read: {error}")
-        return None
-    head, base = (*sides, None, None)[:2]
-    unknown = "" if base else "the base has left no test reports"
-    return ReportedTests(head, base, good, unknown) if head else None
-
-
-def _summarise_base(
-    checks: Checks, options: BuildOptions, pull: PullRequest, deadline: Deadline, notes: list[str]
-) -> CheckSummary:
-    base = pull.base.sha
-    try:
-        runs = next(iter(checks.of(base, deadline)), ())
-        unknown = "" if runs else f"{base[:12]} has no checks"
-    except SourceError as error:
-        runs, unknown = (), str(error)
-    if unknown:
-        notes.append(f"the base could not be compared with: {unknown}")
-    return CheckSummary.of(runs, options.checks)
-
-
-def _compare_failed(
-    judgment: Judgment,
-    summary: CheckSummary,
-    base: CheckSummary,
-    options: BuildOptions,
-    tested: Judgment | None,
-) -> Judgment:
-    """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
-    old = []
-    for run in summary.failed:
-        same = [each for each in base.runs if (each.app, each.name) == (run.app, run.name)]
-        if same and all(each in base.failed for each in same):
-            old.append(run)
-    words, reason = judgment.reasoning, {}
-    if old and (len(old) < len(summary.failed) or options.pre_existing == "block"):
-        words = f"{words}; {len(old)} of them failed on the base as well"
-    elif old and tested and tested.status is Status.FAIL and tested.reason != BASE_BROKEN:
-        words = f"{words}, on the base as well, but not in the same way"
-    elif old:
-        reason = {"reason": BASE_BROKEN}
-        words = (
-            f"{words}, and so did the base. A check that fails may have left out what comes after "
-            "it, so what this change breaks is not known. Fix the base first."
-        )
-    return replace(judgment, reasoning=words).with_metadata(**reason)
 
 
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
@@ -356,17 +340,11 @@ def _make_checks(summary: CheckSummary) -> tuple[Check, ...]:
     for run in listed[:_MOST_CHECKS]:
         passed = run.conclusion == "success"
         app, end = _shorten(run.app), _shorten(run.conclusion or "has not ended")
-        see = f"See {run.url}" if run.url else f"See what {app} says about it"
-        checks.append(
-            Check(
-                "check-passed",
-                passed,
-                f"{_shorten(run.name)} ({app}): {end}",
-                severity="error" if passed or run in summary.failed else "warning",
-                evidence=run.url,
-                fix=None if passed else f"{see}, and make it succeed.",
-            )
-        )
+        words = f"{_shorten(run.name)} ({app}): {end}"
+        see = run.url or f"what {app} says about it"
+        fix = None if passed else f"See {see}, and make it succeed."
+        severity: Severity = "error" if passed or run in summary.failed else "warning"
+        checks.append(Check("check-passed", passed, words, None, severity, run.url, fix))
     if rest := len(listed) - len(checks):
         failed = len(summary.failed) > _MOST_CHECKS
         checks.append(Check("more-checks", passed=not failed, message=f"{rest} more"))

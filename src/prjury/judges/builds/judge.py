@@ -89,14 +89,14 @@ class TreeBuildJudge:
         base: BuildSide,
         settings: tuple[str, ...],
     ) -> Judgment:
-        pull, evidence = context.pull, None
+        pull, evidence, notes = context.pull, None, _note_settings(settings)
         if self.options.from_ == "evidence":
             from prjury.judges.builds.external_builds import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
             reports = KeptReports.of(context)
             source = EvidenceBuild(self.options, pull, paths_of(merged.entries), reports)
             evidence = source.read(self.ports.evidence)
-            notes = (*_note_settings(settings), wording.FROM_EVIDENCE)
+            notes = (*notes, wording.FROM_EVIDENCE)
             if judged := source.judge_reports(evidence):
                 judgment = combine_judgments([judged], notes)
                 return refuse_edited(_add_facts(judgment, "evidence", settings), pull)
@@ -107,17 +107,14 @@ class TreeBuildJudge:
             return self._judge_no_build(pull, builds, merged, base_plans)
         unbuilt = tuple(find_unbuilt(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
-            judgment = combine_judgments(
-                source.judge_builds(evidence, builds.plans), (*builds.notes, *notes)
-            )
-            judgment = refuse_edited(_add_facts(judgment, "evidence", settings, unbuilt), pull)
+            judgments = source.judge_builds(evidence, builds.plans)
         else:
             judgments = self._run_builds(context, builds, merged, base)
-            new = find_new_builds(builds.plans, base_plans)
-            judgment = combine_judgments(
-                judgments, (*builds.notes, *new, *_note_settings(settings))
-            )
-            judgment = _add_facts(judgment, "run", settings, unbuilt)
+            notes = (*find_new_builds(builds.plans, base_plans), *notes)
+        judgment = combine_judgments(judgments, (*builds.notes, *notes))
+        judgment = _add_facts(judgment, self.options.from_, settings, unbuilt)
+        if evidence:
+            judgment = refuse_edited(judgment, pull)
         if judgment.status is not Status.PASS:
             return judgment
         every = self._detect(planner, merged, None).plans

@@ -18,7 +18,12 @@ from msgspec.structs import replace
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds import wording
-from prjury.judges.builds.compare import find_fault, find_suspects, runs_every_test
+from prjury.judges.builds.compare import (
+    count_test_files,
+    find_fault,
+    find_suspects,
+    runs_every_test,
+)
 from prjury.judges.builds.evidence import (
     Run,
     TreeRun,
@@ -28,15 +33,13 @@ from prjury.judges.builds.evidence import (
     watch_reports,
 )
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.source_tree import is_within
 from prjury.judges.builds.workplace import Builder, Workplace, paths_of
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Memory
 from prjury.ports.types import TreeEntry
 from prjury.report.sanitise import Redact, redact_text
+from prjury.report.wording import pluralize
 from prjury.resources import program_version
-from prjury.snapshot.kinds import kind_of
-from prjury.snapshot.model import FileKind
 
 #: Bases whose failing tests are remembered, and how many of each.
 _MOST_BASES, _MOST_FAILING = 400, 200
@@ -159,10 +162,6 @@ class BuildSide(Struct, frozen=True):
     tree: str
     entries: Sequence[TreeEntry]
 
-    def count_tests(self, directory: str) -> int:
-        paths = (entry.path for entry in self.entries if is_within(entry.path, directory))
-        return sum(kind_of(path) is FileKind.TEST for path in paths)
-
 
 class BaseRun(Struct, frozen=True):
     """The base, as far as it is known before the merged tree is built, or why it proves nothing."""
@@ -283,7 +282,7 @@ class BothSides(Struct, frozen=True, dict=True):
             base=base.run,
             base_kept=base.remembered,
             base_unknown=base.unknown,
-            base_test_files=self.base.count_tests(plan.directory),
+            base_test_files=count_test_files(paths_of(self.base.entries), plan.directory),
             reports_of_base=dict(base.reports),
         )
 
@@ -291,7 +290,8 @@ class BothSides(Struct, frozen=True, dict=True):
         suspects = find_suspects(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
-        self.builder.ports.progress.say(wording.say_running_again(len(suspects)))
+        count = pluralize(len(suspects), "newly failing test")
+        self.builder.ports.progress.say(wording.RUNNING_AGAIN.format(count))
         try:
             if plan.last_failed and runs_every_test(run.head, plan):
                 retry = place.run(plan.last_failed, deadline)

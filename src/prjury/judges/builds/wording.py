@@ -18,9 +18,11 @@ _LONGEST_QUOTED = 160
 _LONGEST_STEP = 60
 
 BASE_KEPT = "what the base came to is known from an earlier run"
+RUNNING_AGAIN = "running {} once more"
 BUILDING_BASE = "building the base without the change"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
 LACKING = "{} could not run: a service that they need does not answer here"
+MORE_FAILURES = "{} more in the {}"
 IGNORED = "{} failed by the log, and the command ended with exit code 0"
 ASKED = "{}. Check whether that is meant; nothing else failed."
 REPORTS_ALONE = (
@@ -93,10 +95,6 @@ def say_base_stopped(limit: str | None) -> str:
     return f"its own build was {how}"
 
 
-def say_running_again(count: int) -> str:
-    return f"running {pluralize(count, 'newly failing test')} once more"
-
-
 def describe_end(run: TreeRun) -> str:
     step = run.last
     which = f"{step.name}: " if len(run.steps) > 1 else ""
@@ -112,15 +110,9 @@ def _step_end(step: StepRun, allowed: float) -> str:
     if not step.exit_code:
         return "its test reports hold failures"
     if step.exit_code < 0:
-        return f"killed by {_signal_name(-step.exit_code)}"
+        names = {one.value: one.name for one in signal.Signals}
+        return f"killed by {names.get(-step.exit_code, f'signal {-step.exit_code}')}"
     return f"failed with exit code {step.exit_code}"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def list_causes(failures: Sequence[Failure]) -> str:
@@ -275,7 +267,3 @@ def describe_failure(failure: Failure, history: tuple[int, int] | None) -> str:
     prefix = f"{failure.name}: " if failure.name and failure.kind == "test" else ""
     before = f" (failed on {history[0]} of the last {history[1]} bases)" if history else ""
     return f"{prefix}{failure.message}{STATES[failure.state]}{before}"
-
-
-def say_more(count: int, plan: BuildPlan) -> str:
-    return f"{count} more in the {'reports' if plan.system == REPORTED else 'log'}"

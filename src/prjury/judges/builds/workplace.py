@@ -92,8 +92,11 @@ class ImportedCode:
         """Nothing that tests of other code say counts."""
         seen: dict[str, list[str]] = {}
         for file in self.place.glob("seen-*.json") if self.place.is_dir() else ():
-            for name, origins in _read_seen(file).items():
-                seen.setdefault(name, []).extend(origins)
+            with suppress(OSError, RecursionError, msgspec.MsgspecError):
+                if not file.is_symlink() and file.stat().st_size <= _LARGEST:
+                    places = msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
+                    for name, origins in places.items():
+                        seen.setdefault(name, []).extend(origins)
         for name, origins in sorted(seen.items()):
             if origins and not any(map(self._is_of_this_run, origins)):
                 raise CannotJudgeError(
@@ -135,13 +138,6 @@ def _is_of_project(path: str) -> bool:
     name = path.rpartition("/")[2]
     others = name in sys.stdlib_module_names or name.startswith("test_")
     return name.isidentifier() and not others and _BESIDE.isdisjoint(path.lower().split("/"))
-
-
-def _read_seen(file: Path) -> Mapping[str, list[str]]:
-    with suppress(OSError, RecursionError, msgspec.MsgspecError):
-        if not file.is_symlink() and file.stat().st_size <= _LARGEST:
-            return msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
-    return {}
 
 
 def _read_source(direct_url: Path) -> Path | None:
@@ -342,11 +338,11 @@ class _Attempt:
             for step, completed in done
         ]
         failures, results = merge_results(logs, reports, reported=self.plan.has_report)
-        steps = tuple(
-            _describe_step(step, completed, log.tail)
-            for (step, completed), log in zip(done, logs, strict=True)
-        )
-        return TreeRun(steps, self.allowed, failures, results)
+        steps = []
+        for (step, end), log in zip(done, logs, strict=True):
+            how = end.exit_code, end.stopped, end.seconds, log.tail, str(end.log)
+            steps.append(StepRun(step.name, step.text, *how, step.may_fail))
+        return TreeRun(tuple(steps), self.allowed, failures, results)
 
     def is_worth_another(self, run: TreeRun) -> bool:
         """The run failed without a test, for set-up or for what may pass by itself."""
@@ -356,11 +352,6 @@ class _Attempt:
             return True
         fault = find_fault(run, self.place.builder.changed, self.place.paths)
         return fault is not None and fault.passes
-
-
-def _describe_step(step: BuildStep, end: Completed, tail: str) -> StepRun:
-    how = end.exit_code, end.stopped, end.seconds, tail, str(end.log)
-    return StepRun(step.name, step.text, *how, step.may_fail)
 
 
 def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:

@@ -275,7 +275,8 @@ def merge_results(
     in_reports, covered = frozenset(reports.ran), set[str]()
     names, problems, counted, skipped = list[str](), list[str](), 0, reports.skipped
     for runner, output in by_runner.items():
-        number = _count_reported(runner, reports)
+        writers = _WRITING_TAP if runner == "tap" else (runner,)
+        number = sum(reports.by_runner.get(name, 0) for name in writers)
         surplus = max(0, output.counted + len(output.ran) - number)
         problems += output.doubts if number else [*output.doubts, *output.unnamed]
         if reported or number:
@@ -306,11 +307,6 @@ def merge_results(
         skipped=skipped,
         ignored=sum(log.ignored for log in logs),
     )
-
-
-def _count_reported(runner: str, reports: Results) -> int:
-    names = _WRITING_TAP if runner == "tap" else (runner,)
-    return sum(reports.by_runner.get(name, 0) for name in names)
 
 
 def _list_failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[Failure]:

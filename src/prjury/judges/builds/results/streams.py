@@ -288,7 +288,12 @@ def read_tap(section: LogSection) -> RunnerOutput:
         text = line.lstrip(" ")
         depth = min((len(line) - len(text)) // _INDENT, _DEEPEST)
         match = _POINT.match(text.rstrip()) if text.startswith(("ok", "not ok")) else None
-        if not depth and _begins_stream(line, match, stream):
+        if match:
+            begins = match["number"] == "1" and stream.closed
+        else:
+            replans = stream.plan is not None and _PLAN.match(line)
+            begins = bool(line.startswith("TAP version 1") or replans)
+        if begins and not depth:
             _end_stream(section, output, stream)
             is_tap = line.startswith("TAP version ") or stream.announced or bool(stream.points)
             stream = _StreamState(announced=is_tap)
@@ -303,12 +308,6 @@ def read_tap(section: LogSection) -> RunnerOutput:
             output.doubts.append(LEFT_OUT.format("TAP", line[9:].strip() or "bailed out"))
     _end_stream(section, output, stream)
     return output
-
-
-def _begins_stream(line: str, match: re.Match[str] | None, stream: _StreamState) -> bool:
-    if match:
-        return match["number"] == "1" and stream.closed
-    return line.startswith("TAP version 1") or bool(stream.plan is not None and _PLAN.match(line))
 
 
 def _unescape(name: str) -> str:
