@@ -13,7 +13,7 @@ from typing import Any
 
 from prjury.app.registry import voting_strategy
 from prjury.errors import ExitCode, UsageError
-from prjury.jury.cascade import Tier, stop_reason
+from prjury.jury.cascade import Tier, find_stop_reason
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count_ballots
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judge import MODEL_BACKED
@@ -129,7 +129,7 @@ def _roster(report: ReportJson, tiers: Sequence[TierConfig], verdict: Verdict) -
     stopped: str | None = None
     for config, tier, attempt in zip(tiers, report.tiers, verdict.attempts, strict=True):
         yield from _seats(config, tier, attempt, stopped)
-        stopped = stopped or stop_reason(_as_tier(config, attempt), attempt)
+        stopped = stopped or find_stop_reason(_as_tier(config, attempt), attempt)
 
 
 def _seats(

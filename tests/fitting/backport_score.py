@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fitting.rows import decisions
-from prjury.judges.backport.score import LIKELY, score_change, trait_numbers
+from prjury.judges.backport.score import LIKELY, encode_traits, score_change
 
 #: How weakly weights are drawn to nothing.
 LOOSENESS = 0.3
@@ -26,7 +26,7 @@ LOOSENESS = 0.3
 
 def main(data: Path) -> None:
     rows = decisions(data)
-    numbers = np.array([trait_numbers(row.change, row.traits) for row in rows])
+    numbers = np.array([encode_traits(row.change, row.traits) for row in rows])
     came = np.array([row.backported for row in rows])
     late = np.array([row.late for row in rows])
     worth = np.array([score_change(row.change, row.traits).possible_from for row in rows])

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from prjury.judges.backport.history import EarlierChange, Habits, habits_of
+from prjury.judges.backport.history import EarlierChange, Habits, measure_habits
 from prjury.judges.backport.score import BranchTraits, ChangeTraits
 from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
 
@@ -97,4 +97,4 @@ def _known(now: _Past, branches: Mapping[str, Sequence[_Past]]) -> Habits:
         for name, pasts in branches.items()
     }
     own = seen.pop(now.branch)
-    return habits_of(now.title, own, list(seen.values()))
+    return measure_habits(now.title, own, list(seen.values()))

@@ -13,7 +13,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.program_judges import LIMITS, make_shell, read_environment
 from prjury.jury.context import ExecutionStatus
-from prjury.jury.guard import patience
+from prjury.jury.guard import compute_deadline
 from prjury.jury.library.agent import AgentResult
 from prjury.policy.agents import is_kept_from_agents
 from prjury.ports import Progress, Shell, SilentProgress
@@ -106,7 +106,7 @@ class CommandAgent:
         }
 
     def _run_program(self, command: ShellCommand) -> AgentResult:
-        own, vote = Deadline.after(self.timeout), patience(None)
+        own, vote = Deadline.after(self.timeout), compute_deadline(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         try:
             done = self.shell.run(command, deadline, self.progress)

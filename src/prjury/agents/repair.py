@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 from prjury.agents.copies import DirectoryState
 from prjury.agents.edits import EditRules, Edits
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.git.store import Store, graft, patch_between
+from prjury.git.store import Store, patch_between, write_tree_with
 from prjury.journal.write import record_tools
 from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.builds.test_settings import find_changed_settings
@@ -174,7 +174,7 @@ class TestsRepair(Struct, frozen=True):
             refused_total=len(edits.refused),
         )
         if edits.accepted:
-            state.tree = graft(self.store, state.tree, edits.accepted)
+            state.tree = write_tree_with(self.store, state.tree, edits.accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
             self._build_again(context, tree, state)
         else:
@@ -210,7 +210,7 @@ class TestsRepair(Struct, frozen=True):
 
     def _drop_settings(self, tree: str, edits: Edits) -> Edits:
         """Drop files that say which tests run, or how their results come about."""
-        grafted = graft(self.store, tree, edits.accepted)
+        grafted = write_tree_with(self.store, tree, edits.accepted)
         changed = self._list_changes(tree, grafted)
         settings = set(find_changed_settings(changed, self.store.read))
         refused = [RefusedEdit(path, "it decides which tests run") for path in sorted(settings)]

@@ -20,7 +20,7 @@ from msgspec import Struct
 from prjury.errors import SourceError
 from prjury.git.command import Git, decode_path
 from prjury.git.operator import OperatorRepository, open_repository
-from prjury.git.store import lay_out
+from prjury.git.store import make_object_store
 from prjury.ports.types import TreeEntry
 from prjury.scratch import scratch
 from prjury.snapshot.kinds import SYMLINK_MODE, kind_of
@@ -40,7 +40,7 @@ from prjury.snapshot.model import (
 def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
     """Open git on the files and the index of a work tree, with a configuration of our own."""
     with scratch("prjury-index-") as directory:
-        lay_out(directory, repository)
+        make_object_store(directory, repository)
         for shared in repository.git.git_dir.glob("sharedindex.*"):
             (directory / shared.name).symlink_to(shared)
         # The repository's own list comes last, and so before the operator's.

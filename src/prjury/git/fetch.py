@@ -19,7 +19,7 @@ from prjury.errors import SourceError
 from prjury.git.command import Git, GitError
 from prjury.git.history import is_cut_short, merge_bases
 from prjury.git.operator import OperatorRepository, is_sha, refuse_odd_refs
-from prjury.git.store import lay_out
+from prjury.git.store import make_object_store
 from prjury.ports.types import BranchTip
 from prjury.scratch import scratch
 from prjury.snapshot.model import visible
@@ -140,11 +140,11 @@ def fetch_objects(
 ) -> Iterator[OperatorRepository]:
     """Fetch the refspecs into a repository that is gone when the block ends."""
     with scratch("prjury-fetch-") as directory:
-        lay_out(directory, lender)
+        make_object_store(directory, lender)
         git = Git(directory)
         depth = () if lender else (f"--depth={_DEPTH}",)
         _fetch(git, remote, refspecs, depth)
-        _deepen(git, remote, refspecs, refspecs[:2], "--unshallow")
+        _deepen_history(git, remote, refspecs, refspecs[:2], "--unshallow")
         alone = threading.Lock()  # git itself refuses a second fetch at the same time
 
         def bring(name: str) -> None:
@@ -172,10 +172,10 @@ def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[
 def _bring(git: Git, remote: Remote, refspec: str, base: str, depth: Sequence[str]) -> None:
     """Fetch one branch more, back to where it parted from the base, if that is near."""
     _fetch(git, remote, [refspec], depth)
-    _deepen(git, remote, [refspec, base], [refspec, base])
+    _deepen_history(git, remote, [refspec, base], [refspec, base])
 
 
-def _deepen(
+def _deepen_history(
     git: Git, remote: Remote, refspecs: Sequence[str], sides: Sequence[str], *last: str
 ) -> None:
     """Fetch more history until it is certain where the two sides part."""

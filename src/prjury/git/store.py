@@ -220,7 +220,7 @@ class Store:
 NewFiles = Mapping[str, tuple[str, bytes]]
 
 
-def graft(store: Store, tree: str, files: NewFiles) -> str:
+def write_tree_with(store: Store, tree: str, files: NewFiles) -> str:
     """Make a tree that has these files in the place of its own, and else is the same."""
     blobs = {
         path: store.git("hash-object", "-w", "--stdin", "--no-filters", stdin=content)
@@ -257,11 +257,11 @@ def _read_changes(fields: Iterator[bytes]) -> Iterator[RawChange]:
 def open_store(operator: OperatorRepository) -> Iterator[Store]:
     """Make a store over the operator's objects; it is gone when the block ends."""
     with scratch("prjury-store-") as directory:
-        lay_out(directory, operator)
+        make_object_store(directory, operator)
         yield Store(Git(directory), operator)
 
 
-def lay_out(directory: Path, lender: OperatorRepository | None) -> None:
+def make_object_store(directory: Path, lender: OperatorRepository | None) -> None:
     """Make a bare repository of an empty directory, with the lender's objects in reach."""
     (directory / "refs").mkdir()
     (directory / "info").mkdir()

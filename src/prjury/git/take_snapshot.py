@@ -189,7 +189,7 @@ def _read_partial_shots(store: Store, old: str, new: str, error: GitError) -> li
     patches = list(store.patches(old, new, renames=False, leave_out=leave_out)) if whole else []
     shots = _pair_patches(store, whole, patches)
     for change in missing:
-        file = _describe(change)
+        file = _make_file_change(change)
         # Nobody knows how many lines it adds: at least one, unless it is deleted.
         additions, reason = int(file.new_blob is not None), f"its content is {MISSING}"
         shots.append(_Shot(replace(file, additions=additions, unread=reason), FilePatch()))
@@ -220,7 +220,7 @@ def _pair_patches(
     return _count_hidden_text(store, shots)
 
 
-def _describe(change: RawChange) -> FileChange:
+def _make_file_change(change: RawChange) -> FileChange:
     """Describe the change as far as the raw entry shows it."""
     status = _STATUS.get(change.status, FileStatus.MODIFIED)
     if status is FileStatus.MODIFIED and change.old_blob == change.new_blob:
@@ -239,7 +239,7 @@ def _describe(change: RawChange) -> FileChange:
 
 
 def _make_shot(change: RawChange, patch: FilePatch) -> _Shot:
-    file = _describe(change)
+    file = _make_file_change(change)
     kind = kind_of(printable(file.path), file.new_mode or file.old_mode, binary=patch.binary)
     unread = "binary content" if patch.binary else None
     if patch.points_to_lfs:

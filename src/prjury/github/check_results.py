@@ -110,7 +110,7 @@ class CommitRuns:
         ]
         statuses = [status for status in self.statuses if not _is_own_report(status)]
         message = map(self._with_base, (*self._find_newest(runs), *self._find_newest(statuses)))
-        return (*message, *self._silent_workflows())
+        return (*message, *self._list_silent_workflows())
 
     def _with_base(self, reported: ReportedRun) -> CheckResult:
         workflow = self._workflow(reported)
@@ -173,7 +173,7 @@ class CommitRuns:
         workflow = self._workflow(reported)
         return self.own.id in {reported.of_run, workflow.id if workflow else None}
 
-    def _silent_workflows(self) -> Iterator[CheckResult]:
+    def _list_silent_workflows(self) -> Iterator[CheckResult]:
         own = {workflow.workflow for workflow in self.workflows if workflow.id == self.own.id}
         for workflow in self._newest_workflows():
             if workflow.workflow in own or workflow.is_ours:

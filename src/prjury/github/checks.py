@@ -99,23 +99,25 @@ class _Lookout:
         """All that is said of the commit now."""
         on = f"/commits/{commit}"
         workflows = self.workflows(commit)
-        runs = self._all(
+        runs = self._read_entries(
             f"{on}/check-runs", read_check_run, "checks", "check_runs", filter="latest"
         )
-        statuses = self._all(f"{on}/statuses", read_status, "statuses")
+        statuses = self._read_entries(f"{on}/statuses", read_status, "statuses")
         return CommitRuns(workflows, runs, statuses, self.own).list_results()
 
     def workflows(self, commit: str) -> Sequence[WorkflowRun]:
         """The runs of workflows on the commit."""
         path = "/actions/runs"
         try:
-            return self._all(path, read_workflow_run, "actions", "workflow_runs", head_sha=commit)
+            return self._read_entries(
+                path, read_workflow_run, "actions", "workflow_runs", head_sha=commit
+            )
         except SourceError as error:
             if error.reason != "not_found":  # a server without workflows
                 raise
             return ()
 
-    def _all(
+    def _read_entries(
         self,
         path: str,
         read: Callable[[object], Entry],

@@ -140,15 +140,15 @@ def diagnose(error: Exception, doing: str, permission: str, now: float) -> Troub
             refused=False,
         )
     if isinstance(error, IncompletableObject) or not isinstance(error, GithubException):
-        return _bad_response(what, error)
+        return _diagnose_response(what, error)
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     limited = isinstance(error, RateLimitExceededException)
     if limited or error.status == 429 or (error.status == 403 and _is_held_back(headers)):  # noqa: PLR2004 - Too Many Requests
-        return _rate_limited(what, headers, now)
+        return _diagnose_rate_limit(what, headers, now)
     return _diagnose_status(what, error.status, message_of(error.data), permission)
 
 
-def _bad_response(what: str, error: Exception) -> Trouble:
+def _diagnose_response(what: str, error: Exception) -> Trouble:
     detail = str(error) if type(error) is ValueError else type(error).__name__
     return Trouble(
         what,
@@ -163,7 +163,7 @@ def _is_held_back(headers: Mapping[str, str]) -> bool:
     return "retry-after" in headers or headers.get("x-ratelimit-remaining") == "0"
 
 
-def _rate_limited(what: str, headers: Mapping[str, str], now: float) -> Trouble:
+def _diagnose_rate_limit(what: str, headers: Mapping[str, str], now: float) -> Trouble:
     wait = _number(headers.get("retry-after"))
     if wait is None and headers.get("x-ratelimit-remaining") == "0":
         reset = _number(headers.get("x-ratelimit-reset"))

@@ -93,7 +93,7 @@ class RepoClient:
         for number in range(1, _MOST_PAGES + 1):
             before = pages.get((path, number))
             parameters = {**(query or {}), "per_page": _PAGE, "page": number}
-            call = partial(self._page, path, parameters, key, before)
+            call = partial(self._read_page, path, parameters, key, before)
             page = self.client.ask(doing, call, error=self.error, needs=needs)
             pages[path, number] = page
             yield from page.entries
@@ -178,7 +178,7 @@ class RepoClient:
             repeatable=repeatable,
         )
 
-    def _page(
+    def _read_page(
         self, path: str, query: Mapping[str, object], key: str | None, before: Page | None
     ) -> Page:
         headers, answer = self._request("GET", path, query, etag=before.etag if before else "")

@@ -79,7 +79,7 @@ class RepoSettings:
         doing = f"read the rules of {branch}"
         entries = list(self._room.entries(doing, path, needs="metadata: read"))
         return BranchRules(
-            tuple(check for entry in entries for check in _of_rule(entry)),
+            tuple(check for entry in entries for check in _read_rule_checks(entry)),
             any(at(entry, "type") == "merge_queue" for entry in entries),
         )
 
@@ -91,7 +91,7 @@ class RepoSettings:
         """
         path, doing = f"/branches/{quote(branch, safe='')}", f"read the protection of {branch}"
         try:
-            return self._room.get(doing, f"{path}/protection", _of_protection, needs=_SETTINGS)
+            return self._room.get(doing, f"{path}/protection", _read_protection, needs=_SETTINGS)
         except SourceError as error:
             # An account without the right to know may get 404 as well, with other words.
             if error.reason == "not_found" and "not protected" in error.why.lower():
@@ -99,7 +99,10 @@ class RepoSettings:
             if error.reason not in {"permission", "not_found"}:
                 raise
             shown = self._room.get(
-                doing, path, lambda it: _of_protection(at(it, "protection")), needs="contents: read"
+                doing,
+                path,
+                lambda it: _read_protection(at(it, "protection")),
+                needs="contents: read",
             )
             if not shown:
                 raise
@@ -132,7 +135,7 @@ def _read_facts(_headers: Mapping[str, Any], content: object) -> RepositoryFacts
     )
 
 
-def _of_rule(entry: object) -> Iterator[RequiredCheck]:
+def _read_rule_checks(entry: object) -> Iterator[RequiredCheck]:
     if at(entry, "type") != "required_status_checks":
         return
     checks = at(entry, "parameters", "required_status_checks")
@@ -144,7 +147,7 @@ def _of_rule(entry: object) -> Iterator[RequiredCheck]:
         )
 
 
-def _of_protection(content: object) -> tuple[RequiredCheck, ...]:
+def _read_protection(content: object) -> tuple[RequiredCheck, ...]:
     required = at(content, "required_status_checks")
     checks, contexts = at(required, "checks"), at(required, "contexts")
     if isinstance(checks, list):

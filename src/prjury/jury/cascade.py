@@ -22,7 +22,7 @@ from typing import Any, Generic, Literal, TypeAlias
 
 from prjury.deadline import Deadline
 from prjury.jury.compose import kind_of
-from prjury.jury.guard import Listener, catch_crash, patience
+from prjury.jury.guard import Listener, catch_crash, compute_deadline
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Bench, JuryJudge, Voter
@@ -90,13 +90,13 @@ class CascadedJury(Voter[ContextT, Verdict]):
         listener: Listener | None = None,
     ) -> Verdict:
         """Ask tier after tier until one ends the matter; seconds for all of them together."""
-        until = patience(timeout)
+        until = compute_deadline(timeout)
         attempts: list[TierAttempt] = []
         stopped: str | None = None
         for tier in self.tiers:
             attempt = _try_tier(tier, stopped, context, until, listener)
             attempts.append(attempt)
-            stopped = stopped or stop_reason(tier, attempt)
+            stopped = stopped or find_stop_reason(tier, attempt)
         return conclude(attempts)
 
     @property
@@ -141,7 +141,7 @@ def _verdict(said: object) -> JuryVerdict:
     return said
 
 
-def stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
+def find_stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:
     """The reason why no later tier is asked, or None to go on."""
     if attempt.verdict is None or tier.advisory:
         return None
@@ -167,10 +167,12 @@ def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
 
 def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
     """The verdict that these attempts add up to; pure, so that a report can be re-derived."""
-    status, decisive = _worst(counting(attempts))
+    status, decisive = _find_worst_status(counting(attempts))
     if status is None or decisive is None or decisive.verdict is None:
         return Verdict(_describe_no_vote(attempts), None, tuple(attempts))
-    return Verdict(_tell(status, decisive, decisive.verdict), decisive.name, tuple(attempts))
+    return Verdict(
+        _judge_by_decisive_tier(status, decisive, decisive.verdict), decisive.name, tuple(attempts)
+    )
 
 
 #: A blocking tier that ran, with the statuses that it brings into the verdict.
@@ -187,7 +189,7 @@ def counting(attempts: Sequence[TierAttempt]) -> list[Counted]:
         return []
     last, accepting = blocking[-1], TierPolicy.ACCEPT_ON_ALL_PASS
     deciding = [a for a in blocking if a is last or a.policy is not accepting]
-    decisive = _worst([(a, a.outcomes) for a in deciding])[1] or last
+    decisive = _find_worst_status([(a, a.outcomes) for a in deciding])[1] or last
     return [
         (a, a.outcomes if a is last or a.policy is not accepting else _pass_on(a, decisive))
         for a in blocking
@@ -199,7 +201,7 @@ def _pass_on(attempt: TierAttempt, decisive: TierAttempt) -> frozenset[Status]:
     return frozenset(errors | (attempt.escalated if decisive.asks_a_model else set()))
 
 
-def _worst(counted: Sequence[Counted]) -> tuple[Status | None, TierAttempt | None]:
+def _find_worst_status(counted: Sequence[Counted]) -> tuple[Status | None, TierAttempt | None]:
     """The worst status and the tier that brings it; None where no judge voted PASS either."""
     for status in (Status.FAIL, Status.ERROR, Status.ABSTAIN):
         for attempt, outcomes in counted:
@@ -221,7 +223,9 @@ def _describe_no_vote(attempts: Sequence[TierAttempt]) -> Judgment:
     return Judgment.abstained("; ".join([words, *reasons]), NOBODY_VOTED)
 
 
-def _tell(status: Status, decisive: TierAttempt, verdict: JuryVerdict) -> Judgment:
+def _judge_by_decisive_tier(
+    status: Status, decisive: TierAttempt, verdict: JuryVerdict
+) -> Judgment:
     judgment = verdict.aggregated
     blaming = status in {Status.FAIL, Status.ERROR}
     guilty = [b for b in verdict.ballots if blaming and b.judgment.status is status]

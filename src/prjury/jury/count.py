@@ -22,7 +22,11 @@ def count_ballots(
     outcome = _aggregate(voting, ballots)
     if outcome.status is Status.PASS and not has_vote(ballots):
         return _describe_unearned(outcome, ballots)
-    return outcome if models_lift else hold_down(outcome, JudgeType.DETERMINISTIC, voting, ballots)
+    return (
+        outcome
+        if models_lift
+        else limit_to_certain(outcome, JudgeType.DETERMINISTIC, voting, ballots)
+    )
 
 
 def has_vote(ballots: Sequence[Ballot]) -> bool:
@@ -30,7 +34,7 @@ def has_vote(ballots: Sequence[Ballot]) -> bool:
     return any(ballot.judgment.status in {Status.PASS, Status.FAIL} for ballot in ballots)
 
 
-def hold_down(
+def limit_to_certain(
     said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
     """Make a judgment of the ballots no better than what the deterministic ones come to."""

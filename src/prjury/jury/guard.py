@@ -56,7 +56,7 @@ class Listener(Protocol):
         """A judge has answered, or its time is over."""
 
 
-def patience(timeout: float | None) -> Deadline | None:
+def compute_deadline(timeout: float | None) -> Deadline | None:
     """The end of a vote: so many seconds, and within whatever vote it is part of."""
     seconds = None if timeout is None else _seconds(timeout)
     outer = _vote.get().until
@@ -123,10 +123,10 @@ class _Answer(Generic[ContextT]):
         if self.vote.until is not None:
             self.start()
             return self.wait()
-        return self._begin() or copy_context().run(self._work)
+        return self._start_thread() or copy_context().run(self._work)
 
     def start(self) -> None:
-        if self._begin():
+        if self._start_thread():
             return
         if self.vote.until is not None and not self.vote.until.remaining:
             self._accept(_not_asked("the time was over before", "timeout"))
@@ -149,7 +149,7 @@ class _Answer(Generic[ContextT]):
             self.thread.join(seconds)
         return self.ballot or self._accept(self._overdue())
 
-    def _begin(self) -> Ballot | None:
+    def _start_thread(self) -> Ballot | None:
         """Greet the judge; a ballot already if it cannot even say who it is."""
         self.started = time.monotonic()
         self._tell(lambda listener: listener.judge_started(self.jury, self.name))

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeAlias, TypeVar, cast
 from prjury.jury.compose import kind_of, unique_names
 from prjury.jury.confidence import ConfidenceStrategy, read_strategy
 from prjury.jury.count import count_ballots
-from prjury.jury.guard import Listener, catch_crash, hear, itself, patience, printable
+from prjury.jury.guard import Listener, catch_crash, compute_deadline, hear, itself, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import finite
@@ -169,7 +169,7 @@ class Jury(Bench[ContextT]):
             self.seats,
             context,
             jury=self.name,
-            until=patience(timeout),
+            until=compute_deadline(timeout),
             listener=listener,
             parallel=self.parallel,
         )

@@ -263,11 +263,11 @@ def _attempt_from_json(data: Mapping[str, Any]) -> TierAttempt:
 
 def children_of(ballots: Sequence[Ballot]) -> Mapping[str, JuryVerdict | Verdict]:
     """The verdicts of the juries and cascades among the judges, by name."""
-    children = ((ballot.judge, _child(ballot.judgment)) for ballot in ballots)
+    children = ((ballot.judge, _find_inner_verdict(ballot.judgment)) for ballot in ballots)
     return {name: verdict for name, verdict in children if verdict}
 
 
-def _child(judgment: Judgment) -> JuryVerdict | Verdict | None:
+def _find_inner_verdict(judgment: Judgment) -> JuryVerdict | Verdict | None:
     metadata = plain(judgment.metadata)
     members, inner = metadata.pop("jury", None), metadata.pop("cascade", None)
     verdict: JuryVerdict | Verdict

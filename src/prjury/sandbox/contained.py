@@ -25,9 +25,9 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.caches import copy_caches, find_lent
 from prjury.sandbox.environment import (
     find_writable_places,
-    fresh_places,
     limit_java,
     make_environment,
+    redirect_caches,
     withheld,
 )
 from prjury.sandbox.launcher import Request
@@ -105,10 +105,10 @@ class ContainedShell:
             request: Request = {
                 "argv": list(argv),
                 "directory": str(command.directory),
-                "env": {**env, **(fresh_places(env) if self._copies and own_home else {})},
+                "env": {**env, **(redirect_caches(env) if self._copies and own_home else {})},
                 "limit": command.output_limit,
                 "network": self._network,
-                "walls": stack.enter_context(self._walls(command, env)),
+                "walls": stack.enter_context(self._make_walls(command, env)),
             }
             run = ProcessRun(
                 request,
@@ -120,7 +120,7 @@ class ContainedShell:
             return run.complete(deadline, progress)
 
     @contextlib.contextmanager
-    def _walls(self, command: ShellCommand, env: Mapping[str, str]) -> Iterator[Walls | None]:
+    def _make_walls(self, command: ShellCommand, env: Mapping[str, str]) -> Iterator[Walls | None]:
         # A scratch directory's layers are for one program at a time.
         if self.level != "L2":
             yield None
@@ -238,12 +238,14 @@ class ContainedShell:
 
     def _new_log(self, argv: Sequence[str]) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        self._logs.mkdir(mode=0o700, parents=True, exist_ok=True)  # a program may have removed it
-        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._logs))
+        self._prepare_log_directory.mkdir(
+            mode=0o700, parents=True, exist_ok=True
+        )  # a program may have removed it
+        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._prepare_log_directory))
         return place / f"{next(self._numbers):02d}-{name}.log"
 
     @functools.cached_property
-    def _logs(self) -> Path:
+    def _prepare_log_directory(self) -> Path:
         """The place of directories of logs, without those that are older than a day."""
         own = private_directory(self._environ, "XDG_STATE_HOME", ".local/state")
         place = own / "logs" if own else Path(tempfile.gettempdir())

@@ -150,7 +150,7 @@ def find_writable_places(given: Mapping[str, str]) -> list[str]:
     return outermost
 
 
-def fresh_places(env: Mapping[str, str]) -> dict[str, str]:
+def redirect_caches(env: Mapping[str, str]) -> dict[str, str]:
     """Return variables by which tools, and Java by its options, keep in HOME what they write."""
     home = env["HOME"]
     places = {name: f"{home}/{below}" for name, below in _CACHE_PLACES.items() if name not in env}

@@ -77,14 +77,14 @@ def serve(channel: socket.socket) -> None:
         if os.fork() == 0:
             try:
                 channel.close()
-                _launch(*files)
+                _run_request(*files)
             finally:
                 os._exit(0)
         for file in files:
             os.close(file)
 
 
-def _launch(request_file: int, channel: int, log: int) -> None:
+def _run_request(request_file: int, channel: int, log: int) -> None:
     os.setsid()
     os.dup2(log, 1)
     os.dup2(log, 2)
@@ -140,9 +140,9 @@ class Launch:
             poller.register(descriptor, select.POLLIN)
         while self.status is None and not self.flooded:
             events = [descriptor for descriptor, _ in poller.poll()]
-            if self.channel in events and not self._obey():
+            if self.channel in events and not self._take_order():
                 break
-            if self.output in events and not self._copy():
+            if self.output in events and not self._copy_output():
                 poller.unregister(self.output)
             if wakeup in events:
                 os.read(wakeup, 4096)
@@ -150,15 +150,15 @@ class Launch:
         return self._finish()
 
     def _finish(self) -> tuple[str, int]:
-        self._hunt()
+        self._kill_descendants()
         os.set_blocking(self.output, False)
-        while self._copy():
+        while self._copy_output():
             pass
         if self.flooded:
             return "limit", 0
         return "exit", -signal.SIGKILL if self.status is None else self.status
 
-    def _obey(self) -> bool:
+    def _take_order(self) -> bool:
         """Take an order; return False if it is over."""
         try:
             order = os.read(self.channel, 1)
@@ -169,7 +169,7 @@ class Launch:
                 os.killpg(self.program, signal.SIGTERM)
         return order == b"T"
 
-    def _copy(self) -> bool:
+    def _copy_output(self) -> bool:
         """Bring some output to the log; return False if there is none at the moment or ever."""
         try:
             chunk = os.read(self.output, 1 << 16)
@@ -197,7 +197,7 @@ class Launch:
             if pid == self.program:
                 self.status = os.waitstatus_to_exitcode(status)
 
-    def _hunt(self) -> None:
+    def _kill_descendants(self) -> None:
         until = time.monotonic() + _HUNT_SECONDS
         ended = self.status
         if sys.platform != "linux":  # nothing lists descendants here: the group is what there is
@@ -247,7 +247,7 @@ def _fork(request: Request) -> tuple[int, int, str]:
     failure, failing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _become(request, printing, failing)
+        _execute_program(request, printing, failing)
     os.close(printing)
     os.close(failing)
     words = os.read(failure, 64).decode()
@@ -257,7 +257,7 @@ def _fork(request: Request) -> tuple[int, int, str]:
     return pid, output, words
 
 
-def _become(request: Request, printing: int, failing: int) -> None:
+def _execute_program(request: Request, printing: int, failing: int) -> None:
     step = "bare"
     try:
         os.setsid()

@@ -74,15 +74,17 @@ def raise_walls(walls: Walls) -> None:
         _unshare(_CLONE_NEWNS)
     ruleset = _create_ruleset()
     _allow(ruleset, "/", _LIST)
-    for path in _leaves("/", walls["hidden"]):
+    for path in _list_visible_parts("/", walls["hidden"]):
         _allow(ruleset, path, _READ)
-    lent = [leaf for path in walls["readable"] for leaf in _leaves(path, walls["hidden"])]
+    lent = [
+        leaf for path in walls["readable"] for leaf in _list_visible_parts(path, walls["hidden"])
+    ]
     for path in lent:
         _allow(ruleset, path, _READ)
     for path in walls["writable"]:
         _allow(ruleset, path, _ALL)
     if walls["mounts"]:
-        for directory in list(_mount(walls, lent)):
+        for directory in list(_mount_directories(walls, lent)):
             _add_rule(ruleset, directory, _ALL)
             os.close(directory)
     for name in _DEVICES:
@@ -125,7 +127,7 @@ def _unshare(namespace: int) -> None:
         os.close(descriptor)
 
 
-def _mount(walls: Walls, lent: Collection[str]) -> Iterator[int]:
+def _mount_directories(walls: Walls, lent: Collection[str]) -> Iterator[int]:
     """Put private directories and layers in their places; yield what is writable.
 
     All is opened first: a private directory may cover it. No link in one of those is followed.
@@ -223,7 +225,7 @@ def _make_place(path: str, like: int, private: Mapping[str, int]) -> bool:
         os.close(at)
 
 
-def _leaves(path: str, hidden: Collection[str]) -> Iterator[str]:
+def _list_visible_parts(path: str, hidden: Collection[str]) -> Iterator[str]:
     """Yield the largest parts of a path below which nothing is hidden."""
     inside = f"{path.rstrip('/')}/"
     if not any(each.startswith(inside) for each in hidden):
@@ -232,7 +234,7 @@ def _leaves(path: str, hidden: Collection[str]) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(path) as entries:
         for entry in entries:
             if entry.path not in hidden and not entry.is_symlink():
-                yield from _leaves(entry.path, hidden)
+                yield from _list_visible_parts(entry.path, hidden)
 
 
 def _create_ruleset() -> int:

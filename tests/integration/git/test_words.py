@@ -11,8 +11,8 @@ from prjury.git.command import GitError
 from prjury.git.operator import open_repository
 from prjury.git.store import find_words, open_store
 from prjury.git.take_snapshot import take_snapshot
-from prjury.judges.backport.checks.symbols import missing_on
-from prjury.judges.backport.references import needs_of
+from prjury.judges.backport.checks.symbols import find_missing_symbols
+from prjury.judges.backport.references import collect_references
 from prjury.ports.types import WordPlaces
 
 
@@ -119,7 +119,7 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
 
     with open_store(operator) as store:
         pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
-        lacked = missing_on(needs_of(pull, store), history.sha("1.x"), store)
+        lacked = find_missing_symbols(collect_references(pull, store), history.sha("1.x"), store)
 
     assert [str(each) for each in lacked.symbols] == [
         "newer (app.py:3; on the base in helper.py:5)"

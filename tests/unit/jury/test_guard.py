@@ -30,7 +30,7 @@ from fakes.unruly import (
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.jury.compose import all_of, any_of, named
-from prjury.jury.guard import catch_crash, describe_crash, hear, itself, patience, printable
+from prjury.jury.guard import catch_crash, compute_deadline, describe_crash, hear, itself, printable
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
@@ -54,7 +54,7 @@ def deadline_within(until: Deadline | None, timeout: float | None = None) -> Dea
     found: list[Deadline | None] = []
 
     def inner(context: object) -> Judgment:
-        found.append(patience(timeout))
+        found.append(compute_deadline(timeout))
         return FINE
 
     assert heard(FunctionJudge(inner, "inner"), until=until)[0].judgment == FINE
@@ -80,7 +80,7 @@ def test_it_may_end_much_earlier_but_never_later(timeout: float, expected: float
 
 def test_the_deadline_of_a_vote_ends_with_it() -> None:
     heard(GOOD, until=Deadline.after(10), parallel=False)
-    assert patience(None) is None
+    assert compute_deadline(None) is None
 
 
 @pytest.mark.parametrize("timeout", [True, "5", timedelta(seconds=5), [1]])
@@ -94,7 +94,7 @@ def test_a_timeout_is_a_number(timeout: Any) -> None:
 def test_any_long_time_will_do(timeout: float, parallel: bool) -> None:
     jury = seated([GOOD, GOOD], MajorityVoting(), parallel=parallel)
     assert jury.vote(None, timeout=timeout).individual == (FINE, FINE)
-    far = patience(timeout)
+    far = compute_deadline(timeout)
     assert far
     assert far.remaining == pytest.approx(threading.TIMEOUT_MAX)
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.count import count_ballots, hold_down
+from prjury.jury.count import count_ballots, limit_to_certain
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
@@ -38,7 +38,7 @@ def certain(ballots: list[Ballot]) -> list[Ballot]:
 def test_nobody_lifts_what_the_certain_ones_come_to(
     voting: VotingStrategy, ballots: list[Ballot], said: Judgment, kind: JudgeType
 ) -> None:
-    held = hold_down(said, kind, voting, ballots)
+    held = limit_to_certain(said, kind, voting, ballots)
     sure = certain(ballots)
     only_sure = kind is SURE and len(sure) == len(ballots)
     alone = voting.aggregate(sure) if sure else said
@@ -123,7 +123,7 @@ def test_a_strategy_of_ones_own_passes_no_abstentions() -> None:
 def test_a_model_lifts_no_bench_of_certain_judges(kind: JudgeType) -> None:
     ballots = [Ballot("a", Judgment.failed("red")), Ballot("b", Judgment.failed("red"))]
     lifted = Judgment.passed("looks fine", score=NumericalScore(0.9), label="fine", confidence=1.0)
-    held = hold_down(lifted.with_metadata(reason="mood"), kind, MajorityVoting(), ballots)
+    held = limit_to_certain(lifted.with_metadata(reason="mood"), kind, MajorityVoting(), ballots)
     assert held == Judgment(
         FAIL,
         "0 of 2 passed; no model-backed judge can lift that: looks fine",
@@ -134,12 +134,14 @@ def test_a_model_lifts_no_bench_of_certain_judges(kind: JudgeType) -> None:
 def test_a_certain_one_that_read_only_certain_answers_is_taken_at_its_word() -> None:
     ballots = [Ballot("a", Judgment.failed("red"))]
     said = Judgment.passed("only a warning")
-    assert hold_down(said, SURE, MajorityVoting(), ballots) is said
+    assert limit_to_certain(said, SURE, MajorityVoting(), ballots) is said
 
 
 def test_an_abstention_is_no_way_out_either() -> None:
     ballots = [Ballot("a", Judgment.failed("red"))]
-    held = hold_down(Judgment.abstained("who knows", "mood"), MODEL, MajorityVoting(), ballots)
+    held = limit_to_certain(
+        Judgment.abstained("who knows", "mood"), MODEL, MajorityVoting(), ballots
+    )
     assert (held.status, held.label) == (FAIL, None)
     assert held.metadata == {"held_down_from": "abstain"}
 
@@ -147,7 +149,7 @@ def test_an_abstention_is_no_way_out_either() -> None:
 def test_an_error_of_the_certain_ones_keeps_its_reason() -> None:
     crash = Judgment.errored("crashed", metadata={"reason": "crashed"})
     voting = ConsensusVoting(on_error=ErrorPolicy.PROPAGATE)
-    held = hold_down(Judgment.passed("fine"), MODEL, voting, [Ballot("a", crash)])
+    held = limit_to_certain(Judgment.passed("fine"), MODEL, voting, [Ballot("a", crash)])
     assert held.status is ERROR
     assert held.metadata == {"held_down_from": "pass", "reason": "crashed"}
 
@@ -155,4 +157,4 @@ def test_an_error_of_the_certain_ones_keeps_its_reason() -> None:
 @pytest.mark.parametrize("silent", [Judgment.abstained("docs only"), Judgment.passed("green")])
 def test_a_model_speaks_where_the_certain_ones_do_not_object(silent: Judgment) -> None:
     said = Judgment.passed("fine")
-    assert hold_down(said, MODEL, MajorityVoting(), [Ballot("a", silent)]) is said
+    assert limit_to_certain(said, MODEL, MajorityVoting(), [Ballot("a", silent)]) is said

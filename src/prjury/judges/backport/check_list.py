@@ -97,7 +97,7 @@ CHECKS: tuple[BackportCheck, ...] = (
 def collect_facts(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = seen.applied
-    first, hollow = _run(seen, "first"), seen.trial.empty and not seen.pull.files
+    first, hollow = _run_checks(seen, "first"), seen.trial.empty and not seen.pull.files
     facts = BranchFacts(seen.pull, seen.tip, seen.trial, applied, hollow=hollow, checks=first)
     if facts.settled:
         return facts
@@ -109,7 +109,7 @@ def collect_facts(seen: BranchContext) -> BranchFacts:
         reached=seen.reached,
         gone=seen.gone,
         newer=seen.has_newer_versions,
-        checks=(*first, *_run(seen, "cheap")),
+        checks=(*first, *_run_checks(seen, "cheap")),
         score=seen.score,
         default=seen.tools.config.default,
         parents=seen.change.parents,
@@ -117,11 +117,11 @@ def collect_facts(seen: BranchContext) -> BranchFacts:
     if not (seen.thorough or is_open(facts)):
         return replace(facts, cut_short=True)
     seen.deepen()
-    checks = (*first, *_run(seen, "cheap", "deep"))
+    checks = (*first, *_run_checks(seen, "cheap", "deep"))
     return replace(facts, first=seen.prerequisites, checks=checks)
 
 
-def _run(seen: BranchContext, *stages: Stage) -> tuple[Check, ...]:
+def _run_checks(seen: BranchContext, *stages: Stage) -> tuple[Check, ...]:
     """Run the checks of these stages; one that cannot be made neither passes nor fails a change."""
     checks: list[Check] = []
     for row in CHECKS:

@@ -15,7 +15,7 @@ from prjury.code.parser import Parser
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
-from prjury.judges.backport.checks.api import Interface, interface_of
+from prjury.judges.backport.checks.api import Interface, compare_interfaces
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
@@ -39,16 +39,16 @@ from prjury.judges.backport.checks.not_there_yet import (
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
-from prjury.judges.backport.checks.symbols import MissingOnBranch, missing_on
-from prjury.judges.backport.history import EarlierChange, History, habits_of
+from prjury.judges.backport.checks.symbols import MissingOnBranch, find_missing_symbols
+from prjury.judges.backport.history import EarlierChange, History, measure_habits
 from prjury.judges.backport.origins import origins
-from prjury.judges.backport.references import ChangeReferences, needs_of
+from prjury.judges.backport.references import ChangeReferences, collect_references
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
     Score,
+    collect_traits,
     score_change,
-    traits_of,
 )
 from prjury.policy.schema import BackportConfig
 from prjury.ports import Repository, SearchableRepository
@@ -90,7 +90,7 @@ class Change:
 
     @cached_property
     def _needs(self) -> ChangeReferences:
-        return needs_of(self.pull, self.repository)
+        return collect_references(self.pull, self.repository)
 
 
 def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
@@ -104,9 +104,9 @@ def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
         repository,
         identity_of(pull, [(one.parents[0], one.sha) for one in single]),
         find_requests(pull, tools.config, texts, tools.own_label, texts=tools.texts),
-        interface_of(pull, repository, Parser(), deadline),
+        compare_interfaces(pull, repository, Parser(), deadline),
         find_bumps(pull, repository),
-        traits_of(pull),
+        collect_traits(pull),
         patterns.find_concerned(pull) if patterns else frozenset(),
         commits[0].parents if commits else (),
     )
@@ -208,7 +208,7 @@ class BranchContext:
     @cached_property
     def missing(self) -> MissingOnBranch:
         """What the change uses and the branch lacks."""
-        return missing_on(self.change.needs, self.tip.sha, self.tools.repository)
+        return find_missing_symbols(self.change.needs, self.tip.sha, self.tools.repository)
 
     @property
     def needs_more(self) -> bool:
@@ -228,7 +228,7 @@ class BranchContext:
         return search.find(
             self.trial,
             self.missing.symbols,
-            lambda tree: missing_on(self.change.needs, tree, tools.repository),
+            lambda tree: find_missing_symbols(self.change.needs, tree, tools.repository),
         )
 
     @property
@@ -258,7 +258,7 @@ class BranchContext:
             removed = self.touched.share
         except SourceError:
             return None
-        habits = habits_of(self.change.traits.words, self.history.earlier, self.others)
+        habits = measure_habits(self.change.traits.words, self.history.earlier, self.others)
         conflicts = len(self.trial.merge.conflicts)
         return score_change(
             self.change.traits, BranchTraits(habits, conflicts, removed, self.newest)
@@ -268,4 +268,4 @@ class BranchContext:
         """Add the prerequisites to what the change offers."""
         if self.prerequisites and self.prerequisites.found and self.final_tree:
             repository, pick = self.tools.repository, self.pick
-            self.interface = interface_of(pick, repository, Parser(), self.deadline)
+            self.interface = compare_interfaces(pick, repository, Parser(), self.deadline)

@@ -104,13 +104,13 @@ def _title_of(message: str) -> str:
     return normalise_title(subject, body)
 
 
-def habits_of(
+def measure_habits(
     title: frozenset[str],
     own: Sequence[EarlierChange],
     others: Sequence[Sequence[EarlierChange]] = (),
 ) -> Habits:
     """Return what the changes of a branch, and those of others, say about a title's words."""
-    lift = _lift(title, [(1.0, own), *((_OTHERS, other) for other in others)])
+    lift = _compute_lift(title, [(1.0, own), *((_OTHERS, other) for other in others)])
     return Habits(_smooth(own[:LATELY]), lift, _smooth(own))
 
 
@@ -119,7 +119,7 @@ def _smooth(changes: Sequence[EarlierChange]) -> float:
     return (reached + _LATELY_REACHED) / (len(changes) + _LATELY_SEEN)
 
 
-def _lift(
+def _compute_lift(
     title: frozenset[str], branches: Sequence[tuple[float, Sequence[EarlierChange]]]
 ) -> float:
     """Sum up how much more often changes with each word reached their branches."""

@@ -129,18 +129,18 @@ class ChangeReferences:
         return any(finder.within(self.code_at(self.files, at).encode()))
 
 
-def needs_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
+def collect_references(pull: PullRequest, repository: Repository) -> ChangeReferences:
     if not any(True for _ in code_files(pull)):
         return ChangeReferences(pull, repository)
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
-    own = _go_modules(pull, repository) if GO in map(kin_of, files) else {}
+    own = _map_go_modules(pull, repository) if GO in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
     return ChangeReferences(pull, repository, find_references(pull), modules, files)
 
 
-def _go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
+def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:
     entries = repository.files(pull.merge_base)
     blobs = {each.path: each.blob for each in entries if f"/{each.path}".endswith("/go.mod")}
     contents = repository.read(list(blobs.values())) if blobs else {}

@@ -49,7 +49,7 @@ class ChangeTraits(Struct, frozen=True):
     new_files: int = 0
 
 
-def traits_of(pull: PullRequest) -> ChangeTraits:
+def collect_traits(pull: PullRequest) -> ChangeTraits:
     """Return the traits of a pull request."""
     title = normalise_title(pull.title, pull.body)
     classes = classify_title(title)
@@ -88,7 +88,7 @@ class BranchTraits(Struct, frozen=True):
 _USUAL_REMOVED = 0.85
 
 
-def trait_numbers(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:
+def encode_traits(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:
     """Return the numbers of the traits, in the order of the model."""
     removed = _USUAL_REMOVED if branch.removed is None else branch.removed
     return (
@@ -142,7 +142,7 @@ def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
     """Return the score of a change on a branch, with the strongest reasons first."""
     total = _INTERCEPT
     moves: list[tuple[float, str]] = []
-    for trait, number in zip(_TRAITS, trait_numbers(change, branch), strict=True):
+    for trait, number in zip(_TRAITS, encode_traits(change, branch), strict=True):
         weight, usual, more, less = trait
         total += weight * number
         words, move = more if number > usual else less, weight * (number - usual)
@@ -162,7 +162,7 @@ def _likelihood(odds: float) -> float:
     return 1.0 / (1.0 + math.exp(-odds))
 
 
-def score_words(score: Score) -> str:
+def describe_score(score: Score) -> str:
     """Return the score and its reasons as one phrase."""
     band = "possible" if score.band == "grey" else score.band
     words = f"{round(score.value * 100)} % of such changes were backported: {band}"

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites, pick_command, short_subject
-from prjury.judges.backport.score import Band, ChangeTraits, Score, score_words
+from prjury.judges.backport.score import Band, ChangeTraits, Score, describe_score
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.voting import is_benign
 from prjury.ports.types import BranchTip
@@ -256,7 +256,7 @@ def _list_reasons(facts: BranchFacts, ruling: _Ruling) -> Iterator[str]:
         if (not check.passed or always) and check.message not in leading:
             yield check.message
     if facts.score:
-        yield score_words(facts.score)
+        yield describe_score(facts.score)
     if facts.cut_short:
         where = printable(facts.tip.name)
         yield f"not checked, because the verdict is clear: names that {where} lacks, prerequisites"

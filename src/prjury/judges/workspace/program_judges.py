@@ -20,7 +20,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.workspace.files import Workspace, WorkspaceJudge, vote_by, walk_elements
 from prjury.jury.context import JudgmentContext
-from prjury.jury.guard import patience
+from prjury.jury.guard import compute_deadline
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.score import finite
 from prjury.ports import Ports, Progress, Shell, SilentProgress
@@ -97,7 +97,7 @@ class CommandJudge(WorkspaceJudge):
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
         """Run the command, and wait for its end."""
         command = ShellCommand(self.command, workspace.root, self.shell.environment())
-        own, vote = Deadline.after(self.timeout), patience(None)
+        own, vote = Deadline.after(self.timeout), compute_deadline(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         self.progress.say(f"$ {_show_command(command)}")
         completed = _run_command(self.shell, command, deadline, self.progress)
@@ -335,7 +335,7 @@ class BuildJudge(WorkspaceJudge):
             return self._judge_unbuilt(paths, builds.notes)
         builder = Builder(ports)
         own = Deadline.after(self.timeout)
-        deadline = min(own, patience(None) or own, key=lambda deadline: deadline.at)
+        deadline = min(own, compute_deadline(None) or own, key=lambda deadline: deadline.at)
 
         def run(plan: BuildPlan) -> Run:
             with builder.open_directory(directory.root, directory.entries) as place:

@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
-from prjury.jury.guard import hear, patience, printable
+from prjury.jury.guard import compute_deadline, hear, printable
 from prjury.jury.jury import Member, VerdictT, make_seats
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
@@ -95,12 +95,12 @@ def evaluate(
         TypeError: before the call is made, when it requires other parameters or cannot be called,
             or when nobody can judge; after it, when a vote returns something that is no verdict.
     """
-    patience(timeout)  # refuses a wrong one before anything is done
-    vote = _voter(judge_or_jury, timeout)
+    compute_deadline(timeout)  # refuses a wrong one before anything is done
+    vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     before = read_texts(place) if place else None
-    done = _within(timeout, work_of(call, goal, place))
-    return done.result, _judge_context(vote, _context(goal, place, done, metadata, before))
+    done = _perform_within(timeout, work_of(call, goal, place))
+    return done.result, _judge_context(vote, _make_context(goal, place, done, metadata, before))
 
 
 @overload
@@ -141,8 +141,8 @@ async def evaluate_async(
 
     from prjury.jury.threads import run_async  # noqa: PLC0415 - as above
 
-    patience(timeout)
-    vote = _voter(judge_or_jury, timeout)
+    compute_deadline(timeout)
+    vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     work = work_of(call, goal, place)
     loop = asyncio.get_running_loop()
@@ -155,10 +155,10 @@ async def evaluate_async(
         return waited.result()
 
     before = await run_async(lambda: read_texts(place) if place else None)
-    done = await run_async(lambda: _within(timeout, run))
+    done = await run_async(lambda: _perform_within(timeout, run))
 
     def judge() -> JuryVerdict | Verdict:
-        return _judge_context(vote, _context(goal, place, done, metadata, before))
+        return _judge_context(vote, _make_context(goal, place, done, metadata, before))
 
     return done.result, await run_async(judge)
 
@@ -177,7 +177,7 @@ def _judge_context(
     return replace(verdict, aggregated=verdict.aggregated.with_metadata(execution=execution))
 
 
-def _within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
+def _perform_within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
     """Return how the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
     if timeout is None:
         return perform(work)
@@ -191,7 +191,7 @@ def _within(timeout: float | None, work: Callable[[], Any]) -> Execution[Any]:
         return Execution(None, ExecutionStatus.TIMEOUT, started_at, elapsed, words)
 
 
-def _voter(
+def _make_voter(
     judge_or_jury: Votes[JuryVerdict | Verdict] | Member[JudgmentContext], timeout: float | None
 ) -> Callable[[JudgmentContext], JuryVerdict | Verdict]:
     vote = getattr(judge_or_jury, "vote", None)
@@ -199,7 +199,7 @@ def _voter(
         (seat,) = make_seats([cast("Member[JudgmentContext]", judge_or_jury)], "the evaluation")
 
         def vote_alone(context: JudgmentContext) -> JuryVerdict:
-            until = patience(timeout)
+            until = compute_deadline(timeout)
             ballots = hear([seat], context, jury="evaluation", until=until, parallel=False)
             return JuryVerdict(ballots[0].judgment, ballots)
 
@@ -219,7 +219,7 @@ def work_of(call: Call | AgentClient, goal: str, workspace: Path | None) -> Call
     """The call as a function of nothing, which may return an awaitable."""
     if callable(call):
         function: Callable[..., Any] = call
-        return _with_parameters(function, goal, workspace)
+        return _bind_parameters(function, goal, workspace)
     if isinstance(call, AgentClient):
         client: AgentClient = call
         try:
@@ -242,7 +242,7 @@ def _defer_result(reply: object) -> object:
     return finish()
 
 
-def _with_parameters(
+def _bind_parameters(
     call: Callable[..., Any], goal: str, workspace: Path | None
 ) -> Callable[[], Any]:
     try:
@@ -276,7 +276,7 @@ def _first_for_goal(
 _COLLECTING = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
-def _context(
+def _make_context(
     goal: str,
     workspace: Path | None,
     done: Execution[Any],

@@ -91,7 +91,7 @@ def improve(  # noqa: PLR0913 - the last three are options
         result, verdict = evaluate(goal, work, jury, workspace, metadata=facts, timeout=timeout)
         advice = "" if verdict.status is Status.PASS else verdict.feedback(limit)
         rounds.append(ImprovementRound(number, result, verdict, advice))
-        if stopped := _stop(rounds, feedback, max_rounds):
+        if stopped := _find_stop(rounds, feedback, max_rounds):
             return Improvement(tuple(rounds), stopped)
 
 
@@ -103,7 +103,7 @@ def _of_nothing(
     return lambda: work()  # noqa: PLW0108
 
 
-def _stop(rounds: list[ImprovementRound], told_before: str, most: int) -> Stop | None:
+def _find_stop(rounds: list[ImprovementRound], told_before: str, most: int) -> Stop | None:
     last = rounds[-1]
     if last.verdict.status is Status.PASS:
         return "passed"

@@ -10,7 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias
 
-from prjury.jury.guard import hear, patience, printable
+from prjury.jury.guard import compute_deadline, hear, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
@@ -77,7 +77,7 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     """
     heard = tuple(results)
     _refuse_nonsense(heard, total_judges)
-    scores = [_number_of(result.score, place) for place, result in enumerate(heard)]
+    scores = [_read_number(result.score, place) for place, result in enumerate(heard)]
     valid = {place: score for place, score in enumerate(scores) if score is not None}
     errors, unscored = _errors_of(heard), _find_unscored(heard)
     if not valid:
@@ -115,7 +115,7 @@ def _refuse_nonsense(heard: Sequence[object], total_judges: object) -> None:
         raise ValueError("there are no results to aggregate")
 
 
-def _number_of(score: Score | None, result_index: int) -> float | None:
+def _read_number(score: Score | None, result_index: int) -> float | None:
     if isinstance(score, CategoricalScore):
         # The contract's word for a score of the wrong kind is ValueError.
         raise ValueError(  # noqa: TRY004
@@ -287,7 +287,9 @@ class RepeatedJudge(Generic[ContextT]):
         """The representative of the runs, or what their silence amounts to."""
         inner = self.members[0]
         seats = [Seat(inner, name=f"run {number}") for number in range(1, self.runs + 1)]
-        ballots = hear(seats, context, jury=self.name, until=patience(None), parallel=self.parallel)
+        ballots = hear(
+            seats, context, jury=self.name, until=compute_deadline(None), parallel=self.parallel
+        )
         results = [ballot.judgment for ballot in ballots]
         strategy = str(self.aggregation.strategy)
         try:

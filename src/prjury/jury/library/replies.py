@@ -71,10 +71,10 @@ def yes_or_no(reply: str, /) -> Judgment:
     text = strip_fence(printable(reply))
     if not text:
         return invalid("the reply is empty")
-    sections = _sections(text.splitlines())
+    sections = _split_sections(text.splitlines())
     reasons = "\n".join(line for section in sections if section.reasons for line in section.lines)
     message = truncate(reasons.strip() or text)
-    words = _answers(sections)
+    words = _find_answers(sections)
     if words == {"yes"}:
         return Judgment.passed(message)
     if words == {"no"}:
@@ -146,7 +146,7 @@ class _Section:
         return self.label not in {"", _ANSWER}
 
 
-def _sections(lines: Iterable[str]) -> list[_Section]:
+def _split_sections(lines: Iterable[str]) -> list[_Section]:
     sections = [_Section("")]
     for line, quoted in _mark_quotes(lines):
         label = None if quoted else _LABEL.match(line)
@@ -178,7 +178,7 @@ def _mark_quotes(lines: Iterable[str]) -> Iterator[tuple[str, bool]]:
         fenced ^= edge
 
 
-def _answers(sections: Iterable[_Section]) -> set[str]:
+def _find_answers(sections: Iterable[_Section]) -> set[str]:
     expected: list[set[str]] = []
     others: list[set[str]] = []
     for section in sections:
@@ -258,13 +258,13 @@ def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
     if not 0.0 <= finite(threshold, "a threshold") <= 1.0:
         raise ValueError(f"a threshold is in 0..1, not {threshold}")
     try:
-        return _judge_reply(_fields(_load_reply(reply), _REPLY, ""), threshold)
+        return _judge_reply(_read_fields(_load_reply(reply), _REPLY, ""), threshold)
     except _InvalidReplyError as problem:
         return invalid(truncate(f"the reply is not a valid assessment: {problem}"))
 
 
 def _judge_reply(said: Mapping[str, Any], threshold: float) -> Judgment:
-    status, rationale = _status(said), said.get("rationale", "").strip()
+    status, rationale = _read_status(said), said.get("rationale", "").strip()
     if not rationale:
         raise _InvalidReplyError("rationale is missing or empty")
     score, sure = _share(said, "score"), _share(said, "confidence")
@@ -285,7 +285,7 @@ def _abstained(
     return Judgment(Status.ABSTAIN, reason, None, word, confidence, checks, about)
 
 
-def _status(said: Mapping[str, Any]) -> Status:
+def _read_status(said: Mapping[str, Any]) -> Status:
     word = said.get("status")
     if word is None:
         raise _InvalidReplyError("status is missing")
@@ -310,7 +310,7 @@ def _read_findings(findings: Sequence[object]) -> tuple[Check, ...]:
 
 def _read_finding(finding: object, where: str) -> Check:
     value = {"message": finding} if isinstance(finding, str) else finding
-    entries = _fields(value, _FINDING, f"{where}.")
+    entries = _read_fields(value, _FINDING, f"{where}.")
     if not entries.get("message", "").strip():
         raise _InvalidReplyError(f"{where}.message is missing or empty")
     place = {key: entries.pop(key) for key in ("path", "line", "end_line") if key in entries}
@@ -326,7 +326,9 @@ def _read_finding(finding: object, where: str) -> Check:
         raise _InvalidReplyError(f"{where}: {problem}") from None
 
 
-def _fields(value: object, types: Mapping[str, tuple[type, ...]], prefix: str) -> dict[str, Any]:
+def _read_fields(
+    value: object, types: Mapping[str, tuple[type, ...]], prefix: str
+) -> dict[str, Any]:
     if not isinstance(value, dict):
         what = f"{prefix.rstrip('.')} is" if prefix else "it is"
         raise _InvalidReplyError(f"{what} {_CALLED[type(value)]}, not an object")

@@ -17,8 +17,8 @@ from typing import Any, Generic, cast
 from prjury.deadline import Deadline
 from prjury.jury.compose import asking_confidence, kind_of
 from prjury.jury.confidence import Confidence, confidence_of, title_of
-from prjury.jury.count import count_ballots, has_vote, hold_down
-from prjury.jury.guard import Listener, catch_crash, hear, itself, patience
+from prjury.jury.count import count_ballots, has_vote, limit_to_certain
+from prjury.jury.guard import Listener, catch_crash, compute_deadline, hear, itself
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Bench, Member, Seat, check_strategy, make_seats
@@ -191,7 +191,7 @@ class JuryWithRetry(Bench[ContextT]):
         The metadata has ``iterations``, ``met_threshold`` and, in ``retry``, why it stopped and the
         confidences of every round. A fifth of the time is the chair's, if there is one.
         """
-        until = patience(timeout)
+        until = compute_deadline(timeout)
         rounds, stopped = self._ask_rounds(context, self._for_judges(until), listener)
         last = rounds[-1]
         message = self._judge_round(last, until, listener).with_metadata(
@@ -213,11 +213,11 @@ class JuryWithRetry(Bench[ContextT]):
         stopped = None
         while stopped is None:
             started = time.monotonic()
-            rounds.append(self._round(context, len(rounds) + 1, until, listener))
+            rounds.append(self._ask_round(context, len(rounds) + 1, until, listener))
             stopped = self._find_stop(rounds[-1], until, time.monotonic() - started)
         return rounds, stopped
 
-    def _round(
+    def _ask_round(
         self, context: ContextT, iteration: int, until: Deadline | None, listener: Listener | None
     ) -> RoundContext[ContextT]:
         ballots = hear(
@@ -257,7 +257,7 @@ class JuryWithRetry(Bench[ContextT]):
         if judgment.status is Status.ERROR:
             return replace(judgment, reasoning=f"chair: {judgment.reasoning}")
         return catch_crash(
-            lambda: hold_down(judgment, ballot.type, self.voting, last.ballots), itself
+            lambda: limit_to_certain(judgment, ballot.type, self.voting, last.ballots), itself
         )
 
     def _describe_rounds(

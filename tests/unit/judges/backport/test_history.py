@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.history import EarlierChange, earlier_changes, habits_of
+from prjury.judges.backport.history import EarlierChange, earlier_changes, measure_habits
 from prjury.judges.backport.titles import tokenise_title
 from prjury.ports.types import CommitMessage
 
@@ -50,10 +50,10 @@ PASTS = st.lists(st.builds(past, TITLES, st.booleans()), max_size=30)
 def test_habits_are_finite_whatever_happened(
     title: str, own: list[EarlierChange], others: list[list[EarlierChange]]
 ) -> None:
-    found = habits_of(tokenise_title(title), own, others)
+    found = measure_habits(tokenise_title(title), own, others)
     assert 0.0 < found.lately < 1.0
     assert abs(found.lift) <= 1.5 * len(tokenise_title(title))
-    assert found == habits_of(tokenise_title(title), own, others)
+    assert found == measure_habits(tokenise_title(title), own, others)
 
 
 @given(PASTS)
@@ -62,4 +62,4 @@ def test_one_more_change_of_the_kind_that_reached_the_branch_lifts_no_less(
 ) -> None:
     title = frozenset({"reader"})
     more, fewer = ([EarlierChange(title, reached), *own] for reached in (True, False))
-    assert habits_of(title, more).lately > habits_of(title, fewer).lately
+    assert measure_habits(title, more).lately > measure_habits(title, fewer).lately

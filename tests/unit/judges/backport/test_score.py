@@ -14,9 +14,9 @@ from prjury.judges.backport.history import Habits
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
+    collect_traits,
+    describe_score,
     score_change,
-    score_words,
-    traits_of,
 )
 
 FIX = ChangeTraits(fix=True, plain=True, recorded=True, lines=12)
@@ -69,7 +69,7 @@ def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> N
     assert (fix.band, feature.band) == ("likely", "unlikely")
     assert "a fix by its label or changelog entry" in fix.reasons_for
     assert "it conflicts" in feature.reasons_against
-    assert score_words(feature).startswith("1 % of such changes were backported: unlikely")
+    assert describe_score(feature).startswith("1 % of such changes were backported: unlikely")
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> N
     ],
 )
 def test_changelog_entries_record_fixes(path: str, text: str, recorded: bool) -> None:
-    assert traits_of(pull_between({}, {path: text})).recorded is recorded
+    assert collect_traits(pull_between({}, {path: text})).recorded is recorded
 
 
 FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}
@@ -113,6 +113,6 @@ FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}
 def test_labels_and_plain_titles_call_a_change_a_fix(
     title: str, labels: tuple[str, ...], recorded: bool, plain: bool
 ) -> None:
-    traits = traits_of(replace(pull_between({}, FILES), title=title, labels=labels))
+    traits = collect_traits(replace(pull_between({}, FILES), title=title, labels=labels))
     assert (traits.recorded, traits.plain) == (recorded, plain)
     assert (traits.lines, traits.new_files) == (3, 2)

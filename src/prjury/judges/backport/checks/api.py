@@ -99,7 +99,7 @@ class _Side(Struct, frozen=True):
     new: bool
 
 
-def interface_of(
+def compare_interfaces(
     pull: PullRequest, repository: Repository, parser: Parser, deadline: Deadline
 ) -> Interface:
     """Compare the public names of the changed files before and after."""
@@ -134,13 +134,13 @@ def interface_of(
     unchecked += (
         UncheckedFile(file.path, file.unread or "")
         for file in pull.files
-        if file not in files and language_offered(file.path)
+        if file not in files and find_api_language(file.path)
     )
     return Interface(tuple(changes(old, new)), migrations_in(pull.files), tuple(unchecked))
 
 
 @lru_cache(maxsize=100_000)  # of one path before and after a change, and on each branch
-def language_offered(path: str) -> Language | None:
+def find_api_language(path: str) -> Language | None:
     language = language_of(path)
     if language is None or not is_offering(language) or kind_of(path) is not FileKind.SOURCE:
         return None
@@ -150,7 +150,7 @@ def language_offered(path: str) -> Language | None:
     return language
 
 
-def home_of(path: str, language: Language, package: str | None) -> str:
+def find_namespace(path: str, language: Language, package: str | None) -> str:
     """Return the package, module or directory that qualifies a file's names; JavaScript's root."""
     if package is not None:
         return package
@@ -173,7 +173,7 @@ def _list_sides(file: FileChange) -> Iterator[_Side]:
     states = ((old_path, before, file.old_mode), (file.path, file.new_blob, file.new_mode))
     for new, (path, blob, mode) in enumerate(states):
         regular = mode is None or mode.startswith("100")
-        if blob and regular and (language := language_offered(path)):
+        if blob and regular and (language := find_api_language(path)):
             yield _Side(file, path, blob, language, bool(new))
 
 
@@ -202,7 +202,7 @@ def _declare_alike(states: Sequence[tuple[_Side, Publics]]) -> bool:
 
 def _text_of(side: _Side, publics: Publics) -> SourceText:
     name = side.language.name
-    home = home_of(side.path, side.language, publics.package)
+    home = find_namespace(side.path, side.language, publics.package)
     # Of Python's modules, packages alone offer what they import.
     if name == "python" and PurePosixPath(side.path).name != "__init__.py":
         publics = publics.drop_imports()
@@ -210,7 +210,8 @@ def _text_of(side: _Side, publics: Publics) -> SourceText:
 
 
 def check_public_names(interface: Interface) -> Check:
-    words, unchecked = ", ".join(_list_words(interface)), _list_unchecked(interface.unchecked)
+    words = ", ".join(_list_message_parts(interface))
+    unchecked = _list_unchecked(interface.unchecked)
     if not words:
         message = "; ".join(filter(None, ["no known public name changes", unchecked]))
         return Check("api", passed=True, message=message)
@@ -224,11 +225,11 @@ def check_public_names(interface: Interface) -> Check:
         # The head may lack the line of a removed name.
         location=Location(printable(first.path), first.symbol.line if first.new else None),
         severity="error" if breaks else "warning",
-        evidence=_evidence(interface.names),
+        evidence=_format_signatures(interface.names),
     )
 
 
-def _list_words(interface: Interface) -> Iterator[str]:
+def _list_message_parts(interface: Interface) -> Iterator[str]:
     gone = [each for each in interface.breaking if each.kind is ChangeKind.REMOVED]
     changed = [each for each in interface.names if each.kind is ChangeKind.CHANGED]
     for verb, labels in (
@@ -252,7 +253,7 @@ def _shorten(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def _evidence(names: Sequence[NameChange]) -> str:
+def _format_signatures(names: Sequence[NameChange]) -> str:
     lines: list[str] = []
     for change in sorted(names, key=lambda each: each.compatible)[:_MOST_LISTED]:
         if change.old:

@@ -53,7 +53,7 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
     unread: list[str] = []
     for file in files:
         old, new = (
-            _list_named(file.path, contents.get(blob) if blob else b"")
+            _list_named_dependencies(file.path, contents.get(blob) if blob else b"")
             for blob in (file.old_blob, file.new_blob)
         )
         lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
@@ -61,12 +61,14 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
         if (old is None or new is None) and moving:
             unread.append(file.path)
         else:
-            changed += _compare(file.path, old or (), new or ())
+            changed += _list_bumps(file.path, old or (), new or ())
     locks = tuple(file.path for file in pull.files if file.kind is FileKind.LOCK)
     return Bumps(tuple(changed), tuple(unread), locks)
 
 
-def _list_named(path: str, content: bytes | None) -> Sequence[DeclaredDependency] | None:
+def _list_named_dependencies(
+    path: str, content: bytes | None
+) -> Sequence[DeclaredDependency] | None:
     """Return the dependencies of a file; None if it cannot be read, or no form is known."""
     if content is None:
         return None
@@ -77,7 +79,7 @@ def _list_named(path: str, content: bytes | None) -> Sequence[DeclaredDependency
     return dependencies or (None if content.strip() else ())
 
 
-def _compare(
+def _list_bumps(
     path: str, before: Iterable[DeclaredDependency], after: Iterable[DeclaredDependency]
 ) -> Iterator[Bump]:
     """Yield what differs by name; a file may declare a name several times."""
@@ -145,7 +147,9 @@ def compare_bumps(bumps: Bumps, tip: str, repository: Repository) -> tuple[BumpO
     paths = {bump.path for bump in bumps.changed}
     blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in paths}
     contents = repository.read(list(blobs.values())) if blobs else {}
-    declared = {path: _list_named(path, contents.get(blob)) for path, blob in blobs.items()}
+    declared = {
+        path: _list_named_dependencies(path, contents.get(blob)) for path, blob in blobs.items()
+    }
     return tuple(_compare_bump(bump, declared.get(bump.path, ())) for bump in bumps.changed)
 
 
@@ -192,7 +196,7 @@ def check_moved_versions(on_branch: Sequence[BumpOnBranch], branch: str) -> Chec
     ranked = sorted(on_branch, key=lambda each: _RANKS.index(_rate(each)))
     worst, bump = _rate(ranked[0]), ranked[0].bump
     words = [
-        f"{_move_words(each.bump)}; {_branch_words(each, visible(branch))}"
+        f"{_move_words(each.bump)}; {_describe_branch_version(each, visible(branch))}"
         for each in ranked[:_SHOWN]
     ]
     more = [f"{len(ranked) - _SHOWN} more"] if len(ranked) > _SHOWN else []
@@ -242,7 +246,7 @@ def _move_words(bump: Bump) -> str:
     return f"moves {name} from {old} to {new}" if new else f"removes {name} {old}"
 
 
-def _branch_words(standing: BumpOnBranch, branch: str) -> str:
+def _describe_branch_version(standing: BumpOnBranch, branch: str) -> str:
     have, jump = visible(standing.have or ""), standing.jump
     if not standing.readable:
         return f"not checked on {branch}"

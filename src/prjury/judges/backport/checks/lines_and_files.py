@@ -93,14 +93,14 @@ def check_lines_and_files(touched: TouchedOnBranch) -> Check:
     return Check(
         "lines-and-files",
         passed=not touched.lacks and not touched.absent,
-        message="; ".join(_list_words(touched)),
+        message="; ".join(_list_message_parts(touched)),
         location=absent[0][0] if absent else None,
         severity="warning",
         evidence="\n".join(lines) or None,
     )
 
 
-def _list_words(touched: TouchedOnBranch) -> list[str]:
+def _list_message_parts(touched: TouchedOnBranch) -> list[str]:
     files, lacks = len(touched.has) + len(touched.lacks), touched.lacks
     words = [f"the branch has {_all(files, 'file')} that the change touches"]
     if not files:

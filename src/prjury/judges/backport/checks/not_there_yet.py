@@ -95,7 +95,7 @@ def _find_copies(
             parts.get(sha, whole)[sha] = _ITSELF
     for message in history.messages:
         origin, words = origins(message.text), f"the message of {message.sha[:7]} names"
-        if name := _names(origin, change):
+        if name := _find_named_origin(origin, change):
             whole.setdefault(message.sha, f"{words} {name}")
         for sha in several if origin.shas else ():
             if any(map(sha.startswith, origin.shas)):
@@ -114,7 +114,7 @@ def _find_copies(
     return whole, list(parts.values())
 
 
-def _names(read: Origins, change: Identity) -> str | None:
+def _find_named_origin(read: Origins, change: Identity) -> str | None:
     """Return the number or the head if a message names it as the origin of the whole change."""
     if change.number is not None and change.number in read.pulls:
         return f"#{change.number}"

@@ -105,7 +105,7 @@ class Search(Struct, frozen=True):
             return Prerequisites(note=why)
         if len(others) > _MOST_IN_CONFLICT:
             return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
-        commits, likeliest = self._candidates(others)
+        commits, likeliest = self._list_candidates(others)
         tried = self._choose_for_trial(likeliest)
         for commit in tried:
             if result := self._pick_after((commit,)):
@@ -113,7 +113,7 @@ class Search(Struct, frozen=True):
         # All that can be picked on top of each other, oldest first.
         chosen: tuple[HistoryCommit, ...] = ()
         for commit in reversed([commit for commit in commits if commit in tried]):
-            if self._pick_commits((*chosen, commit)):
+            if self._pick_onto_branch((*chosen, commit)):
                 chosen = (*chosen, commit)
         if len(chosen) > 1 and (result := self._pick_after(chosen)):
             for commit in reversed(chosen):
@@ -166,7 +166,7 @@ class Search(Struct, frozen=True):
 
     def _pick_after(self, commits: tuple[HistoryCommit, ...]) -> Prerequisites | None:
         """Pick the change after the commits; None if it is not clean then, or has no effect."""
-        tree = self._pick_commits(commits) if commits else None
+        tree = self._pick_onto_branch(commits) if commits else None
         if tree is None or not self.deadline.remaining:
             return None
         onto = replace(self.tip, sha=tree, tree=tree)
@@ -175,7 +175,7 @@ class Search(Struct, frozen=True):
             return None
         return Prerequisites(commits, trial, onto=tree)
 
-    def _pick_commits(self, commits: Sequence[HistoryCommit]) -> str | None:
+    def _pick_onto_branch(self, commits: Sequence[HistoryCommit]) -> str | None:
         """Return the branch's tree after the commits; None if one conflicts or has no effect."""
         tree = self.tip.tree
         for commit in commits:
@@ -187,7 +187,7 @@ class Search(Struct, frozen=True):
             tree = picked
         return tree
 
-    def _candidates(
+    def _list_candidates(
         self, conflicts: Sequence[Conflict]
     ) -> tuple[list[HistoryCommit], list[HistoryCommit]]:
         """Return commits that touch the conflicting files: newest first, and likeliest first."""

@@ -51,7 +51,7 @@ class MissingOnBranch(Struct, frozen=True):
     unchecked: str = ""
 
 
-def missing_on(
+def find_missing_symbols(
     needs: ChangeReferences, tip: str, repository: SearchableRepository
 ) -> MissingOnBranch:
     if not needs.words and not needs.modules:
@@ -91,12 +91,12 @@ def _find_names(
         few = words and len(words) <= _FEW_WORDS
         places = repository.with_words(tip, sorted(words)) if few else WordPlaces({})
         absent = {kin: some - set(places.places) for kin, some in words_by_kin.items()}
-        suspects = _suspects(needs, absent, files)
+        suspects = _list_suspects(needs, absent, files)
         if suspects and len(words) > _FEW_WORDS:
             places = repository.with_words(tip, sorted(suspects))
             suspects = {word: at for word, at in suspects.items() if word not in places.places}
     except SourceError as error:
-        suspects = _suspects(needs, words_by_kin, files)
+        suspects = _list_suspects(needs, words_by_kin, files)
         return [], f"names that it may lack: {error}" if suspects else ""
     if not suspects:
         return [], ""
@@ -114,7 +114,7 @@ def _not_near(needs: ChangeReferences, files: Files) -> ByKin:
     return {kin: words - held for kin, words in needs.words.items()}
 
 
-def _suspects(
+def _list_suspects(
     needs: ChangeReferences, words: ByKin, files: Files
 ) -> dict[str, tuple[Location, ...]]:
     """Return names whose known definitions are all in files that lack them on the branch.

@@ -126,10 +126,10 @@ def read_label(label: str) -> list[tuple[Answer, str | None]]:
     for pattern, word in _ONE_WORD:
         text = pattern.sub(word, text)
     scope = _SCOPE.match(text)
-    return _phrase(text) or (_phrase(text[scope.end() :]) if scope else [])
+    return _read_phrase(text) or (_read_phrase(text[scope.end() :]) if scope else [])
 
 
-def _phrase(text: str) -> list[tuple[Answer, str | None]]:
+def _read_phrase(text: str) -> list[tuple[Answer, str | None]]:
     words = list(_WORD.finditer(text))
     answer: Answer = "yes"
     for index, word in enumerate(words):

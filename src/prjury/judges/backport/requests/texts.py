@@ -49,15 +49,15 @@ def of_title(title: str, source: str) -> Iterator[BackportRequest]:
 def of_text(text: str, source: str) -> Iterator[BackportRequest]:
     """Read the commands and the trailers of a description."""
     for line in list_plain_lines(text):
-        yield from _of_command(line, source)
-        yield from _of_trailer(line, source)
+        yield from _read_command(line, source)
+        yield from _read_trailer(line, source)
 
 
 def of_message(message: str, source: str) -> Iterator[BackportRequest]:
     """Read the trailers of a commit message."""
     _, _, body = message.strip().partition("\n")
     for line in list_plain_lines(body):
-        yield from _of_trailer(line, source)
+        yield from _read_trailer(line, source)
 
 
 def list_plain_lines(text: str) -> Iterator[str]:
@@ -74,20 +74,20 @@ def list_plain_lines(text: str) -> Iterator[str]:
             yield line.strip().strip("*_").strip()
 
 
-def _of_command(line: str, source: str) -> Iterator[BackportRequest]:
+def _read_command(line: str, source: str) -> Iterator[BackportRequest]:
     if match := _SLASH.fullmatch(line):
         answer: Answer = "no" if match["no"] else "yes"
         general = EVERYWHERE if answer == "no" else None
-        targets: list[str | None] = [*_names(match["rest"] or "")] or [general]
+        targets: list[str | None] = [*_list_branch_names(match["rest"] or "")] or [general]
         yield from (BackportRequest(answer, name, source, line) for name in targets)
     elif match := _MENTION.fullmatch(line):
-        names = _names(match["rest"] or "")
+        names = _list_branch_names(match["rest"] or "")
         yield from (BackportRequest("yes", name, source, line) for name in names)
 
 
-def _of_trailer(line: str, source: str) -> Iterator[BackportRequest]:
+def _read_trailer(line: str, source: str) -> Iterator[BackportRequest]:
     if stable := _STABLE.fullmatch(line):
-        since = filter(_VERSION.fullmatch, _names(stable["rest"] or ""))
+        since = filter(_VERSION.fullmatch, _list_branch_names(stable["rest"] or ""))
         versions: list[str | None] = [*since] or [None]
         yield from (BackportRequest("yes", name, source, line) for name in versions)
         return
@@ -106,7 +106,7 @@ def _is_branch(word: str) -> bool:
     return bool(_NAME.fullmatch(word)) and bool(re.search(r"[\d/]", word))
 
 
-def _names(rest: str) -> Iterator[str]:
+def _list_branch_names(rest: str) -> Iterator[str]:
     """Yield the branch names after a command, up to the first word of prose."""
     for number, raw in enumerate(_SEPARATOR.split(rest.strip())):
         word = raw.strip("`'\"*.:")

@@ -13,9 +13,9 @@ from prjury.errors import SourceError
 from prjury.judges.backport.checks.symbols import (
     MissingOnBranch,
     check_symbols,
-    missing_on,
+    find_missing_symbols,
 )
-from prjury.judges.backport.references import needs_of
+from prjury.judges.backport.references import collect_references
 from prjury.ports.types import WordPlaces
 
 TIP, OLDER = "d" * 40, "e" * 40
@@ -45,8 +45,8 @@ class FakeSearch(FakeRepository):
 def lacked(before: Files, after: Files, branch: Files) -> MissingOnBranch:
     commits = {BASE: before, HEAD: after, TIP: branch}
     repository = FakeRepository(commits)
-    needs = needs_of(pull_between(before, after), repository)
-    return missing_on(needs, TIP, FakeSearch(commits))
+    needs = collect_references(pull_between(before, after), repository)
+    return find_missing_symbols(needs, TIP, FakeSearch(commits))
 
 
 def names(before: Files, after: Files, branch: Files) -> list[str]:
@@ -254,9 +254,9 @@ def test_a_change_without_code_reads_nothing() -> None:
     before, after = {"a.md": "x\n"}, {"a.md": "newer_way(1)\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: before})
 
-    needs = needs_of(pull_between(before, after), repository)
+    needs = collect_references(pull_between(before, after), repository)
 
-    assert missing_on(needs, TIP, FakeSearch({})) == MissingOnBranch()
+    assert find_missing_symbols(needs, TIP, FakeSearch({})) == MissingOnBranch()
     assert repository.reads == []
 
 
@@ -275,7 +275,9 @@ def test_what_cannot_be_searched_is_not_claimed(search: FakeSearch, told: str) -
     after = {**before, "app.py": "newer_way(1)\n"}
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
 
-    found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
+    found = find_missing_symbols(
+        collect_references(pull_between(before, after), repository), TIP, search
+    )
 
     assert found.symbols == ()
     check = check_symbols(found, "1.x")
@@ -290,7 +292,9 @@ def test_a_missing_picture_keeps_nobody_from_a_claim() -> None:
     repository = FakeRepository({BASE: before, HEAD: after, TIP: {"app.py": "y = 1\n"}})
     search = FakeSearch({TIP: {}}, missing=("a.png",))
 
-    found = missing_on(needs_of(pull_between(before, after), repository), TIP, search)
+    found = find_missing_symbols(
+        collect_references(pull_between(before, after), repository), TIP, search
+    )
 
     assert [each.name for each in found.symbols] == ["newer_way"]
 
@@ -323,7 +327,7 @@ def test_files_that_are_no_text_or_not_here_are_passed_over() -> None:
     gone = {file.new_blob for file in pull.files if file.path == "app.py" and file.new_blob}
     repository = FakeRepository(commits, gone=gone)
 
-    found = missing_on(needs_of(pull, repository), TIP, FakeSearch(commits))
+    found = find_missing_symbols(collect_references(pull, repository), TIP, FakeSearch(commits))
 
     assert found.symbols == ()
     assert check_symbols(found, "1.x").message == (
