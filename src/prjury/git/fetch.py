@@ -149,7 +149,9 @@ def fetch_objects(
 
         def bring(name: str) -> None:
             with alone:
-                _bring(git, remote, refspec(name), refspecs[-1], depth)
+                sides = [refspec(name), refspecs[-1]]
+                _fetch(git, remote, sides[:1], depth)
+                _deepen_history(git, remote, sides, sides)
 
         yield OperatorRepository(
             git,
@@ -167,12 +169,6 @@ def fetch_objects(
 def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[str]) -> None:
     args = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
     remote.run(git, *args, *options, "--end-of-options", remote.address, *refspecs)
-
-
-def _bring(git: Git, remote: Remote, refspec: str, base: str, depth: Sequence[str]) -> None:
-    """Fetch one branch more, back to where it parted from the base, if that is near."""
-    _fetch(git, remote, [refspec], depth)
-    _deepen_history(git, remote, [refspec, base], [refspec, base])
 
 
 def _deepen_history(

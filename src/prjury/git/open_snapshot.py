@@ -202,16 +202,13 @@ def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
         )
     head = refspec(request.head or f"refs/pull/{request.number}/head")
     base = refspec(request.base or default_branch(remote))
-    name = local.name if local else "/".join(_strip_suffix(remote.address).split("/")[-2:])
+    address = remote.address.removesuffix("/").removesuffix(".git")
+    name = local.name if local else "/".join(address.split("/")[-2:])
     # A partial clone would lend commits without the content that belongs to them.
     lender = local if local and not local.partial else None
     with fetch_objects(remote, [head, base], lender, name) as repository:
         repository.git("symbolic-ref", "HEAD", base.partition(":")[2])
         yield repository
-
-
-def _strip_suffix(url: str) -> str:
-    return url.removesuffix("/").removesuffix(".git")
 
 
 def _choose_remote(request: SnapshotRequest, local: OperatorRepository | None) -> Remote:

@@ -249,7 +249,8 @@ def _read_content(answer: Response) -> bytes:
     from github import GithubException  # noqa: PLC0415 - heavy, hence late
 
     if not answer.ok or answer.status_code in _REDIRECTS:
-        raise GithubException(answer.status_code, _describe(answer), dict(answer.headers))
+        words = "the artifact has expired" if answer.status_code == _GONE else "no archive"
+        raise GithubException(answer.status_code, {"message": words}, dict(answer.headers))
     return _read_capped(answer)
 
 
@@ -264,10 +265,6 @@ def _check_address(where: str) -> str:
     if not (parts.scheme == "https" or plain) or not parts.hostname:
         raise ValueError("the archive is said to be at an address that is no https://")
     return where
-
-
-def _describe(answer: Response) -> dict[str, str]:
-    return {"message": "the artifact has expired" if answer.status_code == _GONE else "no archive"}
 
 
 def _read_capped(answer: Response) -> bytes:

@@ -174,7 +174,8 @@ def find_clone(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] |
     match = _CLONE_URL.search(url or "")
     if not match or not _same_host(match["host"].casefold(), host):
         return None
-    return environ.get("GITHUB_API_URL") or _api_of(host), match["name"]
+    usual = GITHUB_API if host in _GITHUB_HOSTS else f"https://{host}/api/v3"
+    return environ.get("GITHUB_API_URL") or usual, match["name"]
 
 
 def _server(environ: Mapping[str, str]) -> str:
@@ -184,10 +185,6 @@ def _server(environ: Mapping[str, str]) -> str:
 
 def _same_host(host: str, server: str) -> bool:
     return host == server or {host, server} <= _GITHUB_HOSTS
-
-
-def _api_of(host: str) -> str:
-    return GITHUB_API if host in _GITHUB_HOSTS else f"https://{host}/api/v3"
 
 
 def _read_own_run(environ: Mapping[str, str]) -> OwnRun:

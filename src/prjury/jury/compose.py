@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import Generic
 
@@ -45,7 +46,7 @@ class _Chain(Generic[ContextT]):
         """The answer of the first member that settles the matter."""
         heard: list[Judgment] = []
         for member in self.members:
-            heard.append(_ask_safely(member, context))
+            heard.append(catch_crash(partial(ask, member, context), itself))
             if heard[-1].status not in self.goes_on:
                 break
         return self._of_all(heard)
@@ -81,10 +82,6 @@ class _Chain(Generic[ContextT]):
 def _tell_answer(name: str, said: Judgment, answer: Judgment) -> str:
     whose = name if said.status is answer.status else f"{name} ({said.status})"
     return f"{whose}: {said.reasoning}" if said.reasoning.strip() else whose
-
-
-def _ask_safely(member: Judge[ContextT], context: ContextT) -> Judgment:
-    return catch_crash(lambda: ask(member, context), itself)
 
 
 def all_of(*judges: JudgeLike[ContextT], name: str = "all_of") -> Judge[ContextT]:

@@ -238,14 +238,12 @@ class ContainedShell:
 
     def _new_log(self, argv: Sequence[str]) -> Path:
         name = re.sub(r"[^A-Za-z0-9]+", "-", Path(argv[0]).name).strip("-") or "program"
-        self._prepare_log_directory.mkdir(
-            mode=0o700, parents=True, exist_ok=True
-        )  # a program may have removed it
-        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._prepare_log_directory))
+        self._log_directory.mkdir(mode=0o700, parents=True, exist_ok=True)  # a program removed it
+        place = Path(tempfile.mkdtemp(prefix=LOGS, dir=self._log_directory))
         return place / f"{next(self._numbers):02d}-{name}.log"
 
     @functools.cached_property
-    def _prepare_log_directory(self) -> Path:
+    def _log_directory(self) -> Path:
         """The place of directories of logs, without those that are older than a day."""
         own = private_directory(self._environ, "XDG_STATE_HOME", ".local/state")
         place = own / "logs" if own else Path(tempfile.gettempdir())

@@ -74,11 +74,9 @@ def raise_walls(walls: Walls) -> None:
         _unshare(_CLONE_NEWNS)
     ruleset = _create_ruleset()
     _allow(ruleset, "/", _LIST)
-    for path in _list_visible_parts("/", walls["hidden"]):
+    for path in _list_visible("/", walls["hidden"]):
         _allow(ruleset, path, _READ)
-    lent = [
-        leaf for path in walls["readable"] for leaf in _list_visible_parts(path, walls["hidden"])
-    ]
+    lent = [part for path in walls["readable"] for part in _list_visible(path, walls["hidden"])]
     for path in lent:
         _allow(ruleset, path, _READ)
     for path in walls["writable"]:
@@ -225,7 +223,7 @@ def _make_place(path: str, like: int, private: Mapping[str, int]) -> bool:
         os.close(at)
 
 
-def _list_visible_parts(path: str, hidden: Collection[str]) -> Iterator[str]:
+def _list_visible(path: str, hidden: Collection[str]) -> Iterator[str]:
     """Yield the largest parts of a path below which nothing is hidden."""
     inside = f"{path.rstrip('/')}/"
     if not any(each.startswith(inside) for each in hidden):
@@ -234,7 +232,7 @@ def _list_visible_parts(path: str, hidden: Collection[str]) -> Iterator[str]:
     with contextlib.suppress(OSError), os.scandir(path) as entries:
         for entry in entries:
             if entry.path not in hidden and not entry.is_symlink():
-                yield from _list_visible_parts(entry.path, hidden)
+                yield from _list_visible(entry.path, hidden)
 
 
 def _create_ruleset() -> int:

@@ -187,17 +187,13 @@ def classify_reply(reply: object, classify: Classifier, name: str, context: obje
         message = f"{name} classifies a reply as a {type(judgment).__name__} instead of a Judgment"
         raise TypeError(message)
     votes = judgment.status in {Status.PASS, Status.FAIL}
-    if votes and not judgment.checks and _is_yes_or_no(classify):
+    if votes and not judgment.checks and inspect.unwrap(classify) is inspect.unwrap(yes_or_no):
         check = Check(name, judgment.status is Status.PASS, judgment.reasoning)
         judgment = replace(judgment, checks=(check,))
     usage = usage_of(reply)
     if not usage:
         return judgment
     return judgment.with_metadata(usage={"llm_calls": usage.get("requests", 1), **usage})
-
-
-def _is_yes_or_no(classify: Callable[..., object]) -> bool:
-    return inspect.unwrap(classify) is inspect.unwrap(yes_or_no)
 
 
 def failure(

@@ -44,7 +44,10 @@ class RepeatedResults:
     @property
     def decimals(self) -> tuple[Fraction, ...]:
         """The scores as exact numbers, for comparisons and sums without rounding."""
-        return tuple(map(_decimal, self.scores))
+        return tuple(
+            Fraction(score) if isinstance(score, int) else Fraction(float.__repr__(score))
+            for score in self.scores
+        )
 
     def represent(
         self,
@@ -124,10 +127,6 @@ def _read_number(score: Score | None, result_index: int) -> float | None:
     if isinstance(score, BooleanScore):
         return score.normalized
     return None if score is None else score.value
-
-
-def _decimal(score: float) -> Fraction:
-    return Fraction(score) if isinstance(score, int) else Fraction(float.__repr__(score))
 
 
 class BaseJudgeAggregator(ABC):
@@ -298,14 +297,11 @@ class RepeatedJudge(Generic[ContextT]):
             if _can_count(results):
                 raise
             return _describe_uncounted(results, strategy, str(refusal))
-        if judgment.status is Status.PASS and any(map(_is_uncounted_fail, results)):
+        failed = (each.score for each in results if each.status is Status.FAIL)
+        if judgment.status is Status.PASS and None in failed:
             refused = "a run failed without a score, which no strategy counts"
             return _describe_uncounted(results, strategy, refused)
         return judgment
-
-
-def _is_uncounted_fail(said: Judgment) -> bool:
-    return said.status is Status.FAIL and said.score is None
 
 
 def _can_count(results: Sequence[Judgment]) -> bool:

@@ -53,7 +53,7 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
     unread: list[str] = []
     for file in files:
         old, new = (
-            _list_named_dependencies(file.path, contents.get(blob) if blob else b"")
+            _read_dependencies(file.path, contents.get(blob) if blob else b"")
             for blob in (file.old_blob, file.new_blob)
         )
         lines = (line.text for hunk in file.hunks for line in hunk.lines if line.sign in "+-")
@@ -66,9 +66,7 @@ def find_bumps(pull: PullRequest, repository: Repository) -> Bumps:
     return Bumps(tuple(changed), tuple(unread), locks)
 
 
-def _list_named_dependencies(
-    path: str, content: bytes | None
-) -> Sequence[DeclaredDependency] | None:
+def _read_dependencies(path: str, content: bytes | None) -> Sequence[DeclaredDependency] | None:
     """Return the dependencies of a file; None if it cannot be read, or no form is known."""
     if content is None:
         return None
@@ -147,9 +145,7 @@ def compare_bumps(bumps: Bumps, tip: str, repository: Repository) -> tuple[BumpO
     paths = {bump.path for bump in bumps.changed}
     blobs = {entry.path: entry.blob for entry in repository.files(tip) if entry.path in paths}
     contents = repository.read(list(blobs.values())) if blobs else {}
-    declared = {
-        path: _list_named_dependencies(path, contents.get(blob)) for path, blob in blobs.items()
-    }
+    declared = {path: _read_dependencies(path, contents.get(blob)) for path, blob in blobs.items()}
     return tuple(_compare_bump(bump, declared.get(bump.path, ())) for bump in bumps.changed)
 
 
