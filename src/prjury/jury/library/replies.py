@@ -102,7 +102,6 @@ def with_confidence(classify: Classifier) -> Callable[..., Judgment]:
 
 
 def requires(function: Callable[..., object], count: int) -> bool:
-    """Return true if the function cannot be called with fewer positional arguments than so many."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some built-in functions do not tell

@@ -57,7 +57,6 @@ def migration_tool(path: str) -> str | None:
 
 
 def check_migrations(migrations: Sequence[Migration]) -> Check | None:
-    """Return the check ``migrations``; None without any."""
     if not migrations:
         return None
     words: list[str] = []

@@ -75,7 +75,6 @@ def _mark_changelogs(merge: MergeTrial) -> MergeTrial:
 
 
 def check_picks_cleanly(trial: CherryPickTrial, tip: BranchTip) -> Check:
-    """Return the check ``picks-cleanly``."""
     where, merge, each = f"{printable(tip.name)} @{tip.sha[:7]}", trial.merge, trial.each
     if merge.clean:
         message = f"picks cleanly onto {where}"
