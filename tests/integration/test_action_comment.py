@@ -76,7 +76,9 @@ class Thread:
         self.fake.number()  # time goes on
         return self.fake.add_comment(body, by)
 
-    def run(self, said: dict[str, Any], action: str = "created", **payload: Any) -> int:
+    def run(
+        self, said: dict[str, Any], action: str = "created", attempt: int = 1, **payload: Any
+    ) -> int:
         event = {
             "action": action,
             "issue": issue_payload(self.fake.url, "octo/shop", 7),
@@ -93,7 +95,7 @@ class Thread:
             "GITHUB_REPOSITORY": "octo/shop",
             "GITHUB_API_URL": self.fake.url,
             "GITHUB_RUN_ID": "99",
-            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_RUN_ATTEMPT": str(attempt),
             "GITHUB_OUTPUT": str(self.directory / "output"),
             "RUNNER_TEMP": str(self.directory),
             "PRJURY_INPUT_MODE": "comment",
@@ -193,6 +195,21 @@ def test_the_thread_shows_the_last_answer_and_those_that_dismiss(patterns: Threa
         "`/prjury dismiss 1 a known one`",
         "`/prjury explain 1`",
     ]
+
+
+@pytest.mark.parametrize("later", [["help"], ["help", "please"], ["dismiss 1 x", "help"]])
+@pytest.mark.parametrize("body", ["backport 1.x", "dismiss 9 x", "help"])
+def test_another_attempt_repeats_no_command_whose_answer_is_deleted(
+    patterns: Thread, body: str, later: list[str]
+) -> None:
+    said = patterns.say(f"/prjury {body}")
+    patterns.run(said)
+    for each in later:
+        patterns.run(patterns.say(f"/prjury {each}"))
+    answers, writes = patterns.answers, len(patterns.fake.writes)
+    assert patterns.run(said, attempt=2) == ExitCode.OPEN
+    assert (patterns.answers, len(patterns.fake.writes)) == (answers, writes)
+    assert "write it again" in patterns.log
 
 
 @pytest.mark.parametrize(

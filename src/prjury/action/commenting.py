@@ -23,6 +23,8 @@ from prjury.report.sanitise import inline_code, plain
 
 #: Characters of a command that its answer repeats.
 _REPEATED = 120
+#: Commands before it that an answer names as answered, for their own answers are deleted.
+_REMEMBERED = 200
 
 
 def comment(job: Job) -> JobResult:
@@ -63,14 +65,18 @@ class _Conversation:
         if not self._may_ask(command, replies):
             react(room, now.id, "-1")
             return self.job.end_idle("Refused: who has written it may not write to the repository.")
-        is_answered = f"answer.{now.id}" in {marker.id for marker, _ in history.own}
-        if is_answered or (now.reactions != 0 and has_reaction(room, now.id)):
-            return self.job.end_idle("Nothing to do: this comment is answered already.")
+        answered = history.answered
+        if str(now.id) in answered or (now.reactions != 0 and has_reaction(room, now.id)):
+            return self.job.end_idle(
+                "Nothing to do: this command was answered already, and its answer may be deleted "
+                "by now. To have it carried out once more, write it again."
+            )
         reply = self._reply(command, replies)
         if reply.words:
             first = now.body.partition("\n")[0].removesuffix("\r")
             repeated = inline_code(first, _REPEATED, self.job.log.redact)
-            values = " ".join(filter(None, [f"id=answer.{now.id}", reply.values]))
+            after = f"after={'.'.join(answered[-_REMEMBERED:])}" if answered else ""
+            values = " ".join(filter(None, [f"id=answer.{now.id}", after, reply.values]))
             body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"
             post_comment(room, history.number, body)
             for earlier in history.passing_answers:

@@ -31,6 +31,7 @@ from prjury.publishers.status import CONTEXT
 from prjury.report.codec import ReportJson, read_earlier_votes, read_form
 from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals
 from prjury.report.findings import findings
+from prjury.report.inline import read_markers
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
 
 if TYPE_CHECKING:
@@ -122,6 +123,16 @@ class PullHistory:
         """Our answers to commands that nothing is read from later: they dismiss no finding."""
         answers = [comment for marker, comment in self.own if _ANSWER.fullmatch(marker.id)]
         return [answer for answer in answers if not read_dismissals(answer.body)]
+
+    @property
+    def answered(self) -> list[str]:
+        """Numbers of the comments that were answered, with those whose answers are deleted."""
+        numbers: dict[str, None] = {}
+        for marker, comment in self.own:
+            if match := _ANSWER.fullmatch(marker.id):
+                earlier = (read_markers(comment.body) or {}).get("after", "")
+                numbers |= dict.fromkeys([*filter(None, earlier.split(".")), match[1]])
+        return list(numbers)
 
     @property
     def verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:

@@ -30,6 +30,8 @@ _GLOB = re.compile(r"[*?\[\\]")
 _WORD = re.compile(r"[a-z_]{1,40}")
 _BY_HAND = frozenset({FileKind.SOURCE, FileKind.TEST, FileKind.CONFIG, FileKind.DOCS})
 _COVERAGE_FLOOR = "coverage_floor"
+#: What opens a closed gate where commands in comments are answered, and where nobody answers them.
+_OVERRIDING, _BYPASSING = "write `/prjury override REASON`", "merge past the required check"
 
 
 class NextStep(Struct, frozen=True):
@@ -46,15 +48,15 @@ def _paste_policy(words: str, *lines: str) -> NextStep:
 _OVERRIDE = NextStep(
     "Have a maintainer decide: `/prjury override REASON` opens the gate for this commit."
 )
-_BYPASS = NextStep("Have a maintainer decide, who may merge past the required check.")
+_BYPASS = NextStep(f"Have a maintainer decide, who may {_BYPASSING}.")
 #: By the reason, or the label, of a judgment that is no answer.
 _STEPS = {
     NOBODY_VOTED: _paste_policy(
         "Name the command that builds and tests the project.", "build:", "  command: make test"
     ),
     TESTS_VANISHED: _paste_policy(
-        "Let these tests run again; if they were meant to go, a maintainer may write "
-        "`/prjury override REASON`. Or allow lost tests in every change.",
+        f"Let these tests run again; if they were meant to go, a maintainer may {_OVERRIDING}. "
+        "Or allow lost tests in every change.",
         "build:",
         "  vanished: warn",
     ),
@@ -81,6 +83,9 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
     if report.gate is Gate.SUCCESS:
         return ()
     steps = tuple(dict.fromkeys(_list_steps(report)))
+    if not report.answers_commands:
+        words = [step.words.replace(_OVERRIDING, _BYPASSING) for step in steps]
+        steps = tuple(map(NextStep, words, [step.snippet for step in steps]))
     is_decidable = report.pull.number and report.verdict.status is not Status.FAIL
     decide = _OVERRIDE if report.answers_commands else _BYPASS
     return steps or ((decide,) if is_decidable else ())
@@ -106,24 +111,27 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         paths = [
             path for file in files if file.readable and (path := printable(file.path)) in unread
         ]
-        yield _exempt(report, "Have a maintainer read what was not checked", paths)
+        yield _exempt("Have a maintainer read what was not checked", paths)
     elif verdict.aggregated.label == UNREAD_CONTENT:
-        yield _exempt(report, "Have a maintainer look at these", report.coverage.unread_content)
+        yield _exempt("Have a maintainer look at these", report.coverage.unread_content)
     elif verdict.aggregated.label == NOBODY_VOTED:
         yield _STEPS[NOBODY_VOTED]
     elif verdict.status is Status.PASS:
         yield _STEPS[NOT_CONFIGURED]
     for seat in culprits(verdict):
         yield from _find_step(report, seat.judgment)
-    if verdict.status is Status.FAIL and not _has_conflicts(report):
-        yield from _run_again(report)
+    if verdict.status is not Status.FAIL or _has_conflicts(report):
+        return
+    failed = [seat for seat in culprits(verdict) if seat.judgment.reason != BASE_BROKEN]
+    commands = [RunFacts.of(seat.judgment).command for seat in failed]
+    if quoted := [f"`{command}`" for command in commands if command]:
+        yield NextStep(f"To reproduce: {' and '.join(quoted)}.")
 
 
-def _exempt(report: Report, words: str, paths: Sequence[str]) -> NextStep:
+def _exempt(words: str, paths: Sequence[str]) -> NextStep:
     plain = [visible(path) for path in paths if not _GLOB.search(path)]
     quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
-    decide = f"{words} and write `/prjury override REASON`." if report.answers_commands else words
-    decide = _end_sentence(decide)
+    decide = f"{words} and {_OVERRIDING}."
     if not plain:
         return NextStep(decide)
     return _paste_policy(
@@ -136,9 +144,13 @@ def _exempt(report: Report, words: str, paths: Sequence[str]) -> NextStep:
 
 def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
     facts, step = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
-    if facts.remedy or facts.snippet:
+    snippet = facts.snippet
+    if snippet and snippet.where == "a comment" and not report.answers_commands:
+        snippet = None
+    if facts.remedy or snippet:
         words = facts.remedy.strip() or (step.words if step else "Paste this")
-        yield NextStep(_end_sentence(words), facts.snippet)
+        words = words[:1].upper() + words[1:]
+        yield NextStep(words if words[-1] in ".!?" else f"{words}.", snippet)
     elif _has_conflicts(report) and MergeFacts.of(judgment):
         base = printable(report.pull.base.ref)
         words = f"Merge `{base}` into the branch, or rebase onto it, and resolve the conflicts."
@@ -147,17 +159,5 @@ def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
         yield step
 
 
-def _end_sentence(words: str) -> str:
-    words = words[:1].upper() + words[1:]
-    return words if words[-1] in ".!?" else f"{words}."
-
-
 def _has_conflicts(report: Report) -> bool:
     return bool(report.pull.merge.conflicts)
-
-
-def _run_again(report: Report) -> Iterator[NextStep]:
-    failed = [seat for seat in culprits(report.verdict) if seat.judgment.reason != BASE_BROKEN]
-    commands = [RunFacts.of(seat.judgment).command for seat in failed]
-    if quoted := [f"`{command}`" for command in commands if command]:
-        yield NextStep(f"To reproduce: {' and '.join(quoted)}.")

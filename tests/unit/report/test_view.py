@@ -21,6 +21,8 @@ from prjury.report.wording import ADVISES_AGAINST
 from prjury.resources import DOCUMENTATION
 from prjury.snapshot.model import BEYOND_LIMIT, FileKind
 
+#: A comment to paste, as builds have it in `remedies.yml`.
+PASTED = {"snippet": {"text": "/prjury override I have read it", "where": "a comment"}}
 RULE = "numpy-2/float-underscore"
 
 
@@ -255,10 +257,24 @@ def test_the_question_of_a_prompt_and_ignored_rules_are_told() -> None:
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_commands_are_named_where_they_are_answered(answers: bool) -> None:
-    for report in (fake.needs_a_human(), fake.unread()):
-        text = to_comment(replace(report, answers_commands=answers), run="5.1")
-        assert ("`/prjury" in text) == answers
+@pytest.mark.parametrize(
+    "report",
+    [
+        fake.needs_a_human(),
+        fake.unread(),
+        fake.vanished(),
+        closed(Judgment.abstained("2 tests", "tests_vanished")),
+        closed(Judgment.abstained("edited", "build_changed", metadata=PASTED)),
+        closed(
+            Judgment.abstained("edited", "build_changed", metadata={**PASTED, "remedy": "look"})
+        ),
+    ],
+)
+def test_commands_are_named_where_they_are_answered(report: Report, answers: bool) -> None:
+    told = replace(report, answers_commands=answers)
+    assert ("/prjury " in to_comment(told, run="5.1")) == answers
+    assert next_steps(told)
+    assert answers or "/prjury " not in to_feedback(told) + to_html(told)
 
 
 def test_the_page_draws_its_symbols() -> None:
