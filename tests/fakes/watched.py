@@ -48,7 +48,8 @@ def noted(what: str, about: str) -> None:
 def act() -> int:
     """The action, with a repository on this machine in place of the server's."""
     from prjury.action import main  # noqa: PLC0415 - the hook comes first
-    from prjury.action.dependencies import GitAccess, wire  # noqa: PLC0415 - as above
+    from prjury.action.dependencies import wire  # noqa: PLC0415 - as above
+    from prjury.action.job import GitAccess  # noqa: PLC0415 - as above
     from prjury.report.sanitise import Redactor  # noqa: PLC0415 - as above
 
     git = GitAccess("file", lambda _event: os.environ["SERVER_REPOSITORY"])

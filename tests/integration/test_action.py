@@ -29,7 +29,8 @@ from fakes.github import (
 )
 from fakes.history import History
 from prjury.action import main
-from prjury.action.dependencies import Beforehand, Dependencies, GitAccess, wire
+from prjury.action.dependencies import wire
+from prjury.action.job import Beforehand, Dependencies, GitAccess
 from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.errors import CannotJudgeError, ExitCode

@@ -24,7 +24,8 @@ from fakes.github.payloads import label_payload
 from fakes.history import History
 from fakes.picks import Line
 from prjury.action import main
-from prjury.action.dependencies import Dependencies, GitAccess, wire
+from prjury.action.dependencies import wire
+from prjury.action.job import Dependencies, GitAccess
 from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode, SourceError

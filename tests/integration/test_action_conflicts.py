@@ -15,7 +15,8 @@ from msgspec.structs import replace
 from fakes.github import OCTOCAT, FakeGitHub, running, side_payload
 from fakes.history import History
 from prjury.action import main
-from prjury.action.dependencies import GitAccess, wire
+from prjury.action.dependencies import wire
+from prjury.action.job import GitAccess
 from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import Connection, GitHub, RetryBudget

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prjury.action.directories import JobDirectories, keep_logs
+from prjury.action.job import JobDirectories, keep_logs
 from prjury.jury.judgment import Judgment
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.action.dependencies import GitAccess, request_of
+from prjury.action.dependencies import request_of
+from prjury.action.job import GitAccess
 from prjury.app.inputs import Inputs
 from prjury.app.request import RunEnvironment
 from prjury.github.event import Event, EventKind

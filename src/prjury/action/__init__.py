@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import TextIO
 
-from prjury.action.dependencies import Dependencies, wire
-from prjury.action.directories import JobDirectories
-from prjury.action.job import Job, JobResult, Log
+from prjury.action.dependencies import wire
+from prjury.action.job import Dependencies, Job, JobDirectories, JobResult, Log
 from prjury.app.inputs import Inputs, read_inputs
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.sanitise import Redactor

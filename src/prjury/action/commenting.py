@@ -1,25 +1,44 @@
-"""The mode ``comment``: commands in comments, each answered once.
+"""The mode ``comment``: commands in comments, each carried out and answered once.
 
 A command counts as it was written by a person who may write, about the verdict that this person
 can have seen: whatever was edited, pushed or judged since is refused. The pull request's author may
 ask for a review. Our own answer or reaction shows that a comment is answered, so that a second run
 of the job changes nothing. A thread shows one answer, the last; what dismisses a finding stays.
+Every word of a command, of a report and of a branch goes through the sanitiser before it is posted.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import PurePosixPath
 
-from prjury.action.command_replies import CommandReply, DeclinedError, Replies
-from prjury.action.commands import CommentCommand, is_command, parse_command
-from prjury.action.history import PullHistory
+from msgspec import Struct
+
+from prjury.action.backporting import open_backports
+from prjury.action.commands import (
+    COMMANDS,
+    LONGEST_REASON,
+    CommandName,
+    CommentCommand,
+    is_command,
+    parse_command,
+)
+from prjury.action.history import FIX, OVERRIDE, PullHistory
 from prjury.action.job import Job, JobResult
-from prjury.errors import ExitCode, PrJuryError, UsageError
+from prjury.app.replay import is_dismissible
+from prjury.errors import ExitCode, PrJuryError, PublishError, UsageError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind, read_event
-from prjury.github.payload import CommentFacts
+from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.posts import delete_comment, has_reaction, post_comment, react
-from prjury.report.sanitise import inline_code, plain
+from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
+from prjury.report.codec import ReportJson, verdict_from_report
+from prjury.report.continuity import ToldVerdict, write_dismissal
+from prjury.report.findings import findings
+from prjury.report.model import NO_REPAIR
+from prjury.report.sanitise import clean, inline_code, plain
 
 #: Characters of a command that its answer repeats.
 _REPEATED = 120
@@ -108,3 +127,223 @@ class _Conversation:
         except PrJuryError as error:
             self.failed = error
             return CommandReply(plain(str(error), 600, self.job.log.redact))
+
+
+#: The files of the workflows that judge pull requests, as `prjury init` writes them.
+_ALONE, _BUILD = "prjury.yml", "prjury-build.yml"
+
+
+class DeclinedError(Exception):
+    """A command that is not carried out; carries what is said instead, in Markdown."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(words)
+        self.words = words
+
+
+class CommandReply(Struct, frozen=True):
+    """An answer in Markdown, and what its hidden line holds; empty where a run was started."""
+
+    words: str = ""
+    values: str = ""
+
+
+@dataclass(frozen=True)
+class Replies:
+    """The replies to one comment."""
+
+    job: Job
+    event: Event
+    client: GitHub
+    comment: CommentFacts
+    history: PullHistory
+
+    def carry_out(self, command: CommentCommand) -> CommandReply:
+        """Carry a command out."""
+        handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
+            "help": lambda _command: self.list_commands("Commands"),
+            "review": lambda _command: self._review(),
+            "fix": lambda _command: self._fix(),
+            "override": lambda _command: self._override(),
+            "dismiss": self._dismiss,
+            "backport": self._backport,
+        }
+        if command.name not in {"help", "backport"} and self.pull.closed:
+            raise DeclinedError("The pull request is closed.")
+        return handlers[command.name](command)
+
+    def list_commands(self, title: str) -> CommandReply:
+        """Every command with what it does."""
+        lines = "\n".join(f"* `{words}`: {does}" for words, does in COMMANDS.values())
+        about = (
+            "The first line of a new comment is the command, exactly as it stands here; a reason "
+            f"has at most {LONGEST_REASON} characters. Commands count from "
+            "everybody who may write to the repository."
+        )
+        return CommandReply(f"**{title}**\n\n{lines}\n\n{about}")
+
+    @cached_property
+    def pull(self) -> PullFacts:
+        """The pull request as it is now."""
+        return self.client.pull(self.event.repo, self.event.number or 0)
+
+    @property
+    def _head(self) -> str:
+        return self.pull.head.sha or ""
+
+    @cached_property
+    def _verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
+        return self.history.verdicts
+
+    @cached_property
+    def _verdict(self) -> ToldVerdict:
+        """The verdict that the command is about: on this head, and there when it was written."""
+        if not self._verdicts:
+            raise DeclinedError(
+                "There is no comment with a verdict here to which this could refer "
+                "(`publish: {comment: true}`)."
+            )
+        posted, verdict = self._verdicts[-1]
+        if verdict.head != self._head:
+            raise DeclinedError(
+                f"The last verdict is about `{verdict.head[:12]}`, and the head is "
+                f"`{self._head[:12]}` now. Wait for its verdict, read it, and write this again."
+            )
+        if posted.updated >= self.comment.created:
+            raise DeclinedError(
+                "The verdict was written or changed after this command. Read it, and write the "
+                "command again if it still holds."
+            )
+        return verdict
+
+    @cached_property
+    def _report(self) -> ReportJson | None:
+        run = self._verdict.run
+        return self.history.read_report(run) if run else None
+
+    def _review(self) -> CommandReply:
+        self._start_again(self._find_run())
+        return CommandReply()
+
+    def _fix(self) -> CommandReply:
+        """Ask for the repair, which is part of a review in one job, by its rights and secrets."""
+        report = self._report
+        resolved = report.policy.resolved if report else {}
+        if not resolved.get("fix", {}).get("enabled"):
+            raise DeclinedError("It is not enabled: the policy says `fix: {enabled: false}`.")
+        if report and NO_REPAIR in report.notes:
+            raise DeclinedError(
+                "This pull request is judged in four jobs, none of which has both its tree and an "
+                "agent's key. Run `prjury review` on a machine of yours."
+            )
+        if report and report.recovery and report.recovery.outcome == "recovered":
+            raise DeclinedError("The report of the last verdict brings a patch already.")
+        self._keep(FIX)
+        return self._review()
+
+    def _override(self) -> CommandReply:
+        run = self._run_of(self._verdict.run)
+        self._keep(OVERRIDE)
+        try:
+            self._start_again(run)
+        except PublishError as error:
+            raise DeclinedError(self._describe_left_override(error)) from error
+        return CommandReply()
+
+    def _describe_left_override(self, error: PublishError) -> str:
+        why = plain(error.why or error.what, 300, self.job.log.redact)
+        remedy = plain(error.remedy, 300, self.job.log.redact)
+        return (
+            f"The override of `{self._head[:12]}` is kept and counts when this head is judged "
+            f"next, but the gate is as it was: the run could not be started again ({why}). "
+            f"{remedy.rstrip('.')}."
+        )
+
+    def _dismiss(self, command: CommentCommand) -> CommandReply:
+        group, redact = self._find_group(command.number), self.job.log.redact
+        self._refuse_lasting(command.number, group)
+        reason = " ".join(clean(command.words, LONGEST_REASON, redact).split())
+        count = f" ({len(group)} places)" if len(group) > 1 else ""
+        try:
+            self._start_again(self._find_run())
+            after = "The change is judged again without it"
+        except PublishError as error:
+            why = plain(error.why or error.what, 300, redact)
+            after = f"It counts at the next run; this one could not be started again ({why})"
+        words = (
+            f"Finding {command.number}{count} is dismissed until its content changes: "
+            f"{plain(reason, None)}\n\n{after}. Who deletes the command takes the dismissal back."
+        )
+        return CommandReply(words, write_dismissal(group, self._head, self.comment.author, reason))
+
+    def _find_group(self, number: int) -> tuple[str, ...]:
+        groups = self._verdict.groups
+        if number > len(groups):
+            range_text = f"the last is {len(groups)}" if groups else "there are none"
+            raise DeclinedError(f"There is no finding with the number {number}; {range_text}.")
+        return groups[number - 1]
+
+    def _refuse_lasting(self, number: int, group: tuple[str, ...]) -> None:
+        if self._report is None:
+            raise DeclinedError(
+                "The report of that run is not there any more. `/prjury review` makes a new one."
+            )
+        meant = [
+            finding
+            for finding in findings(verdict_from_report(self._report))
+            if finding.check.fingerprint in group
+        ]
+        for finding in meant:
+            ballot = finding.voice.ballot
+            if not is_dismissible(ballot.judge, ballot.type):
+                judge = inline_code(ballot.judge)
+                raise DeclinedError(
+                    f"Finding {number} is of {judge}, which has proved it; it cannot be dismissed. "
+                    "`/prjury override REASON` opens the gate all the same."
+                )
+
+    def _backport(self, command: CommentCommand) -> CommandReply:
+        if not self.pull.merged:
+            raise DeclinedError("Backports are opened once the pull request is merged.")
+        event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)
+        opened = open_backports(self.job, event, self.client, (command.words,))
+        if isinstance(opened, str):
+            raise DeclinedError(plain(opened, 600, self.job.log.redact))
+        if not opened.lines:
+            branch = inline_code(command.words)
+            raise DeclinedError(f"Nothing was opened: {branch} does not suit, by its verdict.")
+        words = "\n".join(opened.lines)
+        if opened.complaints:
+            raise DeclinedError(words)
+        return CommandReply(words)
+
+    def _keep(self, context: str) -> None:
+        url = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
+        place = f"{url}#issuecomment-{self.comment.id}"
+        self.history.keep_command(self._head, context, self.comment, place)
+
+    def _run_of(self, number: int | None) -> WorkflowRun | None:
+        return find_workflow_run(self.history.room, number) if number else None
+
+    def _find_run(self) -> WorkflowRun | None:
+        runs = list_runs(self.history.room, self._head)
+        own_runs = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
+        own_runs = [run for run in own_runs if run.conclusion != "skipped"]
+        last = self._verdicts[-1][1] if self._verdicts else None
+        number = last.run if last and last.head == self._head else None
+        if not own_runs:
+            return self._run_of(number)
+        for run in own_runs:
+            if run.id == number:
+                return run
+        # Of `prjury.yml` the newest may be that of an edited title; the first has judged the head.
+        return own_runs[-1] if PurePosixPath(own_runs[0].path).name == _ALONE else own_runs[0]
+
+    def _start_again(self, run: WorkflowRun | None) -> None:
+        if run is None:
+            raise DeclinedError(
+                f"There is no run for `{self._head[:12]}` that could be started again. Push, or "
+                "close and reopen the pull request."
+            )
+        if run.conclusion:
+            run_again(self.history.room, run.id)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from prjury.action.dependencies import Beforehand
 from prjury.action.history import PullHistory
-from prjury.action.job import Job, JobResult
+from prjury.action.job import Beforehand, Job, JobResult
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, SourceError, UsageError
 from prjury.github.client import GitHub

@@ -3,72 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, TextIO, TypeAlias
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, TextIO
 
-from msgspec import Struct, field, structs
+from msgspec import structs
 
-from prjury.action.directories import JobDirectories
-from prjury.action.history import StandingCommands
+from prjury.action.job import Beforehand, Dependencies, GitAccess, JobDirectories
 from prjury.app.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.git.fetch import Transport
 from prjury.git.open_snapshot import Landed, NothingToReview, SnapshotRequest
-from prjury.github.client import ACTIONS_BOT, LOOPBACK, Connection, GitHub
+from prjury.github.client import ACTIONS_BOT, Connection, GitHub
 from prjury.github.event import Event, EventKind
-from prjury.policy.load import POLICY_PATH, Policy
+from prjury.policy.load import POLICY_PATH
 from prjury.publishers.terminal import PlainProgress
-from prjury.report.model import Dismissal, EarlierVotes, Report
+from prjury.report.model import Report
 from prjury.report.render import Renderer
 from prjury.report.sanitise import Redact
 from prjury.resources import program_version
 
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
-
-
-def clone_url(event: Event) -> str:
-    """The address from which the event's repository is fetched."""
-    return f"{event.server_url}/{event.repo}.git"
-
-
-class GitAccess(Struct, frozen=True):
-    """How git reaches the server."""
-
-    protocols: str = "https"
-    url: Callable[[Event], str] = clone_url
-
-    def transport(self, event: Event, environ: Mapping[str, str], token: str) -> Transport:
-        """The transport for an event's repository; plain http is for a server on this machine."""
-        server = urlsplit(event.server_url)
-        is_local = server.scheme == "http" and server.hostname in LOOPBACK
-        return Transport(environ, token or None, "http" if is_local else self.protocols)
-
-
-class Beforehand(Struct, frozen=True):
-    """What is known before anything is judged."""
-
-    commands: StandingCommands = field(default_factory=StandingCommands)
-    dismissals: tuple[Dismissal, ...] = ()
-    earlier_votes: EarlierVotes | None = None
-    begun: Callable[[Policy], None] = lambda _policy: None
-
-
-#: Judges the event's pull request for these branches; for none, those of the policy and its labels.
-Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], "Picks"]
-
-
-class Dependencies(Struct, frozen=True, kw_only=True):
-    """What judges, what renders, and what speaks with GitHub."""
-
-    judge: Callable[[Event, Inputs, Beforehand], Report | NothingToReview]
-    picks: Picking
-    connect: Callable[[Event, Inputs], GitHub]
-    renderer: Renderer
-    environment: RunEnvironment = field(default_factory=RunEnvironment)
-    git: GitAccess = field(default_factory=GitAccess)
 
 
 def wire(

@@ -28,10 +28,10 @@ from prjury.github.workflow_runs import list_runs
 from prjury.publishers.comment import Marker
 from prjury.publishers.races import find_run
 from prjury.publishers.status import CONTEXT
+from prjury.report.annotations import read_markers
 from prjury.report.codec import ReportJson, read_earlier_votes, read_form
 from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals
 from prjury.report.findings import findings
-from prjury.report.inline import read_markers
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
 
 if TYPE_CHECKING:

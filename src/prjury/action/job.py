@@ -1,22 +1,150 @@
-"""One job of a workflow: what it was given, and how it ends."""
+"""One job of a workflow: the parts it works with, where it leaves its files, and how it ends."""
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import NamedTuple, TextIO
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
+from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, field
 
-from prjury.action.dependencies import Dependencies
-from prjury.action.directories import JobDirectories
+from prjury.action.history import StandingCommands
 from prjury.app.inputs import OUTPUTS, Inputs
+from prjury.app.request import RunEnvironment
 from prjury.errors import ExitCode, PublishError, UsageError
-from prjury.publishers.files import add_markdown, write_outputs
-from prjury.report.model import Report
-from prjury.report.sanitise import Redact, Redactor, log_line, plain
+from prjury.git.fetch import Transport
+from prjury.git.open_snapshot import NothingToReview
+from prjury.github.client import LOOPBACK, GitHub
+from prjury.github.event import Event
+from prjury.jury.judgment import Judgment
+from prjury.policy.load import Policy
+from prjury.publishers.files import add_markdown, write_atomically, write_outputs
+from prjury.report.judge_facts import RunFacts
+from prjury.report.model import Dismissal, EarlierVotes, Report
+from prjury.report.render import Renderer
+from prjury.report.sanitise import Redact, Redactor, log_line, plain, redact_text
+from prjury.sandbox.contained import LOGS
+
+if TYPE_CHECKING:
+    from prjury.app.backport import Picks
+
+
+#: Of a longer log the end is kept.
+_LARGEST = 20 * 1024**2
+
+
+class JobDirectories(Struct, frozen=True):
+    """The runner's files, as far as there are any, and a directory for the report files."""
+
+    reports: Path
+    summary: Path | None = None
+    outputs: Path | None = None
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> JobDirectories:
+        """The places that the environment names."""
+        temporary = environ.get("RUNNER_TEMP") or tempfile.gettempdir()
+        return cls(
+            Path(temporary) / "prjury-report",
+            _path(environ.get("GITHUB_STEP_SUMMARY")),
+            _path(environ.get("GITHUB_OUTPUT")),
+        )
+
+    def report_file(self, name: str) -> Path:
+        """The path of a report file; its directory exists afterwards."""
+        try:
+            self.reports.mkdir(mode=0o755, parents=True, exist_ok=True)
+        except OSError as error:
+            raise PublishError(
+                f"Could not make the directory {self.reports}: {error.strerror}",
+                reason="unwritable",
+            ) from error
+        return self.reports / name
+
+
+def _path(value: str | None) -> Path | None:
+    return Path(value) if value else None
+
+
+def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
+    """Copies the logs without secrets to ``build-1.log`` and so on; the copies."""
+    remaining = []
+    for number, content in enumerate(_contents(judgments), 1):
+        path = places.report_file(f"build-{number}.log")
+        write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
+        remaining.append(path)
+    return remaining
+
+
+def _contents(judgments: Iterable[Judgment]) -> Iterator[bytes]:
+    for judgment in judgments:
+        for log in map(Path, RunFacts.of(judgment).logs):
+            if log.parent.name.startswith(LOGS) and (content := _end_of(log)):
+                yield content
+
+
+def _end_of(log: Path) -> bytes:
+    """The end of a regular file; nothing where it is gone, or was replaced by something else."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(log, flags), "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                return b""
+            file.seek(max(0, status.st_size - _LARGEST))
+            return file.read(_LARGEST)
+    except OSError:
+        return b""
+
+
+def clone_url(event: Event) -> str:
+    """The address from which the event's repository is fetched."""
+    return f"{event.server_url}/{event.repo}.git"
+
+
+class GitAccess(Struct, frozen=True):
+    """How git reaches the server."""
+
+    protocols: str = "https"
+    url: Callable[[Event], str] = clone_url
+
+    def transport(self, event: Event, environ: Mapping[str, str], token: str) -> Transport:
+        """The transport for an event's repository; plain http is for a server on this machine."""
+        server = urlsplit(event.server_url)
+        is_local = server.scheme == "http" and server.hostname in LOOPBACK
+        return Transport(environ, token or None, "http" if is_local else self.protocols)
+
+
+class Beforehand(Struct, frozen=True):
+    """What is known before anything is judged."""
+
+    commands: StandingCommands = field(default_factory=StandingCommands)
+    dismissals: tuple[Dismissal, ...] = ()
+    earlier_votes: EarlierVotes | None = None
+    begun: Callable[[Policy], None] = lambda _policy: None
+
+
+#: Judges the event's pull request for these branches; for none, those of the policy and its labels.
+Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], "Picks"]
+
+
+class Dependencies(Struct, frozen=True, kw_only=True):
+    """What judges, what renders, and what speaks with GitHub."""
+
+    judge: Callable[[Event, Inputs, Beforehand], Report | NothingToReview]
+    picks: Picking
+    connect: Callable[[Event, Inputs], GitHub]
+    renderer: Renderer
+    environment: RunEnvironment = field(default_factory=RunEnvironment)
+    git: GitAccess = field(default_factory=GitAccess)
 
 
 @dataclass
@@ -24,7 +152,7 @@ class Log:
     """Writes lines to the runner."""
 
     stream: TextIO
-    redact: Redactor = field(default_factory=Redactor)
+    redact: Redactor = dataclasses.field(default_factory=Redactor)
 
     def say(self, text: str) -> None:
         """One line; whatever looks like a command in it is broken."""

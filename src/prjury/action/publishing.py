@@ -11,10 +11,8 @@ from typing import Any, Self
 
 from msgspec import structs
 
-from prjury.action.directories import keep_logs
-from prjury.action.events import target_of
 from prjury.action.history import EarlierComments, PullHistory, StandingCommands, find_queued_number
-from prjury.action.job import Job, JobResult, job_result
+from prjury.action.job import Job, JobResult, job_result, keep_logs
 from prjury.app.inputs import OUTPUTS
 from prjury.errors import PrJuryError, PublishError
 from prjury.github.client import GitHub
@@ -24,7 +22,7 @@ from prjury.policy.load import Policy
 from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
-from prjury.publishers.factory import PublisherFactory
+from prjury.publishers.factory import PublisherFactory, Target
 from prjury.publishers.files import add_markdown, outputs_of, write_atomically, write_outputs
 from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
@@ -294,3 +292,23 @@ class Publication:
 
 def _is_outdated(publisher: Publisher) -> bool:
     return isinstance(publisher, StickyComment) and publisher.outdated
+
+
+def target_of(event: Event, job: Job, files: str = "", *, by_status: bool = False) -> Target:
+    """The place to which the report of an event goes.
+
+    A job that only publishes runs on the default branch, so its own success is no gate.
+    """
+    by_status = by_status or job.inputs.mode == "publish"
+    run, page = event.run, ""
+    if run:
+        page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"
+    return Target(
+        event.repo,
+        event.number,
+        event.pull.head.sha if event.of_pull_request or by_status else None,
+        by_status,
+        str(run) if run else None,
+        page,
+        files,
+    )

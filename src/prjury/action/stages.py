@@ -8,29 +8,22 @@ has failed, the status of the head becomes an error, so that no gate stays green
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from msgspec import structs
 
-from prjury.action.dependencies import Beforehand, request_of, with_inputs
-from prjury.action.directories import keep_logs
-from prjury.action.events import confirm_newer_head, event_of, refuse_twin
-from prjury.action.job import Job, JobResult
-from prjury.action.job_artifacts import (
-    EVIDENCE,
-    EVIDENCE_DIGEST,
-    MODELS_ASKED,
-    VERDICT,
-    VERDICT_DIGEST,
-    download_artifacts,
-    refuse_other,
-)
+from prjury.action.dependencies import request_of, with_inputs
+from prjury.action.job import Beforehand, Job, JobResult, keep_logs
 from prjury.action.publishing import Publication
-from prjury.app.artifact_file import sha256
+from prjury.app.artifact_file import read_artifact_file, sha256
 from prjury.app.builds import build as build_stage
 from prjury.app.builds import junit_evidence, read_junit
 from prjury.app.evidence import (
+    LARGEST,
     NoEvidence,
+    StageEvidence,
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
@@ -39,7 +32,7 @@ from prjury.app.evidence import (
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages import ask_needed_models, opinions_without_models, publish_stage
 from prjury.app.stages import collect as collect_stage
-from prjury.errors import ExitCode, UsageError
+from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
 from prjury.github.event import (
@@ -50,11 +43,14 @@ from prjury.github.event import (
     find_pull,
     read_event,
 )
+from prjury.github.payload import PullFacts, Tip
+from prjury.github.pulls import list_open_pulls, refuse_twins, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
 from prjury.judges.builds.stage import BuiltEvidence
 from prjury.jury.judgment import Judgment, Status
 from prjury.publishers.files import write_atomically
 from prjury.report.model import Report
+from prjury.snapshot.model import visible
 
 _BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
 
@@ -224,3 +220,163 @@ def _make_request(job: Job, event: Event | None) -> ReviewRequest:
 
 def _make_environment(job: Job) -> RunEnvironment:
     return with_inputs(job.dependencies.environment, job.inputs)
+
+
+#: In these a job holds the base repository's token and secrets, no matter who wrote the change.
+_BESIDE_SECRETS = frozenset({EventKind.PULL_REQUEST_TARGET, EventKind.WORKFLOW_DISPATCH})
+
+#: Events that other modes are for.
+_ELSEWHERE = {
+    EventKind.WORKFLOW_RUN: "the modes collect, decide and publish",
+    EventKind.ISSUE_COMMENT: "the mode comment",
+    EventKind.PUSH: "the mode conflicts",
+}
+
+
+def event_of(job: Job) -> Event:
+    """The event that names a pull request or a comparison."""
+    event = read_event(job.environ)
+    if modes := _ELSEWHERE.get(event.kind):
+        raise UsageError(
+            f"The mode {job.inputs.mode} does not run on {event.kind}",
+            why="That event names no commit of a pull request and must not build one",
+            remedy=f"Use {modes} there",
+        )
+    pull = event.pull
+    if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:
+        pull = _complete(event, job)
+    if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
+        pull = _refresh_pull(event, job)
+    if job.inputs.base:
+        pull = structs.replace(pull, base=Tip(job.inputs.base))
+    if job.inputs.head:
+        pull = structs.replace(pull, head=Tip(job.inputs.head))
+    if event.kind in _BESIDE_SECRETS and pull.is_fork and job.inputs.build:
+        raise UsageError(
+            f"A fork's code is not built under {event.kind}",
+            why="The job holds the base repository's token and secrets",
+            remedy="Run on pull_request, or set `build: false`",
+        )
+    for note in event.notes:
+        job.log.say(note)
+    return replace(event, pull=pull)
+
+
+def _complete(event: Event, job: Job) -> PullFacts:
+    stated = event.pull
+    with job.dependencies.connect(event, job.inputs) as client:
+        pull = client.pull(stated.repo, stated.number or 0)
+    base = stated.base if stated.base.named else pull.base
+    return structs.replace(pull, base=base, head=stated.head)
+
+
+def _refresh_pull(event: Event, job: Job) -> PullFacts:
+    """With title, text and base of today: a run that is started again has its event's."""
+    if not job.inputs.github_token:
+        return event.pull
+    try:
+        with job.dependencies.connect(event, job.inputs) as client:
+            pull = client.pull(event.repo, event.number or 0)
+    except SourceError as error:
+        if error.reason != "permission":
+            raise
+        job.log.say(f"Title, text and base are those of the first attempt: {error}")
+        return event.pull
+    return structs.replace(event.pull, title=pull.title, body=pull.body, base=pull.base)
+
+
+def refuse_twin(event: Event, job: Job) -> None:
+    """The job is the check of a commit, so that commit must be the head of one pull request alone.
+
+    A branch of this repository may well go to two others at once: its pushers can do worse,
+    so that is noted and no more. A token that may not list pull requests says so as well.
+
+    Raises:
+        SourceError: ``not_bound``, where another one has it as well, and one of them is a fork's.
+    """
+    head = event.pull.head.sha
+    if not (event.of_pull_request and job.inputs.github_token and head):
+        return
+    try:
+        with job.dependencies.connect(event, job.inputs) as client:
+            pull = event.pull
+            every = list_open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
+            twins = twins_of(every, head)
+        if any(twin.is_fork for twin in twins):
+            refuse_twins(twins, head)
+        elif len(twins) > 1:
+            numbers = ", ".join(f"#{twin.number}" for twin in twins)
+            job.log.say(f"{numbers} have the same head, and so the same check.")
+    except SourceError as error:
+        if error.reason != "permission":
+            raise
+        job.log.say(f"Whether another pull request has this head is not known: {error}")
+
+
+def confirm_newer_head(event: Event, job: Job) -> None:
+    """The newer head has a run of its own; without one, nothing would judge the event's head.
+
+    Raises:
+        SourceError: when GitHub still calls the event's head the current one.
+    """
+    with job.dependencies.connect(event, job.inputs) as client:
+        pull = client.pull(event.repo, event.number or 0)
+    if pull.head.sha == event.pull.head.sha:
+        raise SourceError(
+            f"The head of #{event.number} cannot be fetched",
+            why="The server's refs/pull is not at the head that GitHub names; it may lag behind",
+            remedy="Run the job again",
+            reason="ref_lags",
+        )
+
+
+EVIDENCE, VERDICT = "evidence.json", "verdict.json"
+#: Where the jobs before say which file they have made; empty where they have made none.
+EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA256"
+#: Whether a job before has asked models; "false" where there is no key for them.
+MODELS_ASKED = "PRJURY_MODELS_ASKED"
+
+
+def download_artifacts(job: Job, name: str, variable: str) -> bytes:
+    """A file that a job before has made."""
+    digest = _read_digest(job.environ, variable)
+    what = Path(name).stem
+    path = job.places.report_file(name)
+    return read_artifact_file(path, what, digest, LARGEST)
+
+
+def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
+    """Refuse files that are not about this pull request."""
+    pull = event.pull
+    if isinstance(evidence, NoEvidence):
+        identity = (evidence.repo, evidence.number, evidence.head_sha)
+        base = evidence.base_ref
+    else:
+        identity = (evidence.pull.repo, evidence.pull.number, evidence.pull.head.sha)
+        base = evidence.pull.base.ref
+    if identity == (pull.repo, pull.number, pull.head.sha) and base != pull.base.ref:
+        raise SourceError(
+            f"#{pull.number} was judged against {visible(base)}, and its base is another one now",
+            why="It was moved to another base meanwhile",
+            remedy="The move has started a run of its own; otherwise push again",
+            reason="evidence_mismatch",
+        )
+    if identity != (pull.repo, pull.number, pull.head.sha):
+        raise SourceError(
+            f"The evidence is about #{identity[1]} at {identity[2][:12]}, and this run about "
+            f"#{pull.number} at {str(pull.head.sha)[:12]}",
+            why="The files come from another run, or were forged",
+            remedy="Run all jobs of the workflow again",
+            reason="evidence_mismatch",
+        )
+
+
+def _read_digest(environ: Mapping[str, str], variable: str) -> str:
+    digest = environ.get(variable)
+    if digest is None:
+        raise UsageError(
+            f"{variable} is not set",
+            why="The job that made the file tells its sha256, so that no other is taken for it",
+            remedy="Use the workflows that `prjury init --forks` writes",
+        )
+    return digest

@@ -10,29 +10,97 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import FrameType
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from prjury.cli.backport import backport
-from prjury.cli.build import build
+from prjury.cli.build import build, evidence
 from prjury.cli.calibrate import calibrate
-from prjury.cli.config import check_config, schema
 from prjury.cli.demo import demo
-from prjury.cli.doctor import doctor
-from prjury.cli.evidence import evidence
-from prjury.cli.help import EXAMPLES, GroupedCommands, replacement_of_option
-from prjury.cli.improve import improve
+from prjury.cli.doctor import check_config, doctor, schema
 from prjury.cli.init import init
-from prjury.cli.journal import journal
-from prjury.cli.judge import judge
+from prjury.cli.judge import improve, judge
+from prjury.cli.lookup import explain, journal, rules
 from prjury.cli.mcp import mcp
 from prjury.cli.output import CommandRun, Terminal, close_terminal
 from prjury.cli.review import review
-from prjury.cli.rules import explain, rules
-from prjury.errors import ExitCode, PrJuryError
+from prjury.errors import ExitCode, PrJuryError, UsageError
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter
+
+#: The commands by the groups of the help, each with an example.
+_COMMANDS: Mapping[str, Mapping[Callable[..., Any] | typer.Typer, str]] = {
+    "Judge a change": {
+        review: "review --base main",
+        backport: "backport 123 --onto 1.2.x",
+        build: "build --plan",
+        demo: "demo --keep DIR",
+    },
+    "Judge anything else": {
+        judge: "judge file-exists --workspace . --option path=README.md",
+        improve: "improve --goal 'Mend the tests' --agent 'claude -p' --judge build",
+        mcp: "mcp --repo .",
+    },
+    "Set up": {
+        init: "init --forks",
+        doctor: "doctor --offline",
+        check_config: "check-config .github/prjury.yml",
+        schema: "schema > prjury.schema.json",
+        calibrate: "calibrate reports/",
+    },
+    "Look things up": {
+        explain: "explain tests-vanished",
+        rules: "rules list",
+        journal: "journal show",
+        evidence: "evidence from-junit reports/",
+    },
+}
+#: Commands and options of earlier releases.
+_GONE = {
+    "collect": "is the action's mode `collect` now",
+    "decide": "is the action's mode `decide` now",
+    "publish": "is the action's mode `publish` now",
+    "replay": "is gone: a report holds its ballots, and a test derives each verdict again",
+}
+_GONE_OPTIONS = {
+    ("init", "--app"): "write the steps of actions/create-github-app-token yourself; see the docs",
+    ("init", "--commands"): "it is the default; --no-comments leaves it out",
+    ("show", "--svg"): "the table in the terminal shows which step follows which",
+}
+
+
+class GroupedCommands(TyperGroup):
+    """The program's commands."""
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        """Write the commands by their groups, each in one whole sentence."""
+        for title, commands in _COMMANDS.items():
+            names = map(_name_command, commands)
+            rows = [
+                (n, c.get_short_help_str(200)) for n in names if (c := self.get_command(ctx, n))
+            ]
+            with formatter.section(title):
+                formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        """Find the command; one of earlier releases is refused with what to use."""
+        if args and args[0] in _GONE:
+            raise UsageError(f"`prjury {args[0]}` {_GONE[args[0]]}")
+        return super().resolve_command(ctx, args)
+
+
+def _name_command(command: Callable[..., Any] | typer.Typer) -> str:
+    if isinstance(command, typer.Typer):
+        return command.info.name or ""
+    return command.__name__.replace("_", "-")
+
 
 app = typer.Typer(
     name="prjury",
@@ -48,15 +116,13 @@ app = typer.Typer(
         "max_content_width": shutil.get_terminal_size((100, 24)).columns,
     },
 )
-for _command in (
-    *(review, backport, build, demo, judge, improve, mcp),
-    *(init, doctor, check_config, schema, explain, calibrate),
-):
-    _name = _command.__name__.replace("_", "-")
-    app.command(_name, epilog=f"Example: {EXAMPLES[_name]}")(_command)
-app.add_typer(rules)
-app.add_typer(evidence)
-app.add_typer(journal)
+for _group in _COMMANDS.values():
+    for _command, _example in _group.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command)
+        else:
+            epilog = f"Example: prjury {_example}"
+            app.command(_name_command(_command), epilog=epilog)(_command)
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
@@ -184,9 +250,10 @@ def _run_guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to
 
 def _usage(error: typer.TyperException) -> str:
     message = str(getattr(error, "format_message", error.__str__)())
-    message = replacement_of_option(error) or message
+    context, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
+    if context and (context.info_name, option) in _GONE_OPTIONS:
+        message = f"{option} is gone: {_GONE_OPTIONS[context.info_name, option]}"
     what = message.replace("Value error, ", "").rstrip(".")
-    context = getattr(error, "ctx", None)
     end = "" if what.endswith("?") else "."
     return f"{what}{end} See: {context.command_path if context else 'prjury'} --help"
 

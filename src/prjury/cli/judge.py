@@ -1,4 +1,4 @@
-"""``prjury judge``: one judge against a directory."""
+"""``prjury judge`` and ``improve``: judges against a directory, and an agent that works there."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from prjury.cli.options import absolute
-from prjury.cli.output import JudgmentFormat, Terminal, print_out
+from prjury.cli.options import absolute, parse_seconds
+from prjury.cli.output import JudgmentFormat, PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
+    from prjury.agents.command import CommandAgent
     from prjury.app.request import RunEnvironment
     from prjury.jury.context import JudgmentContext
     from prjury.jury.judge import Judge
+    from prjury.jury.library.improvement import Improvement, ImprovementRound
     from prjury.jury.voting import Ballot
 
 
@@ -149,3 +151,190 @@ def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) ->
         return ExitCode.REJECTED
     answered = judgment.status is Status.PASS or judgment.label == NOT_APPLICABLE
     return ExitCode.OPEN if answered else ExitCode.NOT_JUDGED
+
+
+_STOPPED = {
+    "passed": "accepted",
+    "max_rounds": "no round is left",
+    "no_progress": "two rounds in a row got the same feedback",
+    "not_judged": "it could not be judged",
+}
+
+
+Goal = Annotated[str, typer.Option(help="What the agent should achieve.")]
+AgentLine = Annotated[
+    str,
+    typer.Option(
+        "--agent",
+        metavar="COMMAND",
+        help="One line for the shell. It reads the goal from standard input and works in the "
+        "workspace, such as 'claude -p --output-format json'.",
+    ),
+]
+JudgeNames = Annotated[
+    list[str],
+    typer.Option("--judge", metavar="NAME", help="A judge of `prjury judge`; several times."),
+]
+JudgeOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", metavar="[JUDGE.]NAME=VALUE", help="An option of a judge; several times."
+    ),
+]
+Workplace = Annotated[
+    Path, typer.Option(metavar="DIR", callback=absolute, help="Where the agent works.")
+]
+Rounds = Annotated[int, typer.Option(min=1, max=99, help="Attempts at most.")]
+Seconds = Annotated[
+    float,
+    typer.Option(
+        metavar="DURATION", parser=parse_seconds, help="For each attempt of the agent, such as 10m."
+    ),
+]
+Variables = Annotated[
+    list[str] | None,
+    typer.Option("--env", metavar="NAME", help="A variable that it gets, such as its key."),
+]
+Home = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="The agent's HOME, where its login is; else a fresh one."),
+]
+
+
+def improve(  # noqa: PLR0913 - the options of the command
+    context: typer.Context,
+    *,
+    goal: Goal,
+    agent: AgentLine,
+    judge: JudgeNames,
+    option: JudgeOptions = None,
+    workspace: Workplace = Path(),
+    max_rounds: Rounds = 3,
+    timeout: Seconds = 600.0,
+    env: Variables = None,
+    home: Home = None,
+    format: Annotated[
+        PlainFormat, typer.Option(help="What goes to standard output.")
+    ] = PlainFormat.TERMINAL,
+) -> int:
+    """Let an agent work until the judges accept it, each time with the feedback on the last try."""
+    from prjury.journal.write import RecordedRounds
+    from prjury.jury.jury import Jury
+    from prjury.jury.library.improvement import improve as improved
+    from prjury.jury.voting import ConsensusVoting, ErrorPolicy
+
+    terminal: Terminal = context.obj
+    if not workspace.is_dir():
+        raise UsageError(
+            f"--workspace {workspace} is not a directory",
+            remedy="Name the directory that the agent works in",
+        )
+    options = _options_of(judge, option or ())
+    environment = terminal.environment()
+    program = _make_agent(terminal, agent, timeout, env or (), home)
+    try:
+        with divert_output():
+            seats = [named_judge(terminal, name, options[name], environment) for name in judge]
+            jury = Jury.of(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE), *seats)
+            rounds = RecordedRounds(jury, environment.progress, environment.journal)
+            done = improved(goal, program, rounds, max_rounds, workspace)
+    finally:
+        environment.progress.close()
+    return _print_outcome(terminal, done, format)
+
+
+def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
+    if len(set(judges)) != len(judges):
+        raise UsageError("--judge names the same judge twice", remedy="Leave one of them out")
+    options: dict[str, list[str]] = {name: [] for name in judges}
+    for text in texts:
+        owner = max((n for n in judges if text.startswith(f"{n}.")), key=len, default="")
+        if not owner and len(judges) != 1:
+            raise UsageError(
+                f"--option {text!r} does not say whose it is",
+                remedy=f"Put the judge in front, such as --option {judges[0]}.{text}",
+            )
+        options[owner or judges[0]].append(text.removeprefix(f"{owner}.") if owner else text)
+    return {name: parse_options(each) for name, each in options.items()}
+
+
+def _make_agent(
+    terminal: Terminal, command: str, timeout: float, env: Sequence[str], home: Path | None
+) -> CommandAgent:
+    from prjury.agents.command import CommandAgent
+    from prjury.judges.workspace.program_judges import make_shell
+
+    missing = [name for name in env if not terminal.environ.get(name)]
+    if missing:
+        raise UsageError(f"--env {missing[0]} is not set", remedy="Set it, or leave it out")
+    if home and not home.is_dir():
+        raise UsageError(f"--home {home} is not a directory", remedy="Name one that is there")
+    try:
+        return CommandAgent(
+            command,
+            timeout,
+            env=env,
+            home=home.absolute() if home else None,
+            environ=terminal.environ,
+            shell=make_shell(terminal.environ),
+        )
+    except ValueError as error:
+        raise UsageError(str(error), remedy="Correct --agent or --env") from None
+
+
+def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
+    import json
+
+    from prjury.jury.judgment import Status
+    from prjury.jury.library.agent import AgentResult
+    from prjury.report.codec import printable_json
+    from prjury.report.sanitise import redact_text
+
+    rounds = [_round(each) for each in done.rounds]
+    if kind is PlainFormat.JSON:
+        value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}
+        printable = printable_json(value, terminal.redact)
+        print_out("improvement", json.dumps(printable, ensure_ascii=False, indent=2))
+    else:
+        count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
+        text = "\n".join([*map(_lines, rounds), f"{_STOPPED[done.stopped]} after {count}"])
+        print_out("improvement", redact_text(text, terminal.redact), sys.stdout.encoding)
+    if done.verdict.status is Status.PASS:
+        return ExitCode.OPEN
+    rejected = done.verdict.status is Status.FAIL
+    failed = (done.rounds[-1].result or AgentResult("")).error
+    why = done.verdict.aggregated.reasoning + (f"; the agent failed: {failed}" if failed else "")
+    words = f"prjury: not accepted: {why}. Correct the work, or --goal and --agent."
+    print(redact_text(" ".join(words.split()), terminal.redact), file=sys.stderr)
+    return ExitCode.REJECTED if rejected else ExitCode.NOT_JUDGED
+
+
+def _round(each: ImprovementRound) -> dict[str, Any]:
+    result = each.result
+    return {
+        "number": each.number,
+        "status": each.verdict.status,
+        "reasoning": each.verdict.aggregated.reasoning,
+        "agent": {
+            "status": result.status,
+            "error": result.error,
+            "output": result.output,
+            **result.metadata,
+        }
+        if result
+        else None,
+        "feedback": each.feedback,
+    }
+
+
+def _lines(reported: dict[str, Any]) -> str:
+    from prjury.jury.guard import printable
+
+    agent = reported["agent"] or {}
+    facts = [f"{agent['seconds']:g} s"] if "seconds" in agent else []
+    facts += [f"${agent['usd']:.2f}"] if "usd" in agent else []
+    about = f" ({', '.join(facts)})" if facts else ""
+    line = f"round {reported['number']}{about}: {reported['status']}: {reported['reasoning']}"
+    if agent.get("error"):
+        line += f"\n  the agent failed: {agent['error']}"
+    return printable(line)

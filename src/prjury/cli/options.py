@@ -163,6 +163,18 @@ class UncommittedOptions(Struct, frozen=True):
         return structs.replace(request, target=structs.replace(request.target, uncommitted=name))
 
 
+def make_group(name: str, words: str) -> typer.Typer:
+    """Make a command that has commands; alone it shows its help."""
+    group = typer.Typer(name=name, help=words, invoke_without_command=True, rich_markup_mode=None)
+
+    @group.callback()
+    def show_help(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            print(context.get_help())
+
+    return group
+
+
 def expand(command: Callable[..., int]) -> Callable[..., int]:
     """Let a command take groups of options; each field of a group becomes an option."""
     own = inspect.signature(command, eval_str=True)

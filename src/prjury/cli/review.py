@@ -1,13 +1,16 @@
-"""``prjury review``: the main job on the operator's own machine."""
+"""``prjury review``: the main job on the operator's own machine, and what models would cost."""
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from msgspec.structs import replace
+from msgspec import structs
 
 from prjury.cli import options
 from prjury.cli.output import OutputFormat, Terminal, deliver, parse_outputs
@@ -15,6 +18,7 @@ from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.app.request import ReviewRequest
+    from prjury.judges.quality.model_seat import Forecast
     from prjury.report.model import Report
 
 
@@ -38,7 +42,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
     request = work.apply_to(request, change)
     if dry_run:
-        return _print_forecast(terminal, replace(request, record=None), format, files)
+        return _print_forecast(terminal, structs.replace(request, record=None), format, files)
     return _run(terminal, request, format, files)
 
 
@@ -75,7 +79,7 @@ def _print_forecast(
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
     from prjury.app.review import forecast
-    from prjury.cli.dry_run import forecast_json, forecast_lines
+    from prjury.cli.review import forecast_json, forecast_lines
     from prjury.git.open_snapshot import NothingToReview
 
     if files or kind not in {OutputFormat.TERMINAL, OutputFormat.JSON}:
@@ -97,3 +101,85 @@ def _closing_line(terminal: Terminal, report: Report) -> str:
     remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
     words = f"prjury: {report.headline}. {remedy} and run it again."
     return printable_line(words, sys.stderr, terminal.redact)
+
+
+_HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
+
+
+def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
+    """The forecasts as a table and a sum."""
+    from prjury.report.sanitise import log_line
+
+    rows = [row for forecast in forecasts for row in _rows(forecast)]
+    if rows:
+        yield from _table([_HEADINGS, *rows])
+        yield ""
+    absent = {name: why for forecast in forecasts for name, why in forecast.absent.items()}
+    for name, why in absent.items():
+        yield f"{log_line(name)} would not answer: {log_line(why)}"
+    for forecast in forecasts:
+        if because := forecast.nothing_because or forecast.refusal:
+            yield f"{forecast.judge} would ask nobody: {log_line(because)}"
+    yield _sum(_total(forecasts))
+
+
+def forecast_json(forecasts: Sequence[Forecast]) -> str:
+    """The forecasts as one JSON object, every call in it."""
+    from msgspec import to_builtins
+
+    total = _total(forecasts)
+    value = {
+        "schema": "prjury/forecast/v1",
+        "judges": [to_builtins(forecast) for forecast in forecasts],
+        "calls": len(total.paid),
+        "characters": total.characters,
+        "input_tokens": total.input_tokens,
+        "usd": total.usd,
+    }
+    return json.dumps(value, indent=2)
+
+
+def _total(forecasts: Sequence[Forecast]) -> Forecast:
+    from prjury.judges.quality.model_seat import Forecast
+
+    calls = (call for one in forecasts if not one.refusal for call in one.calls)
+    return Forecast("all", tuple(calls), max((one.rounds for one in forecasts), default=1))
+
+
+def _rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
+    from prjury.report.sanitise import log_line
+
+    for model, group in groupby(forecast.calls, key=lambda call: call.model):
+        part = structs.replace(forecast, calls=tuple(group))
+        yield (
+            part.judge,
+            log_line(model),
+            str(len(part.paid)),
+            str(len(part.calls) - len(part.paid)),
+            f"{part.characters:,}",
+            f"{part.input_tokens:,}",
+            _money(part.usd),
+        )
+
+
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
+        figures = [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+        yield "  ".join([*names, *figures]).rstrip()
+
+
+def _sum(total: Forecast) -> str:
+    if not total.paid:
+        return "No model would be called"
+    from prjury.report.wording import pluralize
+
+    calls, characters = pluralize(len(total.paid), "call"), pluralize(total.characters, "character")
+    tokens = pluralize(total.input_tokens, "token")
+    repetition = f"; in case of doubt up to {total.rounds} times that" if total.rounds > 1 else ""
+    return f"{calls}, {characters}, about {tokens} in, price {_money(total.usd)}{repetition}"
+
+
+def _money(usd: float | None) -> str:
+    return "not known" if usd is None else f"${usd:.4f}"

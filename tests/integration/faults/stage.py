@@ -17,7 +17,7 @@ from fakes.history import History, script
 from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
-from prjury.action.dependencies import Beforehand, Dependencies
+from prjury.action.job import Beforehand, Dependencies
 from prjury.app.artifact_file import sha256
 from prjury.app.backport import Picks
 from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text

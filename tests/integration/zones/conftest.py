@@ -18,7 +18,8 @@ from fakes.github import Account, FakeGitHub, running, side_payload
 from fakes.github.payloads import issue_payload
 from fakes.history import History, script
 from prjury.action import main
-from prjury.action.dependencies import GitAccess, wire
+from prjury.action.dependencies import wire
+from prjury.action.job import GitAccess
 from prjury.app.inputs import Inputs
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 
-from prjury.cli.dry_run import forecast_json, forecast_lines
+from prjury.cli.review import forecast_json, forecast_lines
 from prjury.judges.quality.model_seat import Forecast, PlannedCall
 
 

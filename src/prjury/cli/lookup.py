@@ -1,4 +1,4 @@
-"""``prjury explain`` and ``prjury rules``: pages; packs listed, explained and tested."""
+"""``prjury explain``, ``rules`` and ``journal``: pages, packs and records to look up."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from prjury.cli.help import make_group
-from prjury.cli.output import PlainFormat, TextFormat, print_out
+from prjury.cli.options import make_group
+from prjury.cli.output import PlainFormat, Terminal, TextFormat, print_out
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.judges.patterns.pack_tests import PackTestResult
+
 
 rules = make_group("rules", "Version-pattern packs: list them, explain one, run their tests.")
 
@@ -150,3 +151,38 @@ def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:
 
     shown = [visible(line.replace("\t", "    ")) for line in lines]
     print_out("packs", "\n".join(shown), sys.stdout.encoding)
+
+
+journal = make_group(
+    "journal", "The record of a run, which every run writes below $XDG_STATE_HOME/prjury."
+)
+
+
+@journal.command("show")
+def show_journal(
+    context: typer.Context,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="A journal; by default the newest.")
+    ] = None,
+) -> None:
+    """Show a run as a timeline: hotspots, which step follows which, and loops."""
+    from prjury.journal.read import read_journal
+    from prjury.journal.timeline import list_journal
+
+    terminal: Terminal = context.obj
+    entries = read_journal(file or _find_newest(terminal))
+    print_out("journal", terminal.redact("\n".join(list_journal(entries))))
+
+
+def _find_newest(terminal: Terminal) -> Path:
+    from prjury.journal.write import journal_directory, journal_files
+
+    place = journal_directory(terminal.environ)
+    files = journal_files(place) if place else []
+    if not files:
+        raise UsageError(
+            f"there is no journal in {place or 'the state directory'}",
+            why="No run has written one",
+            remedy="Run prjury review first, or name a file",
+        )
+    return files[-1]
