@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 
 import msgspec
@@ -45,26 +46,19 @@ from prjury.resources import program_version
 _MOST_BASES, _MOST_FAILING = 400, 200
 
 
-class Failing(Struct, frozen=True):
-    """The tests that failed on one base."""
-
-    commit: str
-    tests: tuple[str, ...] = ()
-
-
 class Recollection(Struct, frozen=True):
-    """The kept outcomes of a plan: of the base, of an earlier commit, and failures on bases."""
+    """The kept outcomes of a plan: of the base, of an earlier commit, and tests that failed."""
 
     base: TreeRun | None = None
     earlier: TreeRun | None = None
     commit: str = ""
-    history: tuple[Failing, ...] = ()
+    history: tuple[tuple[str, ...], ...] = ()
 
     def count_failures(self, run: TreeRun) -> dict[str, tuple[int, int]]:
         """On how many of how many bases each test failed that fails in this run and not on all."""
         counts = {}
         for failure in run.failures:
-            failed = sum(failure.id in base.tests for base in self.history)
+            failed = sum(failure.id in tests for tests in self.history)
             if failure.kind == "test" and 0 < failed < len(self.history):
                 counts[failure.id] = (failed, len(self.history))
         return counts
@@ -88,7 +82,8 @@ class KeptBase(Struct, frozen=True):
             earlier = self._read(plan, key) if key else None
             if earlier:
                 break
-        history = tuple(one for one in self._read_history(plan) if one.commit in commits)
+        failing = self._read_history(plan)
+        history = tuple(tests for name, tests in failing.items() if name in commits)
         return Recollection(base, earlier, commit if earlier else "", history)
 
     def keep(
@@ -108,31 +103,30 @@ class KeptBase(Struct, frozen=True):
             self.memory.keep(self._key(plan, commit), key)
 
     def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
-        text = self.memory.recall(key)
-        if text is None:
-            return None
-        try:
+        text = self.memory.recall(key) or ""
+        with suppress(ValueError, RecursionError, msgspec.MsgspecError):
             run = msgspec.json.decode(text.encode("utf-8", "replace"), type=TreeRun)
             refuse_untrue(run)
             refuse_other_steps(run, plan)
-        except (ValueError, RecursionError, msgspec.MsgspecError):
-            return None
-        return None if run.failed or not run.ended else run
+            return None if run.failed or not run.ended else run
+        return None
 
     def _note(self, plan: BuildPlan, commit: str, run: TreeRun) -> None:
         tests = (failure.id for failure in run.failures if failure.kind == "test")
         failing = tuple(redact_text(test, self.redact) for test in tests)[:_MOST_FAILING]
-        others = [base for base in self._read_history(plan) if base.commit != commit]
-        history = (*others, Failing(commit, failing))[-_MOST_BASES:]
-        cleaned = clean_value(history, str)
+        history = self._read_history(plan)
+        history.pop(commit, None)
+        newest = [*history.items(), (commit, failing)][-_MOST_BASES:]
+        cleaned = clean_value(dict(newest), str)
         self.memory.keep(self._key(plan, None), msgspec.json.encode(cleaned).decode())
 
-    def _read_history(self, plan: BuildPlan) -> tuple[Failing, ...]:
-        try:
-            text = self.memory.recall(self._key(plan, None)) or "[]"
-            return msgspec.json.decode(text.encode("utf-8", "replace"), type=tuple[Failing, ...])
-        except (ValueError, RecursionError, msgspec.MsgspecError):
-            return ()
+    def _read_history(self, plan: BuildPlan) -> dict[str, tuple[str, ...]]:
+        """Return the tests that failed by the commits of the base, the oldest first."""
+        text = self.memory.recall(self._key(plan, None)) or ""
+        with suppress(ValueError, RecursionError, msgspec.MsgspecError):
+            content = text.encode("utf-8", "replace")
+            return msgspec.json.decode(content, type=dict[str, tuple[str, ...]])
+        return {}
 
     def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry] | str | None) -> str:
         steps = [[step.name, step.text] for step in plan.steps]
@@ -140,11 +134,9 @@ class KeptBase(Struct, frozen=True):
         system = os.uname()
         machine = [system.sysname, system.release, system.machine]
         where = [program_version(), machine, sorted(self.environ.items())]
-        what = (
-            tree
-            if tree is None or isinstance(tree, str)
-            else [[entry.path, entry.mode, entry.blob] for entry in tree]
-        )
+        what: object = tree
+        if not (tree is None or isinstance(tree, str)):
+            what = [[entry.path, entry.mode, entry.blob] for entry in tree]
         text = json.dumps([how, where, what], sort_keys=True)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         return f"base outcome {digest}"
@@ -215,21 +207,17 @@ class BothSides(Struct, frozen=True, dict=True):
             with self.builder.open_tree(self.base.tree, self.base.entries, deadline) as place:
                 collect_reports = watch_reports(place.places, self.options.keep_of_base)
                 run = place.run(plan, deadline)
-                other = plan.otherwise
-                if other and run.failed and not run.tested:
-                    plan = other
+                if plan.otherwise and run.failed and not run.tested:
+                    plan = plan.otherwise
                     run = place.run(plan, deadline)
                 reports = collect_reports()
-        except CannotJudgeError as error:
+        except (CannotJudgeError, SourceError) as error:
             brings = error.reason == "no_such_directory"
             return BaseRun(plan, unknown="" if brings else str(error))
-        except SourceError as error:
-            return BaseRun(plan, unknown=str(error))
         if not run.ended:
             return BaseRun(plan, unknown=wording.say_base_stopped(run.last.stopped))
-        paths = paths_of(self.base.entries)
-        fault = None if run.tested else find_fault(run, frozenset(), paths)
-        if fault:
+        fault = find_fault(run, (), paths_of(self.base.entries))
+        if fault and not run.tested:
             return BaseRun(plan, unknown=wording.BASE_UNBUILDABLE.format(fault.line))
         self.memory.keep(plan, self.base.entries, run, self.base.tree)
         return BaseRun(plan, run, reports=reports)
@@ -271,7 +259,7 @@ class BothSides(Struct, frozen=True, dict=True):
         if head.failed and options.pre_existing != "warn":
             return run
         wants_base = base.run is None and not base.unknown and (head.failed or head.tested)
-        late = (wants_base and not plan.tests) or (wants_base and options.compare != "always")
+        late = wants_base and (not plan.tests or options.compare != "always")
         if late or (head.failed and base.remembered):
             built = self._build_base(plan, deadline)
             disturbed = base.remembered and built.run is not None and built.run.failed

@@ -5,14 +5,13 @@ Tests of another copy of the tree's packages, which Python finds first, are told
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
 import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,7 +165,7 @@ class Builder(Struct, frozen=True):
     logs: list[Path] = []
     tag: str = ""
 
-    @contextlib.contextmanager
+    @contextmanager
     def open_tree(
         self, tree: str, entries: Sequence[TreeEntry], deadline: Deadline
     ) -> Iterator[Workplace]:
@@ -187,13 +186,13 @@ class Builder(Struct, frozen=True):
         command = ShellCommand(REPOSITORY, tree, env, writable=[tree])
         self.logs.append(self.ports.shell.run(command, deadline, self.ports.progress).log)
 
-    @contextlib.contextmanager
+    @contextmanager
     def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
         """Open a directory as it lies there; what the steps write into it stays."""
         with self._open_scratch("home", "tmp", "reports") as scratch:
             yield Workplace(self, TemporaryPaths(root, scratch), paths_of(entries))
 
-    @contextlib.contextmanager
+    @contextmanager
     def _open_scratch(self, *names: str) -> Iterator[Path]:
         with self.ports.shell.scratch() as scratch:
             for name in names:
@@ -204,7 +203,7 @@ class Builder(Struct, frozen=True):
         for log in self.logs:
             if str(log) not in but:
                 log.unlink(missing_ok=True)
-                with contextlib.suppress(OSError):  # it holds more than this log
+                with suppress(OSError):  # it holds more than this log
                     log.parent.rmdir()
 
 
@@ -248,24 +247,6 @@ class Workplace(Struct, frozen=True):
         withheld, reports = tuple(self.builder.ports.shell.withheld), dict(collect_reports())
         return Run(head, versions=dict(plan.versions), reports=reports, withheld=withheld)
 
-    def find_directory(self, plan: BuildPlan) -> Path:
-        directory = self.places.tree / plan.directory
-        if directory.is_symlink() or not directory.is_dir():
-            raise CannotJudgeError(
-                f"there is no directory `{visible(plan.directory)}` in this tree",
-                why="the change brings the project along",
-                reason="no_such_directory",
-            )
-        return directory
-
-    def make_environment(self, plan: BuildPlan) -> Mapping[str, str]:
-        """The variables of the plan's steps, with the tools that are lent on PATH."""
-        scratch = self.places.around
-        env = {**self.builder.ports.shell.environment(), **self.fill(plan.env)}
-        env |= {"HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
-        versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
-        return lend_tools(words_of(plan), scratch / "lent", env, versions)
-
     def fill(self, env: Mapping[str, str]) -> dict[str, str]:
         filled = {
             "reports": str(self.places.reports),
@@ -275,32 +256,36 @@ class Workplace(Struct, frozen=True):
         return {name: text.format(**filled) for name, text in env.items()}
 
 
-@dataclass
 class _Attempt:
-    place: Workplace
-    plan: BuildPlan
-    deadline: Deadline
-
-    def __post_init__(self) -> None:
-        places, plan = self.place.places, self.plan
-        self.directory = self.place.find_directory(plan)
+    def __init__(self, place: Workplace, plan: BuildPlan, deadline: Deadline) -> None:
+        self.place, self.plan, self.deadline = place, plan, deadline
+        places, shell = place.places, place.builder.ports.shell
+        self.directory = places.tree / plan.directory
+        if self.directory.is_symlink() or not self.directory.is_dir():
+            raise CannotJudgeError(
+                f"there is no directory `{visible(plan.directory)}` in this tree",
+                why="the change brings the project along",
+                reason="no_such_directory",
+            )
         self.globs = tuple(path_in(plan.directory, glob) for glob in plan.reports)
         self.earlier: Mapping[Path, Stamp] = stamps(places.tree, places.reports, self.globs)
-        self.allowed, self.began = self.deadline.remaining, time.time()
-        self.origins = ImportedCode(
-            places.around / "probe", places.tree, plan.directory, self.place.paths
-        )
-        env = self.place.make_environment(plan)
+        self.allowed, self.began = deadline.remaining, time.time()
+        home, words = places.around / "home", words_of(plan)
+        env = {**shell.environment(), **place.fill(plan.env)}
+        env |= {"HOME": str(home), "TMPDIR": str(places.around / "tmp")}
+        versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
+        env = dict(lend_tools(words, places.around / "lent", env, versions))
+        probe_place = places.around / "probe"
+        self.origins = ImportedCode(probe_place, places.tree, plan.directory, place.paths)
         self.env = {**env, **self.origins.environment(plan.system, env)}
-        shell = self.place.builder.ports.shell
-        shell.copy_caches(words_of(plan), places.around / "home")
+        shell.copy_caches(words, home)
 
     def run_steps(self, first: int = 0) -> tuple[tuple[BuildStep, Completed], ...]:
         """Run the steps from one on, up to one that fails and that the others need."""
         ports, done = self.place.builder.ports, list[tuple[BuildStep, Completed]]()
         reports = self.place.places.reports
         shutil.rmtree(reports, ignore_errors=True)  # those of an earlier attempt
-        with contextlib.suppress(OSError):  # a build may have put anything in its place
+        with suppress(OSError):  # a build may have put anything in its place
             reports.mkdir()
         for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
