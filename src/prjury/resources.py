@@ -64,7 +64,13 @@ def help_text() -> str:
 
 @cache
 def program_version() -> str:
-    """The version of this installation."""
-    from importlib.metadata import version  # noqa: PLC0415 - nothing else needs it
+    """The version of this installation, or of the checkout that the action runs from."""
+    from importlib import metadata  # noqa: PLC0415 - nothing else needs it
 
-    return version("prjury")
+    try:
+        return metadata.version("prjury")
+    except metadata.PackageNotFoundError:
+        import tomllib  # noqa: PLC0415
+
+        text = (_PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8")
+        return str(tomllib.loads(text)["project"]["version"])

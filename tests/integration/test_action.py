@@ -748,7 +748,8 @@ class TestSteps:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(
                 f'#!/bin/sh\necho "{file.name} $* [$PWD] [$UV_PYTHON]" >>{tmp_path}/calls\n'
-                "exit ${STUB_EXIT:-0}\n"
+                f"[ {file.name} != uv ] || mkdir -p venv/lib/python3.12/site-packages\n"
+                'case "$*" in *"${REFUSED:-nothing}"*) exit 1 ;; esac\n'
             )
             file.chmod(0o755)
             return file
@@ -787,8 +788,35 @@ class TestSteps:
         stub("bin/python3")
         stub("temp dir/prjury/uv/bin/uv")
         assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", MODE=mode) == 0
-        installed = "--extra openai" in self.calls(tmp_path)[-1]
-        assert installed == (mode in {"review", "decide"})
+        (export,) = (call for call in self.calls(tmp_path) if call.startswith("uv export"))
+        assert ("--extra openai" in export) == (mode in {"review", "collect", "decide"})
+
+    @pytest.mark.parametrize("handed", ["nothing", "wheels", "altered wheels"])
+    def test_packages_are_what_collect_hands_over_or_come_from_the_index(
+        self,
+        steps: list[dict[str, Any]],
+        stub: Callable[[str], Path],
+        tmp_path: Path,
+        handed: str,
+    ) -> None:
+        stub("bin/python3")
+        stub("temp dir/prjury/uv/bin/uv")
+        wheels = tmp_path / "temp dir" / "prjury-report"
+        wheels.mkdir()
+        if handed != "nothing":
+            (wheels / "uv-1-py3-none-any.whl").touch()
+        refused = "--no-index" if handed == "altered wheels" else "nothing"
+        more = {"WANTED_PYTHON": "", "MODE": "publish", "REFUSED": refused}
+        assert self.bash(steps[0], tmp_path, **more) == 0
+        installs = [call for call in self.calls(tmp_path) if "--require-hashes" in call]
+        ways = ["--no-index --find-links" in call for call in installs]
+        assert ways == {
+            "nothing": [False, False],
+            "wheels": [True, True],
+            "altered wheels": [True, False, True, False],
+        }[handed]
+        (link,) = (tmp_path / "temp dir" / "prjury" / "venv").rglob("prjury.pth")
+        assert link.read_text() == "/action path/src\n"
 
     def calls(self, tmp_path: Path) -> list[str]:
         return (tmp_path / "calls").read_text().splitlines()
@@ -798,7 +826,10 @@ class TestSteps:
     ) -> None:
         stub("bin/python3")
         uv = stub("temp dir/prjury/uv/bin/uv")
-        uv.write_text(f"#!/bin/sh\nenv | grep ^UV_ >{tmp_path}/seen\nls >>{tmp_path}/seen\n")
+        uv.write_text(
+            f"#!/bin/sh\n[ -e {tmp_path}/seen ] || {{ env | grep ^UV_; ls; }} >{tmp_path}/seen\n"
+            "mkdir -p venv/lib/python3.12/site-packages\n"
+        )
         home = tmp_path / "temp dir" / "prjury"
         for laid in ("cache", "interpreter", "venv"):
             (home / laid).mkdir()

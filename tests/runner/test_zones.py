@@ -70,7 +70,8 @@ def test_what_a_fork_builds_is_judged_without_its_code(
 ) -> None:
     ran = judge(fork, build(fork, files))
     agrees(fork, ran, verdict, gate, gate)
-    assert (ran.jobs["collect"], ran.jobs["judge"]) == ("success", "success")
+    assert ran.jobs["collect"] == "success"
+    assert "judge" not in ran.jobs  # there is no key
     assert fork.fake.checks(fork.shop.head)
     ((number, comment),) = fork.fake.comments.items()
     assert fork.shop.head[:12] in comment["body"]
@@ -79,7 +80,7 @@ def test_what_a_fork_builds_is_judged_without_its_code(
     assert [one.name for one in fork.artifacts] == [
         "build-evidence",
         "evidence.json",
-        "verdict.json",
+        "prjury-packages",
         "prjury-report",
     ]
 
@@ -96,15 +97,15 @@ def test_a_build_without_evidence_opens_nothing(fork: Site) -> None:
 def test_a_job_that_fails_leaves_an_error_behind(fork: Site) -> None:
     fork.shop.push(GREEN, "opened")
     ran = judge(fork, fork.shop.built("success", None), lost="evidence.json")
-    assert (ran.jobs["collect"], ran.jobs["judge"]) == ("success", "failure"), ran.log
+    open("/tmp/pw/ran.log","w").write(ran.log)
+    assert ran.jobs["collect"] == "success", ran.log
     agrees(fork, ran, "error", "action_required", "error")
     assert "Ready to merge" not in "".join(fork.fake.bodies)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("name", ["evidence.json", "verdict.json"])
-def test_what_changes_on_its_way_opens_nothing(fork: Site, name: str) -> None:
-    ran = judge(fork, build(fork, GREEN), corrupted=name)
+def test_what_changes_on_its_way_opens_nothing(fork: Site) -> None:
+    ran = judge(fork, build(fork, GREEN), corrupted="evidence.json")
     agrees(fork, ran, "error", "action_required", "error")
     assert fork.fake.bodies == []
 
@@ -134,7 +135,6 @@ def test_a_run_about_an_older_commit_leaves_the_newer_one_alone(fork: Site) -> N
     old = fork.shop.head
     fork.shop.push(BROKEN)
     ran = fork.run("prjury-judge.yml", "workflow_run", event)
-    assert ran.jobs.get("judge") in {None, "skipped"}, ran.jobs
     assert ran.outputs("Publish")["gate"] == "action_required", ran.log
     assert fork.fake.statuses_of(fork.shop.head) == []
     assert fork.fake.latest_status(old, STATUS) != "success"

@@ -16,6 +16,7 @@ _FIRST = 5_001
 def main() -> int:
     sources = [Path(line.strip()) for line in os.environ["FROM"].splitlines() if line.strip()]
     store = Path(os.environ["ARTIFACTS"])
+    sources = [file for source in sources for file in source.parent.glob(source.name)]
     every = (file for source in sources for file in [source, *source.rglob("*")])
     files = sorted(file for file in every if file.is_file())
     if not files:
