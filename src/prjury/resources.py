@@ -17,7 +17,6 @@ def _find(in_wheel: str, in_checkout: str) -> Path:
 
 
 def templates() -> Path:
-    """The directory of the Jinja2 templates."""
     return _find("_templates", "templates")
 
 
@@ -53,7 +52,6 @@ def read_published_text() -> str:
 
 
 def rule_packs() -> Path:
-    """The directory of the version-pattern packs that ship with the program."""
     return _PACKAGE / "rules"
 
 
@@ -64,13 +62,10 @@ def help_text() -> str:
 
 @cache
 def program_version() -> str:
-    """The version of this installation, or of the checkout that the action runs from."""
     from importlib import metadata  # noqa: PLC0415 - nothing else needs it
 
     try:
         return metadata.version("prjury")
-    except metadata.PackageNotFoundError:
-        import tomllib  # noqa: PLC0415
-
-        text = (_PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8")
-        return str(tomllib.loads(text)["project"]["version"])
+    except metadata.PackageNotFoundError:  # the action runs from its checkout
+        project = (_PACKAGE.parents[1] / "pyproject.toml").read_text("utf-8")
+        return project.partition('\nversion = "')[2].partition('"')[0]
