@@ -56,7 +56,6 @@ def rule_packs() -> Path:
 
 
 def help_text() -> str:
-    """The answer to ``--help``, which a test keeps as the program gives it."""
     return (_PACKAGE / "help.txt").read_text("utf-8")
 
 
