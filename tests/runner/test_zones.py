@@ -51,7 +51,7 @@ def agrees(site: Site, ran: Ran, verdict: str, gate: str, state: str) -> None:
         [("completed", gate)],
         [],  # where it is not known what the policy wants
     )
-    assert outputs["headline"][:60] in ran.summary("publish")
+    assert outputs["headline"].partition("`")[0][:60] in ran.summary("publish")
     assert ran.jobs["publish"] == ("success" if gate == "success" else "failure")
 
 
@@ -97,7 +97,6 @@ def test_a_build_without_evidence_opens_nothing(fork: Site) -> None:
 def test_a_job_that_fails_leaves_an_error_behind(fork: Site) -> None:
     fork.shop.push(GREEN, "opened")
     ran = judge(fork, fork.shop.built("success", None), lost="evidence.json")
-    open("/tmp/pw/ran.log","w").write(ran.log)
     assert ran.jobs["collect"] == "success", ran.log
     agrees(fork, ran, "error", "action_required", "error")
     assert "Ready to merge" not in "".join(fork.fake.bodies)
