@@ -810,11 +810,14 @@ class TestSteps:
         assert self.bash(steps[0], tmp_path, **more) == 0
         installs = [call for call in self.calls(tmp_path) if "--require-hashes" in call]
         ways = ["--no-index --find-links" in call for call in installs]
-        assert ways == {
-            "nothing": [False, False],
-            "wheels": [True, True],
-            "altered wheels": [True, False, True, False],
-        }[handed]
+        assert (
+            ways
+            == {
+                "nothing": [False, False],
+                "wheels": [True, True],
+                "altered wheels": [True, False, True, False],
+            }[handed]
+        )
         (link,) = (tmp_path / "temp dir" / "prjury" / "venv").rglob("prjury.pth")
         assert link.read_text() == "/action path/src\n"
 
