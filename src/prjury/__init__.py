@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # the table of public names, which the other branch reads
     from prjury.judges.quality.answers import CorrectnessJudge as CorrectnessJudge
     from prjury.judges.quality.answers import FaithfulnessJudge as FaithfulnessJudge
     from prjury.judges.quality.answers import HallucinationJudge as HallucinationJudge
-    from prjury.judges.quality.work import RagContext as RagContext
+    from prjury.judges.quality.kinds import RagContext as RagContext
     from prjury.judges.workspace.coverage import (
         CoverageImprovementJudge as CoverageImprovementJudge,
     )

@@ -21,7 +21,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import read_evidence
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.quality.question import InvalidReplyError, read_answers
+from prjury.judges.quality.evidence import InvalidReplyError, read_answers
 from prjury.manifests.spans import SPANS, read_span
 from prjury.policy.load import read_policy
 from prjury.report.sanitise import block, clean, inline_code, log_line, plain, prose

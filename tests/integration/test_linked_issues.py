@@ -113,7 +113,7 @@ def test_a_token_that_is_none_is_no_error_of_the_judge(fake: FakeGitHub) -> None
 
 
 SECRET = "tok-3f9a77c0aa10"
-NAMES = tuple(kinds.DESCRIPTION_CRITERIA)
+NAMES = tuple(kinds.DESCRIPTION.criteria)
 
 
 def judge(

@@ -8,7 +8,7 @@ from prjury.agents.copies import DirectoryState
 from prjury.agents.judge import AgentJudge, with_undone
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.prompts import OwnTexts
+from prjury.judges.quality.question import OwnTexts
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.replies import YES_OR_NO_FORM

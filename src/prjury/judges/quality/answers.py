@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.work import RagContext, correctness, inquiry_about, list_subjects
+from prjury.judges.quality.kinds import RagContext, correctness, inquiry_about, list_subjects
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -61,19 +61,20 @@ class CorrectnessJudge(_AnswerJudge):
 
     def judge(self, context: JudgmentContext | RagContext, /) -> Judgment:
         """Return PASS or FAIL; ABSTAIN without a goal or work, ERROR where it cannot be read."""
-        if isinstance(context, RagContext):
-            context = JudgmentContext(context.question or "", agent_output=context.answer)
-        work = context
-        return judge_or_error(lambda: self._compare(work))
-
-    def _compare(self, context: JudgmentContext) -> Judgment:
         from prjury.judges.workspace.directory import all_files  # noqa: PLC0415 - it loads packs
 
-        is_in_files = context.workspace is not None and not context.diff
-        files = all_files(context) if is_in_files else ()
-        threshold = 1.0 if self.threshold is None else self.threshold
-        inquiry = correctness((lambda _: files) if files else None, BY_SHAPE, threshold)
-        return self._inquire(inquiry, context)
+        work = context
+        if isinstance(work, RagContext):
+            work = JudgmentContext(work.question or "", agent_output=work.answer)
+
+        def compare() -> Judgment:
+            is_in_files = work.workspace is not None and not work.diff
+            files = all_files(work) if is_in_files else ()
+            threshold = 1.0 if self.threshold is None else self.threshold
+            inquiry = correctness((lambda _: files) if files else None, BY_SHAPE, threshold)
+            return self._inquire(inquiry, work)
+
+        return judge_or_error(compare)
 
 
 @dataclass(frozen=True)
@@ -108,31 +109,28 @@ class _RagJudge(_AnswerJudge):
         return judgment.with_metadata(subjects=subjects)
 
 
-@dataclass(frozen=True)
 class FaithfulnessJudge(_RagJudge):
     """Asks whether every statement of an answer follows from its documents.
 
     The score is the share of statements that do.
     """
 
-    NAME: ClassVar[str] = "faithfulness"
+    NAME = "faithfulness"
 
 
-@dataclass(frozen=True)
 class HallucinationJudge(_RagJudge):
     """Asks whether an answer names nothing that its documents do not have; PASS where it does not.
 
     The score is the share of statements that are free of it.
     """
 
-    NAME: ClassVar[str] = "hallucination"
+    NAME = "hallucination"
 
 
-@dataclass(frozen=True)
 class ContextualRelevanceJudge(_RagJudge):
     """Asks whether the question can be answered from the documents, and which of them bear on it.
 
     The score is the share of documents that do, 0 where the question cannot be answered.
     """
 
-    NAME: ClassVar[str] = "contextual-relevance"
+    NAME = "contextual-relevance"

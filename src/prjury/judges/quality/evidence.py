@@ -1,18 +1,124 @@
-"""Compare what a model claims with what it was shown, and merge its answers on all chunks. Pure."""
+"""Read replies, compare claims with what was shown, and merge answers on all chunks. Pure."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
+import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from prjury.judges.quality.prompt_input import Section
-from prjury.judges.quality.question import Answer, ReportedFinding
+
+#: Bytes; a longer reply is not read.
+LONGEST_REPLY = 64 * 1024
+
+_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
+#: Words of the model in a message of the decoder's.
+_FOREIGN = re.compile(r"(unknown field|enum value) (.*(?= - at )|.*)", re.DOTALL)
+#: Keys whose values may be written in capitals.
+_CHOICES = frozenset({"severity", "verdict"})
+
+
+class InvalidReplyError(ValueError):
+    """The reply is not what was asked for; the text says why without repeating the reply."""
+
+
+class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
+    """A claim about a place (lines from 1), and what is said to stand there."""
+
+    path: str
+    side: Literal["new", "old"]
+    line: Annotated[int, Meta(ge=1, le=10_000_000)]
+    end_line: Annotated[int, Meta(ge=1, le=10_000_000)]
+    quote: str
+    claim: str
+    severity: Literal["error", "warning"]
+    category: str
+    suggestion: str
+
+    def covers(self, number: int | None) -> bool:
+        return self.line <= (number or 0) <= self.end_line
+
+
+class Answer(Struct, frozen=True, forbid_unknown_fields=True):
+    """The answer to one criterion's question; its confidence is in 0..1."""
+
+    findings: Annotated[list[ReportedFinding], Meta(max_length=50)]
+    reasoning: str
+    verdict: Literal["pass", "fail", "abstain"]
+    confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
+
+
+class _Document(Struct, frozen=True, forbid_unknown_fields=True):
+    criteria: dict[str, Answer]
+
+
+def answer_schema(criteria: Iterable[str]) -> dict[str, Any]:
+    """Return the JSON Schema of a reply about these criteria: every key required, none besides."""
+    text = {"type": "string"}
+    finding = _object(
+        path=text,
+        side={"type": "string", "enum": ["new", "old"]},
+        line={"type": "integer"},
+        end_line={"type": "integer"},
+        quote=text,
+        claim=text,
+        severity={"type": "string", "enum": ["error", "warning"]},
+        category=text,
+        suggestion=text,
+    )
+    answer = _object(
+        findings={"type": "array", "items": finding},
+        reasoning=text,
+        verdict={"type": "string", "enum": ["pass", "fail", "abstain"]},
+        confidence={"type": "number"},
+    )
+    return _object(criteria=_object(**dict.fromkeys(criteria, answer)))
+
+
+def _object(**properties: object) -> dict[str, Any]:
+    shape = {"type": "object", "properties": properties, "required": list(properties)}
+    return {**shape, "additionalProperties": False}
+
+
+def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
+    """Read the answers by criterion, in the order of the criteria."""
+    if len(text.encode(errors="replace")) > LONGEST_REPLY:
+        raise InvalidReplyError(f"it is longer than {LONGEST_REPLY} bytes")
+    bare = text.strip()
+    fenced = _FENCE.fullmatch(bare)
+    try:
+        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_read_object)
+        answers = msgspec.convert(value, _Document).criteria
+    except InvalidReplyError:
+        raise
+    except msgspec.ValidationError as error:
+        raise InvalidReplyError(_FOREIGN.sub(r"\1", str(error))) from None
+    except (ValueError, RecursionError):
+        raise InvalidReplyError("it is not one JSON value and nothing else") from None
+    expected = list(criteria)
+    if missing := [name for name in expected if name not in answers]:
+        raise InvalidReplyError(f"there is no answer for {', '.join(missing)}")
+    if len(answers) > len(expected):
+        raise InvalidReplyError("there are answers to criteria that were not asked for")
+    return {name: answers[name] for name in expected}
+
+
+def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise InvalidReplyError("an object has the same key twice")
+    for name in value.keys() & _CHOICES:
+        if isinstance(value[name], str):
+            value[name] = value[name].lower()
+    return value
+
 
 #: Characters by which a part of a line is recognised anywhere in a file.
 _LEAST_PART = 12
@@ -30,15 +136,13 @@ class Lines:
 
     def __init__(self, sections: Iterable[Section]) -> None:
         self._texts: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
-        self._files: dict[str, str] = {}
-        self._paths: set[str] = set()
+        #: Of each path as the report prints it; None for a document that is no file.
+        self._files: dict[str, str | None] = {}
         self._changed: set[tuple[str, str, int]] = set()
         self._near: set[tuple[str, str, int]] = set()
         for section in sections:
             path = section.heading["path"]
-            self._paths.add(path)
-            if section.is_file:
-                self._files[path] = section.path
+            self._files[path] = section.path if section.is_file else None
             for passage in section.passages:
                 # Every line of a document is the work; of a file only what changes.
                 changed = [row for row in passage.rows if row.sign != " " or not section.is_file]
@@ -53,7 +157,6 @@ class Lines:
                             self._near.add((path, side, number))
 
     def path_of(self, finding: ReportedFinding) -> str | None:
-        """Return the file's path as the report prints it; None for a document that is no file."""
         return self._files.get(finding.path)
 
     def hold(self, finding: ReportedFinding) -> bool:
@@ -63,18 +166,15 @@ class Lines:
         if not finding.quote.strip() or not 0 <= finding.end_line - finding.line < len(lines):
             return False
         texts = [lines.get(number) for number in range(finding.line, finding.end_line + 1)]
-        if None in texts:
-            return False
         quote = finding.quote.replace("\r\n", "\n").strip()
-        return quote == "\n".join(text for text in texts if text is not None).strip()
+        return None not in texts and quote == "\n".join(map(str, texts)).strip()
 
     def changes(self, finding: ReportedFinding) -> bool:
-        """True if one of its lines is added or removed, or part of a document."""
-        return any(place in self._changed for place in _list_places(finding))
+        return not self._changed.isdisjoint(_list_places(finding))
 
     def is_near(self, finding: ReportedFinding) -> bool:
         """True if one of its lines stands in a passage in which something changes."""
-        return any(place in self._near for place in _list_places(finding))
+        return not self._near.isdisjoint(_list_places(finding))
 
     def find(self, finding: ReportedFinding) -> ReportedFinding | None:
         """Return the finding at the one place where its quote stands; None if there is none.
@@ -82,7 +182,8 @@ class Lines:
         A quote that does not hold is moved to where its lines, or a part of a line, stand among
         what changes. White space does not count, nor do signs and numbers of a diff.
         """
-        finding = replace(finding, path=self._strip_side(finding))
+        if finding.path not in self._files and finding.path[:2] in {"a/", "b/"}:  # as in a diff
+            finding = replace(finding, path=finding.path[2:])
         if self.hold(finding):
             return finding
         texts = self._texts.get((finding.path, finding.side), {})
@@ -97,11 +198,6 @@ class Lines:
             if places:
                 return None
         return None
-
-    def _strip_side(self, finding: ReportedFinding) -> str:
-        """Return the path without the `a/` or `b/` of a diff, where only that makes it known."""
-        bare = finding.path[2:] if finding.path.startswith(("a/", "b/")) else finding.path
-        return bare if finding.path not in self._paths and bare in self._paths else finding.path
 
 
 def _list_places(finding: ReportedFinding) -> Iterator[tuple[str, str, int]]:
@@ -122,10 +218,9 @@ def _find_places(texts: Mapping[int, str], quote: Sequence[str], line: int) -> S
     """Return the lines that the quote means: the named place, or else every possible one."""
     if not any(quote):
         return ()
-    starts = [number for number, text in texts.items() if text == quote[0]]
     whole = [
         range(start, start + len(quote))
-        for start in starts
+        for start in texts
         if all(texts.get(start + at) == text for at, text in enumerate(quote))
     ]
     if whole:
@@ -135,20 +230,16 @@ def _find_places(texts: Mapping[int, str], quote: Sequence[str], line: int) -> S
     if _overlap(texts.get(line, ""), quote[0], _LEAST_PART_THERE):
         return [range(line, line + 1)]
     return [
-        range(number, number + 1)
-        for number, text in texts.items()
-        if _overlap(text, quote[0], _LEAST_PART)
+        range(at, at + 1) for at, text in texts.items() if _overlap(text, quote[0], _LEAST_PART)
     ]
 
 
 def _overlap(text: str, quote: str, least: int) -> bool:
     """True if the quote is a part of the line, or the line with words behind it."""
-    shorter = min(text, quote, key=len)
-    return len(shorter) >= least and (quote in text or quote.startswith(text))
+    return min(len(text), len(quote)) >= least and (quote in text or quote.startswith(text))
 
 
 def _normalise_lines(lines: Iterable[str]) -> Sequence[str]:
-    """Return the lines with their white space evened out, without blank ones at either end."""
     return "\n".join(map(_normalise, lines)).strip("\n").split("\n")
 
 
@@ -166,11 +257,6 @@ class Claim(Struct, frozen=True, forbid_unknown_fields=True):
 
     finding: ReportedFinding
     second: SecondAnswer | None = None
-
-    @property
-    def is_error(self) -> bool:
-        """True if it counts against the change."""
-        return self.finding.severity == "error" and self.second in {None, "confirmed"}
 
 
 class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
@@ -190,14 +276,13 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def dropped(self) -> int:
-        """The number of findings that do not count at all."""
         return self.no_quote + self.not_changed
 
     @property
-    def errors(self) -> tuple[Claim, ...]:
-        """The claims by which the criterion fails."""
-        failing = self.word == "fail"
-        return tuple(c for c in self.claims if c.is_error and (failing or c.second))
+    def errors(self) -> list[Claim]:
+        """The claims by which the criterion fails; of an answer that does not, confirmed ones."""
+        standing = {None, "confirmed"} if self.word == "fail" else {"confirmed"}
+        return [c for c in self.claims if c.finding.severity == "error" and c.second in standing]
 
     @property
     def verdict(self) -> str:
@@ -208,18 +293,19 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
         """
         if self.errors:
             return "fail"
-        if self.word == "fail":
-            settled = all(
-                c.finding.severity == "warning" or c.second == "refuted" for c in self.claims
-            )
-            return "pass" if self.claims and settled else "abstain"
-        unfounded = not self.claims and self.dropped > 0
-        return "abstain" if unfounded else self.word
+        if self.word != "fail":
+            return "abstain" if self.dropped and not self.claims else self.word
+        settled = [c.finding.severity == "warning" or c.second == "refuted" for c in self.claims]
+        return "pass" if settled and all(settled) else "abstain"
 
     @property
     def counted(self) -> bool:
-        """True if it counts for or against the change."""
         return self.verdict != "abstain"
+
+    @property
+    def doubted(self) -> bool:
+        """True if it is said to fail, without an error that stands."""
+        return self.word == "fail" and not self.counted
 
 
 #: The answers about one chunk, by criterion.
@@ -227,7 +313,6 @@ Answers = Mapping[str, VerifiedAnswer]
 
 
 def verify(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
-    """Return the answers by criterion, each with the findings alone that stand in the change."""
     verified = {}
     for name, answer in answers.items():
         claims, relocated, no_quote, not_changed = list[Claim](), 0, 0, 0
@@ -255,11 +340,9 @@ def join_passes(passes: Sequence[Answers]) -> dict[str, VerifiedAnswer]:
     return joined
 
 
-_COUNTS = ("total", "relocated", "no_quote", "not_changed")
-
-
 def _add_counts(answers: Sequence[VerifiedAnswer]) -> dict[str, int]:
-    return {name: sum(getattr(answer, name) for answer in answers) for name in _COUNTS}
+    names = ("total", "relocated", "no_quote", "not_changed")
+    return {name: sum(getattr(answer, name) for answer in answers) for name in names}
 
 
 #: Digits to which a share is rounded before it meets the threshold.
@@ -279,34 +362,16 @@ class Opinion(Struct, frozen=True, dict=True):
 
     @cached_property
     def counted(self) -> dict[str, VerifiedAnswer]:
-        """The criteria that count for or against the change."""
         return {name: answer for name, answer in self.answers.items() if answer.counted}
 
     @property
     def failed(self) -> list[str]:
-        """The criteria that fail."""
         return [name for name, answer in self.counted.items() if answer.verdict == "fail"]
 
     def share(self, names: Iterable[str]) -> float | None:
         """The share of passed criteria among those of these that count; None where none does."""
         verdicts = [self.answers[name].verdict for name in names if name in self.counted]
         return round(verdicts.count("pass") / len(verdicts), DIGITS) if verdicts else None
-
-    @property
-    def has_quorum(self) -> bool:
-        """True if at least half of the criteria count, and something on half of the chunks."""
-        chunks = sum(map(speaks, self.chunks))
-        enough = chunks * 2 >= len(self.chunks)
-        return enough and len(self.counted) * 2 >= len(self.answers)
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """The criteria that are said to fail, without an error that stands."""
-        return tuple(
-            name
-            for name, answer in self.answers.items()
-            if answer.word == "fail" and not answer.counted
-        )
 
     @property
     def review(self) -> dict[str, object]:
@@ -335,12 +400,12 @@ def _merge(answers: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
     approval of the whole is no surer than that of its weakest part.
     """
     failed = [answer for answer in answers if answer.verdict == "fail"]
-    doubted = [answer for answer in answers if answer.word == "fail" and not answer.counted]
+    doubted = [answer for answer in answers if answer.doubted]
     passed = [answer for answer in answers if answer.verdict == "pass"]
     if failed:
         speaker = max(failed, key=lambda answer: answer.confidence)
     elif doubted or not passed:
-        speaker = (doubted or list(answers))[0]
+        speaker = (doubted or answers)[0]
     else:
         speaker = min(passed, key=lambda answer: answer.confidence)
     claims: dict[tuple[object, ...], Claim] = {}

@@ -12,7 +12,7 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -23,23 +23,19 @@ from msgspec.structs import asdict, replace
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import (
+    Answer,
     Answers,
     Claim,
+    InvalidReplyError,
     Lines,
+    ReportedFinding,
     SecondAnswer,
     VerifiedAnswer,
+    read_answers,
     verify,
 )
 from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, document
-from prjury.judges.quality.prompts import Instructions, Prompts
-from prjury.judges.quality.question import (
-    Answer,
-    Form,
-    InvalidReplyError,
-    Question,
-    ReportedFinding,
-    read_answers,
-)
+from prjury.judges.quality.question import Form, Instructions, Prompts, Question
 from prjury.models.wrappers import FREE
 from prjury.ports import ChatModel, Memory, NoMemory
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
@@ -85,7 +81,6 @@ class UsageLog(Struct, frozen=True):
 
     @property
     def answered_by(self) -> str:
-        """The names of those who answered, as the servers call their models."""
         return ", ".join(dict.fromkeys(reply.model for reply in self.replies if reply.model))
 
     @property
@@ -155,7 +150,7 @@ class CallContext(Struct, frozen=True):
             text = self.usage_log.ask(model, prompt, deadline).text
             # The canary may come back escaped, or with characters strewn between its own.
             plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text.lower()).lower()
-            if question.canary in _SEPARATORS.sub("", plain):
+            if prompt.nonces[-1] in _SEPARATORS.sub("", plain):
                 leak = TaintedError("The reply repeats the instructions, so it is not trusted")
                 self.leaks.append(leak)
                 raise leak
@@ -202,7 +197,6 @@ def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> A
 
 
 def keep(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
-    """Keep answers whose quotes are verified by what was shown."""
     rows = list(enumerate(shown.rows, start=1))
     stored = {}
     for name, answer in answers.items():
@@ -245,44 +239,34 @@ def confirm_errors(
     if not calls.confirmers:
         return answers
     models = [model for model in calls.confirmers if model.identity != author.identity] or [author]
-    confirmed = {}
-    for name, answer in answers.items():
-        claims = tuple(
-            _settle_claim(claim, question, models, calls, deadline) for claim in answer.claims
-        )
-        confirmed[name] = replace(answer, claims=claims)
-    return confirmed
 
+    def settle(claim: Claim) -> Claim:
+        """Ask until enough answers more confirm or refute the claim, or nobody can be asked."""
+        if claim.finding.severity != "error":
+            return claim
+        lead, turn = 0, 0
+        while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
+            second = _ask_about(claim.finding, question, calls, documents_first=bool(turn % 2))
+            try:
+                answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
+            except CannotJudgeError:
+                break
+            lead += _WEIGHTS[answer.word]
+            turn += 1
+        outcome: SecondAnswer = "unclear"
+        if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
+            outcome = "confirmed" if lead > 0 else "refuted"
+        return replace(claim, second=outcome)
 
-def _settle_claim(
-    claim: Claim,
-    question: Question,
-    models: Sequence[ChatModel],
-    calls: CallContext,
-    deadline: Deadline,
-) -> Claim:
-    """Ask until enough answers more confirm or refute the claim, or nobody can be asked."""
-    if claim.finding.severity != "error":
-        return claim
-    lead, turn = 0, 0
-    while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
-        second = _ask_about(claim.finding, question, calls, documents_first=bool(turn % 2))
-        try:
-            answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
-        except CannotJudgeError:
-            break
-        lead += _WEIGHTS[answer.word]
-        turn += 1
-    outcome: SecondAnswer = "unclear"
-    if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
-        outcome = "confirmed" if lead > 0 else "refuted"
-    return replace(claim, second=outcome)
+    return {
+        name: replace(answer, claims=tuple(map(settle, answer.claims)))
+        for name, answer in answers.items()
+    }
 
 
 def _ask_about(
     finding: ReportedFinding, question: Question, calls: CallContext, *, documents_first: bool
 ) -> Question:
-    """Return the question about one finding, with the facts about names that it has."""
     chunk = _cut_around(finding, question.shown)
     text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
     claim = document(CLAIM, "claim", text, str)
@@ -295,7 +279,6 @@ def _ask_about(
 
 @cache
 def confirming_instructions() -> Instructions:
-    """Return the instructions of the second question."""
     return Prompts().render(CONFIRM, {"criteria": dict(_CONFIRM_CRITERIA)})
 
 

@@ -1,7 +1,4 @@
-"""A judge that asks models: it gathers, lays out, asks every seat, and counts.
-
-What differs from judge to judge is the `Inquiry`: its questions, and what is read.
-"""
+"""A judge that asks models: it gathers, lays out, asks every seat, and counts."""
 
 from __future__ import annotations
 
@@ -28,8 +25,7 @@ from prjury.judges.quality.model_seat import (
     plan_calls,
 )
 from prjury.judges.quality.prompt_input import digest_of, sizes
-from prjury.judges.quality.prompts import Instructions
-from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form
+from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Instructions
 from prjury.judges.quality.votes import PassMark, join_ballots, prose, withhold_pass
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
@@ -55,24 +51,19 @@ _SEATS_SHARE = 0.7
 
 @dataclass(frozen=True)
 class Inquiry(Generic[ContextT]):
-    """What a judge wants to know.
+    """What a judge wants to know; to each question work that is in order is answered with yes.
 
-    Attributes:
-        criteria: the questions by name, each answered with yes by work that is in order.
-        gather: what there is to read; or the abstention, where there is nothing to ask.
-        inapplicable: criteria that do not count for a context, and why.
+    What is gathered may be an abstention; criteria can be inapplicable to a context, with a reason.
     """
 
     name: str
     about: str
     criteria: Mapping[str, str]
-    threshold: float
+    mark: PassMark
     gather: Callable[[ContextT, Deadline], Material | Judgment]
     instruct: Callable[[ContextT], Instructions]
     lowers_only: bool = False
-    must: frozenset[str] = frozenset()
     inapplicable: Callable[[ContextT], Mapping[str, str]] = lambda _: {}
-    quorum: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -90,17 +81,14 @@ class ModelBackedJudge(Generic[ContextT]):
 
     @property
     def name(self) -> str:
-        """The judge's name."""
         return self.inquiry.name
 
     @property
     def description(self) -> str:
-        """The work of the judge, in words."""
         return self.inquiry.about
 
     @property
     def lowers_only(self) -> bool:
-        """Tell whether its approval must not lift what others say."""
         return self.inquiry.lowers_only
 
     def judge(self, context: ContextT, /) -> Judgment:
@@ -157,7 +145,10 @@ class ModelBackedJudge(Generic[ContextT]):
     def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
         """Return what the seats are asked about, or why nobody is; and what the program noticed."""
         inquiry = self.inquiry
-        deadline = _stop_early(self.time(context).within(ALL_CALLS))
+        deadline = self.time(context).within(ALL_CALLS)
+        # A little before the time is over, so that the reason can still be reported.
+        early = min(_HEAD_START, deadline.remaining * _HEAD_SHARE)
+        deadline = Deadline(deadline.at - early)
         material = inquiry.gather(context, deadline)
         if isinstance(material, Judgment):
             return material, ()
@@ -165,8 +156,12 @@ class ModelBackedJudge(Generic[ContextT]):
         if not inquiry.criteria.keys() - inapplicable.keys():
             message = _list_inapplicable(inapplicable)
             return Judgment.abstained(message, NOT_APPLICABLE), ()
-        if crowding := self._find_crowding(material):
-            return Judgment.abstained(crowding, "too_large"), material.warnings
+        beside = sizes(material.always)
+        room = min(model.room for model in self.panel.models) * CHARACTERS_PER_TOKEN
+        if beside * 2 > room:
+            names = ", ".join(section.path.removeprefix("/") for section in material.always)
+            message = f"{beside:,} characters of {names} take more than half of a model's room"
+            return Judgment.abstained(message, "too_large"), material.warnings
         if not material.sections:
             unread = tuple(LeftOut(file.path, file.reason) for file in material.left_out)
             scope = ScopeFacts(unread=unread).to_metadata()
@@ -178,20 +173,11 @@ class ModelBackedJudge(Generic[ContextT]):
             form=Form(inquiry.name, instructions, inquiry.criteria, always, material.facts),
             sections=material.sections,
             deadline=deadline,
-            mark=PassMark(inquiry.threshold, inquiry.must, inquiry.quorum),
+            mark=inquiry.mark,
             inapplicable=inapplicable,
             left_out=material.left_out,
         )
         return case, material.warnings
-
-    def _find_crowding(self, material: Material) -> str | None:
-        """Return why the texts beside the work leave too little room for it: a guard on length."""
-        beside = sizes(material.always)
-        room = min(model.room for model in self.panel.models) * CHARACTERS_PER_TOKEN
-        if beside * 2 <= room:
-            return None
-        names = ", ".join(section.path.removeprefix("/") for section in material.always)
-        return f"{beside:,} characters of {names} take more than half of a model's room"
 
     def forecast(self, context: ContextT) -> Forecast:
         """Return what would be asked; nothing is."""
@@ -254,11 +240,6 @@ def _word_timeout(ballot: Ballot, case: InquiryInput) -> Ballot:
         return ballot
     message = "The model did not answer in time"
     return replace(ballot, judgment=_abstain_unread(case, message, "timeout"))
-
-
-def _stop_early(deadline: Deadline) -> Deadline:
-    """Return a little before the time is over, so that the reason can still be reported."""
-    return Deadline(deadline.at - min(_HEAD_START, deadline.remaining * _HEAD_SHARE))
 
 
 def share_of_true_quotes(judgment: Judgment) -> float | None:

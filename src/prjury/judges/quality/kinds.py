@@ -1,64 +1,103 @@
-"""The judges of changes that ask models: their questions, and what each of them reads."""
+"""The judges that ask models: of changes, of an agent's work, and of answers on documents."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.code.languages import LANGUAGES, kin_of
+from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
-from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.prompts import Instructions, OwnTexts
-from prjury.judges.quality.reading import judge_of
+from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
+from prjury.judges.quality.model_seat import Material
+from prjury.judges.quality.prompt_input import document, pieces_of
+from prjury.judges.quality.question import Instructions, OwnTexts, Prompts
+from prjury.judges.quality.reading import Kind, judge_of
+from prjury.judges.quality.votes import PassMark
+from prjury.jury.context import JudgmentContext
+from prjury.jury.frozen import FrozenDict
+from prjury.jury.judgment import Judgment
+from prjury.jury.library.execution import document_text
 from prjury.jury.library.presets import CRITERIA
-from prjury.policy.tiers import (
-    CRITERION_NAME,
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-    plain_name,
-)
+from prjury.jury.voting import NOT_APPLICABLE
+from prjury.policy.tiers import CRITERION_NAME, PromptOptions, QualityOptions, plain_name
 from prjury.ports import Ports
-from prjury.report.sanitise import redact_text
+from prjury.report.sanitise import Redact, redact_text
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
-QUALITY, TESTS = "quality", "tests-exercise-behaviour"
-DESCRIPTION, SUITABILITY = "description-matches-change", "backport-suitability"
+QUALITY = "quality"
 
-TESTS_CRITERIA: Mapping[str, str] = {
-    "would_fail": "Would each new or changed test fail if the behaviour that it names were "
-    "broken? No if a test can be quoted that asserts nothing, compares a value with itself, "
-    "swallows the failure, is skipped, or can never be reached.",
-    "real_subject": "Do the new or changed tests run the real code that they claim to test? No "
-    "if the thing under test itself is replaced by a mock, or a test only checks what it has "
-    "told a mock to return. Stand-ins for collaborators, clocks and networks are in order.",
-    "says_what_is_expected": "Do the new or changed tests state what is expected on their own? "
-    "No if a test repeats the implementation to compute its expectation, or an expectation was "
-    "loosened so that it holds for anything. Abstain if no expectation is visible.",
-}
-DESCRIPTION_CRITERIA: Mapping[str, str] = {
-    "kept": "Is every effect that the description claims visible in the change? No if a claim "
-    "can be quoted that the change contradicts, or that it plainly leaves undone.",
-    "told": "Does the description mention every effect of the change that a reviewer would "
-    "want to know of? No if a line of the change can be quoted with an effect on behaviour, "
-    "security, dependencies or interfaces that the description neither names nor implies.",
-}
-SUITABILITY_CRITERIA: Mapping[str, str] = {
-    "fixes": "Does the change repair behaviour that users of a released version can meet? No "
-    "if a line can be quoted that shows a new feature, a refactoring or a mere improvement.",
-    "compatible": "Does everything that compiles and runs against the branch today go on doing "
-    "so? No if a line can be quoted that removes, renames or changes a public name, a default, "
-    "a file format, a requirement or a setting.",
-    "contained": "Does the change keep to what the repair needs? No if a line can be quoted "
-    "that has nothing to do with it.",
-    "settled": "Is the change free of what needs time to prove itself, such as concurrency, "
-    "migrations of data, caches or security settings? No if such a line can be quoted.",
-}
+
+def _find_no_test(pull: PullRequest) -> str | None:
+    for file in pull.files:
+        if file.kind is FileKind.TEST and (file.unread or any(file.added_lines)):
+            return None
+    return "no test is added or changed"
+
+
+#: The judge of new and changed tests; it sees them beside the source that changes.
+TESTS = Kind(
+    "tests-exercise-behaviour",
+    "asks a model whether the new tests exercise what they claim to test",
+    {
+        "would_fail": "Would each new or changed test fail if the behaviour that it names were "
+        "broken? No if a test can be quoted that asserts nothing, compares a value with itself, "
+        "swallows the failure, is skipped, or can never be reached.",
+        "real_subject": "Do the new or changed tests run the real code that they claim to test? No "
+        "if the thing under test itself is replaced by a mock, or a test only checks what it has "
+        "told a mock to return. Stand-ins for collaborators, clocks and networks are in order.",
+        "says_what_is_expected": "Do the new or changed tests state what is expected on their own? "
+        "No if a test repeats the implementation to compute its expectation, or an expectation was "
+        "loosened so that it holds for anything. Abstain if no expectation is visible.",
+    },
+    "tests",
+    (FileKind.SOURCE, FileKind.TEST),
+    _find_no_test,
+)
+#: The judge that compares a change with its description, and the issues that it closes.
+DESCRIPTION = Kind(
+    "description-matches-change",
+    "asks a model whether the change does what its description says",
+    {
+        "kept": "Is every effect that the description claims visible in the change? No if a claim "
+        "can be quoted that the change contradicts, or that it plainly leaves undone.",
+        "told": "Does the description mention every effect of the change that a reviewer would "
+        "want to know of? No if a line of the change can be quoted with an effect on behaviour, "
+        "security, dependencies or interfaces that the description neither names nor implies.",
+    },
+    "description",
+    aside=lambda it: None if f"{it.title}{it.body}".strip() else "there is no description",
+    described=True,
+    linked=True,
+)
+#: The judge of backport suitability, where rules leave it open; it never votes on the merge.
+SUITABILITY = Kind(
+    "backport-suitability",
+    "asks a model whether the change belongs on a release branch",
+    {
+        "fixes": "Does the change repair behaviour that users of a released version can meet? No "
+        "if a line can be quoted that shows a new feature, a refactoring or a mere improvement.",
+        "compatible": "Does everything that compiles and runs against the branch today go on doing "
+        "so? No if a line can be quoted that removes, renames or changes a public name, a default, "
+        "a file format, a requirement or a setting.",
+        "contained": "Does the change keep to what the repair needs? No if a line can be quoted "
+        "that has nothing to do with it.",
+        "settled": "Is the change free of what needs time to prove itself, such as concurrency, "
+        "migrations of data, caches or security settings? No if such a line can be quoted.",
+    },
+    "suitability",
+)
+make_tests, make_description = partial(judge_of, TESTS), partial(judge_of, DESCRIPTION)
+make_suitability = partial(judge_of, SUITABILITY)
 
 
 def make_quality(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
@@ -82,16 +121,15 @@ def make_quality(options: QualityOptions, ports: Ports) -> ModelBackedJudge[Pull
             return {}
         return {"tests": "no line of source or tests changes"}
 
-    return judge_of(
+    kind = Kind(
         QUALITY,
+        "asks a model about the quality of the change",
         criteria,
-        options,
-        ports,
-        about="asks a model about the quality of the change",
-        instruct=instruct,
+        instruct,
         must=options.musts(criteria),
         inapplicable=find_inapplicable,
     )
+    return judge_of(kind, options, ports)
 
 
 def find_criteria(options: QualityOptions) -> Mapping[str, str]:
@@ -127,53 +165,6 @@ def _changes_code(file: FileChange) -> bool:
     return file.kind in {FileKind.SOURCE, FileKind.TEST} and bool(file.unread or signs - {" "})
 
 
-def make_tests(options: QuestionOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
-    """The judge of new and changed tests; it sees them beside the source that changes."""
-
-    def find_reason(pull: PullRequest) -> str | None:
-        for file in pull.files:
-            if file.kind is FileKind.TEST and (file.unread or any(file.added_lines)):
-                return None
-        return "no test is added or changed"
-
-    return judge_of(
-        TESTS,
-        TESTS_CRITERIA,
-        options,
-        ports,
-        about="asks a model whether the new tests exercise what they claim to test",
-        kinds=(FileKind.SOURCE, FileKind.TEST),
-        aside=find_reason,
-        instruct="tests",
-    )
-
-
-def make_description(
-    options: QuestionOptions, ports: Ports
-) -> ModelBackedJudge[PullRequestContext]:
-    """The judge that compares a change with its description, and the issues that it closes."""
-    return judge_of(
-        DESCRIPTION,
-        DESCRIPTION_CRITERIA,
-        options,
-        ports,
-        about="asks a model whether the change does what its description says",
-        aside=lambda it: None if f"{it.title}{it.body}".strip() else "there is no description",
-        described=True,
-        linked=True,
-        instruct="description",
-    )
-
-
-def make_suitability(
-    options: SuitabilityOptions, ports: Ports
-) -> ModelBackedJudge[PullRequestContext]:
-    """The judge of backport suitability, where rules leave it open; it never votes on the merge."""
-    about = "asks a model whether the change belongs on a release branch"
-    name, criteria = SUITABILITY, SUITABILITY_CRITERIA
-    return judge_of(name, criteria, options, ports, about=about, instruct="suitability")
-
-
 def make_prompt(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """A judge of one's own, made of a text and questions; it goes by the name in its options."""
 
@@ -185,15 +176,10 @@ def make_prompt(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRe
         }
         return own.prompts().render("prompt", values)
 
-    return judge_of(
-        options.name,
-        options.criteria,
-        options,
-        ports,
-        about=f"asks a model the questions of {options.name}",
-        described=options.sees_description,
-        instruct=instruct,
-    )
+    about = f"asks a model the questions of {options.name}"
+    described = options.sees_description
+    kind = Kind(options.name, about, options.criteria, instruct, described=described)
+    return judge_of(kind, options, ports)
 
 
 def _read_task(options: PromptOptions, own: OwnTexts) -> str:
@@ -211,3 +197,205 @@ def _read_task(options: PromptOptions, own: OwnTexts) -> str:
             remedy="Correct the path",
             reason="prompt_invalid",
         ) from error
+
+
+CORRECTNESS = "correctness"
+_WORK_CRITERIA: Mapping[str, str] = {
+    "reached": "Does the work do everything that the goal asks for? No if a part of the goal "
+    "can be quoted that the work leaves undone or does otherwise.",
+    "works": "Would the work run as it stands, also at its edges? No if a line of it can be "
+    "quoted that fails, is left as a stub, or contradicts another one.",
+    "contained": "Does the work keep to the goal? No if a line can be quoted that does harm, "
+    "or changes what the goal plainly does not ask for.",
+    "honest": "Is what the worker says of the work true? No if a statement of the output can "
+    "be quoted that the work contradicts. Abstain if there is no output.",
+}
+
+
+def correctness(
+    files: Callable[[JudgmentContext], tuple[FileChange, ...]] | None,
+    redact: Redact,
+    threshold: float = 1.0,
+) -> Inquiry[JudgmentContext]:
+    """Ask whether the work, files or the output with its diff, reaches the context's goal."""
+
+    def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
+        if not context.goal.strip():
+            return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
+        goal = document("/goal", "goal", context.goal, redact)
+        texts = {"output": context.agent_output, "diff": context.diff if files is None else ""}
+        words = tuple(document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
+        if files is not None:
+            return Material(*pieces_of(files(context), redact), (goal, *words))
+        if not words:
+            return Judgment.abstained("there is no work to judge", NOT_APPLICABLE)
+        return Material(words, always=(goal,))
+
+    template = "output" if files is None else CORRECTNESS
+    instructions = Prompts().render(template, {"criteria": dict(_WORK_CRITERIA)})
+    about = "asks a model whether the work reaches its goal"
+    return Inquiry(
+        CORRECTNESS, about, _WORK_CRITERIA, PassMark(threshold), gather, lambda _: instructions
+    )
+
+
+RELEVANCE = "contextual-relevance"
+#: The label where nothing was retrieved: nobody's fault is not said of it, so a gate asks.
+NO_DOCUMENTS = "no_documents"
+#: Statements, or documents, that have a criterion each; of more, neighbours share one.
+MOST_CRITERIA = 20
+
+#: What each of the judges does, in words.
+_ABOUT: Mapping[str, str] = {
+    "faithfulness": "asks a model whether an answer follows from its context",
+    "hallucination": "asks a model whether an answer holds anything made up",
+    RELEVANCE: "asks a model whether a context fits its question",
+}
+#: The question about a statement or a document, by judge.
+_QUESTIONS: Mapping[str, str] = {
+    "faithfulness": "Does {place} of `/answer` follow from the context, and agree with it? No "
+    "if it can be quoted and the context does not support it or says otherwise. Yes as well if "
+    "it states nothing.",
+    "hallucination": "Is everything that {place} of `/answer` names (people, things, "
+    "functions, options, sources, numbers, dates) in the context, and nothing there the "
+    "opposite of what the context says? No if it can be quoted and names what the context does "
+    "not have, or contradicts it. Yes as well if it names nothing.",
+    RELEVANCE: "Does {place} bear on the question? No if it is beside the point and one of its "
+    "lines can be quoted. Abstain where it is not shown.",
+}
+_SUFFICIENT = (
+    "Can the question be answered from this context? No if a part of the question can be quoted "
+    "that the context leaves open."
+)
+
+#: Where a sentence ends: not behind an initial, a short number or a usual abbreviation.
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b\w\.)(?<!\b\d\d\.)(?<!\b\d\d\d\.)(?<!\b(?:cf|vs|Dr|Mr|Ms|No|St)\.)"
+    r"(?<!\b(?:etc|Mrs)\.)\s+(?=[^\sa-z])|(?<=[。！？])\s*(?=\S)"
+)
+
+
+@dataclass(frozen=True)
+class RagContext:
+    """A question, the answer that was given, and the documents that were retrieved for it.
+
+    Attributes:
+        question: None where it is not known.
+        answer: None where the documents alone are judged.
+        documents: by name, or in their order; a text, or what a retriever returns: an object or a
+            mapping with ``page_content``, ``text`` or ``content``.
+    """
+
+    question: str | None
+    answer: str | None = None
+    documents: Mapping[str, Any] | Sequence[Any] = field(default=())
+
+    def __post_init__(self) -> None:
+        documents: Any = self.documents
+        if isinstance(documents, str | bytes):
+            raise TypeError("documents are a list of texts, or texts by name, not one text")
+        if not isinstance(documents, Mapping):
+            documents = {f"document-{at}": one for at, one in enumerate(documents, start=1)}
+        texts = {}
+        for name, value in documents.items():
+            if not isinstance(name, str) or not name.strip() or name.startswith("/"):
+                raise ValueError(f"a document's name is a text without a leading /, not {name!r}")
+            texts[name] = document_text(value)
+            if texts[name] is None:
+                raise TypeError(f"{name} is a {type(value).__name__} without a text")
+        object.__setattr__(self, "documents", FrozenDict(texts))
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The documents' texts by name."""
+        return self.documents if isinstance(self.documents, Mapping) else {}
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The answer's sentences; a line break ends one as well."""
+        lines = filter(None, map(str.strip, (self.answer or "").splitlines()))
+        return tuple(statement for line in lines for statement in _END.split(line))
+
+    @classmethod
+    def of(cls, context: JudgmentContext, documents: Any = None) -> RagContext:  # noqa: ANN401
+        """Take the goal as the question, the agent's output as the answer.
+
+        Args:
+            documents: ``metadata["documents"]`` if None.
+        """
+        if documents is None:
+            documents = context.metadata.get("documents", ())
+        return cls(context.goal, context.agent_output, documents)
+
+
+class Subject(Struct, frozen=True):
+    """What a criterion is about: statements, or documents by name, and where they stand."""
+
+    place: str
+    text: str
+
+
+def list_subjects(name: str, rag: RagContext) -> Mapping[str, Subject]:
+    """Return what the criteria of a judge are about, neighbours together where there are many."""
+    one, line, joiner = ("statement", "line", "\n")
+    texts = rag.statements
+    if name == RELEVANCE:
+        one, line, joiner = ("document", "context", ", ")
+        texts = tuple(rag.texts)
+    width = max(1, math.ceil(len(texts) / MOST_CRITERIA))
+    subjects = {}
+    for at in range(0, len(texts), width):
+        some = texts[at : at + width]
+        first, last = at + 1, at + len(some)
+        criterion, place = f"{one}s-{first}-{last}", f"{line}s {first} to {last}"
+        if len(some) == 1:
+            criterion, place = f"{one}-{first}", f"{line} {first}"
+        subjects[criterion] = Subject(place, joiner.join(some))
+    return subjects
+
+
+def inquiry_about(
+    name: str, rag: RagContext, redact: Redact, threshold: float | None = None
+) -> Inquiry[JudgmentContext]:
+    """Return what the judge of this name asks a model.
+
+    Args:
+        threshold: the share of statements or documents that have to pass; by default all
+            statements, or half of the documents, which must besides answer the question.
+    """
+    relevance = name == RELEVANCE
+    least = threshold if threshold is not None else 0.5 if relevance else 1.0
+    criteria = {"sufficient": _SUFFICIENT} if relevance else {}
+    for criterion, subject in list_subjects(name, rag).items():
+        criteria[criterion] = _QUESTIONS[name].format(place=subject.place)
+    instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
+
+    def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:
+        question = (rag.question or "").strip()
+        if relevance and not question:
+            return Judgment.abstained("there is no question", NOT_APPLICABLE)
+        if not relevance and not rag.statements:
+            return Judgment.abstained("there is no answer to judge", NOT_APPLICABLE)
+        if not any(text.strip() for text in rag.texts.values()):
+            message = "no documents were retrieved" if relevance else "no documents to compare with"
+            return Judgment.abstained(message, NO_DOCUMENTS)
+        parts = tuple(
+            document(name, f"context {place}", text, redact)
+            for place, (name, text) in enumerate(rag.texts.items(), start=1)
+        )
+        always = [document("/question", "question", rag.question or "", redact)] if question else []
+        if relevance:
+            return Material(parts, always=tuple(always))
+        answer = document("/answer", "answer", "\n".join(rag.statements), redact)
+        return Material((answer,), always=(*always, *parts))
+
+    must = frozenset({"sufficient"} & criteria.keys())
+    # A statement that was not judged is not known to follow.
+    return Inquiry(
+        name,
+        _ABOUT[name],
+        criteria,
+        PassMark(least, must, 0.5 if relevance else least),
+        gather,
+        lambda _: instructions,
+    )

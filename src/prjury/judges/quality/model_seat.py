@@ -32,8 +32,7 @@ from prjury.judges.quality.prompt_input import (
     document,
     plan_chunks,
 )
-from prjury.judges.quality.prompts import Prompts
-from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Question
+from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Prompts, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -57,11 +56,7 @@ class Material(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class InquiryInput(JudgmentContext):
-    """A question and all its material, as every seat of a panel gets it.
-
-    Attributes:
-        plans: layouts by a model's identity and room: for a large change one takes seconds.
-    """
+    """A question and all its material, as every seat of a panel gets it."""
 
     form: Form = field(kw_only=True)
     sections: tuple[Section, ...] = field(kw_only=True)
@@ -70,10 +65,10 @@ class InquiryInput(JudgmentContext):
     inapplicable: Mapping[str, str] = field(default_factory=dict)
     left_out: tuple[NotSent, ...] = ()
     is_flipped: bool = False
+    #: By a model's identity and room: for a large change a layout takes seconds.
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
 
     def flipped(self) -> InquiryInput:
-        """Return the same case with its files in the opposite order."""
         return replace(self, is_flipped=not self.is_flipped)
 
 
@@ -114,7 +109,6 @@ class ModelSeat:
         return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
 
     def plan(self, case: InquiryInput) -> Plan:
-        """Return the chunks that this model is asked about."""
         whose = (self.model.identity, self.model.room)
         if whose not in case.plans:
             budget = self.model.room * CHARACTERS_PER_TOKEN - case.form.size
@@ -127,12 +121,11 @@ class ModelSeat:
     def judge(self, case: InquiryInput, /) -> Judgment:
         """Return the opinion on the whole case; ABSTAIN with a reason without all answers."""
         layout = self.plan(case)
-        turn = next(self._turns[case.is_flipped])
-        outcomes = self._ask_all(case, layout, turn)
+        outcomes = self._ask_all(case, layout, next(self._turns[case.is_flipped]))
         lines = Lines((*layout.sections, *case.form.always))
         judgment = _decide_seat(outcomes, lines, case.mark)
-        reading = _describe_reading(self.model, layout, outcomes, judgment)
-        judgment = judgment.with_metadata(**reading)
+        facts = _describe_reading(layout, outcomes, judgment)
+        judgment = judgment.with_metadata(model=self.model.name, **facts)
         return judgment if case.is_flipped else self._keep_failure(judgment, outcomes)
 
     def _keep_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
@@ -169,7 +162,6 @@ class ModelSeat:
         return [outcome.result() for outcome in waiting]
 
     def _ask(self, case: InquiryInput, question: Question, turn: int) -> Answers:
-        """Return the joined answers of all passes, with each error confirmed or not."""
         first = self.number_turn(case, turn)
         passes = [
             self.calls.ask(self.model, question, first + number * _PASSES, case.deadline)
@@ -198,9 +190,9 @@ def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Ju
 
 
 def _describe_reading(
-    model: ChatModel, layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
-) -> Mapping[str, Any]:
-    """Return the model, how many chunks it had, and which files it has read."""
+    layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
+) -> dict[str, Any]:
+    """Return how many chunks there were, and which files were read."""
     silent: dict[str, str] = {}
     if judgment.score is None:
         sent = (path for outcome in outcomes for path in outcome.chunk.paths)
@@ -215,7 +207,6 @@ def _describe_reading(
         *(LeftOut(file.path, file.reason) for file in layout.left_out),
     )
     return {
-        "model": model.name,
         "sheets": {"asked": len(outcomes), "silent": sum(o.trouble is not None for o in outcomes)},
         **ScopeFacts(tuple(read), unread).to_metadata(),
     }
@@ -245,12 +236,10 @@ class Forecast(Struct, frozen=True):
 
     @property
     def paid(self) -> tuple[PlannedCall, ...]:
-        """The calls whose answers are not known."""
         return tuple(call for call in self.calls if not call.cached)
 
     @property
     def characters(self) -> int:
-        """The characters that would be sent, in one round."""
         return sum(call.characters for call in self.paid)
 
     @property
@@ -266,7 +255,6 @@ class Forecast(Struct, frozen=True):
 
 
 def plan_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
-    """Iterate over what this seat would be asked in the first round, as the budget counts it."""
     layout, model = model_seat.plan(case), model_seat.model
     turn = model_seat.number_turn(case, 0)
     for chunk in layout.chunks:
@@ -283,10 +271,7 @@ def plan_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCal
 
 @dataclass(frozen=True)
 class Chair:
-    """Reads the last round's ballots without the models' names, for a name is no argument.
-
-    It answers the seats' questions; its evidence quotes the seats.
-    """
+    """Answers the seats' questions from their ballots, without names: a name is no argument."""
 
     model: ChatModel
     calls: CallContext
@@ -319,7 +304,6 @@ class Chair:
 
 
 def _list_opinions(ballot: Ballot) -> Iterator[str]:
-    """Iterate over a line for each criterion, and each true quote below it."""
     judgment = ballot.judgment
     criteria: Mapping[str, Mapping[str, Any]] = judgment.metadata.get("criteria", {})
     if not criteria:

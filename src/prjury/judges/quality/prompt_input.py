@@ -35,12 +35,10 @@ class ChunkRow(Struct, frozen=True):
 
     @property
     def value(self) -> str:
-        """The row as it stands in the prompt: ``+12|text``."""
         return f"{self.sign}{self.line}|{self.text}"
 
     @property
     def size(self) -> int:
-        """Characters of the prompt, wherever the line is."""
         return _size(f"{self.sign}{_ANY_LINE}|{self.text}")
 
     def number(self, side: str) -> int | None:
@@ -58,7 +56,6 @@ class Passage(Struct, frozen=True):
 
     @property
     def size(self) -> int:
-        """Characters of the prompt."""
         return len(self.section) + sum(row.size for row in self.rows) + 40
 
 
@@ -66,10 +63,7 @@ Part = TypeVar("Part", Passage, ChunkRow)
 
 
 class Section(Struct, frozen=True, dict=True):
-    """A file or another document, or a part of one that is too large for a chunk.
-
-    The ``path`` is as the report prints it, ``heading`` holds what the prompt says of it.
-    """
+    """A file or document, or a part of one; ``path`` is as the report prints it."""
 
     path: str
     heading: dict[str, str]
@@ -78,7 +72,6 @@ class Section(Struct, frozen=True, dict=True):
 
     @cached_property
     def size(self) -> int:
-        """Characters of the prompt."""
         return _size(self.heading) + sum(passage.size for passage in self.passages) + 20
 
     @property
@@ -88,7 +81,6 @@ class Section(Struct, frozen=True, dict=True):
 
     @property
     def value(self) -> dict[str, Any]:
-        """The section as it stands in the prompt."""
         hunks = [{"section": p.section, "lines": [r.value for r in p.rows]} for p in self.passages]
         return {**self.heading, "hunks": hunks}
 
@@ -126,7 +118,6 @@ class Chunk(Struct, frozen=True, dict=True):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files on it, each once."""
         return tuple(dict.fromkeys(section.path for section in self.sections))
 
     @cached_property
@@ -145,13 +136,11 @@ class Chunk(Struct, frozen=True, dict=True):
 
 
 def digest_of(value: object) -> str:
-    """Return 64 hex digits for a JSON value."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def sizes(sections: Iterable[Section]) -> int:
-    """Add up the characters of the prompt."""
     return sum(section.size for section in sections)
 
 
@@ -167,11 +156,9 @@ class Plan(Struct, frozen=True):
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """Everything that is sent."""
         return tuple(section for chunk in self.chunks for section in chunk.sections)
 
     def list_other_files(self, chunk: Chunk) -> tuple[Section, ...]:
-        """Return one section of each file that is on other chunks only."""
         others = {section.path: section for section in self.sections}
         return tuple(others[path] for path in sorted(others.keys() - set(chunk.paths)))
 
@@ -214,7 +201,6 @@ def _split(section: Section, budget: int) -> Iterator[Section]:
 
 
 def _group_parts(parts: Iterable[Part], room: int) -> Iterator[tuple[Part, ...]]:
-    """Iterate over the parts in order, as many together as fit, and at least one."""
     group: list[Part] = []
     size = 0
     for part in parts:
@@ -250,7 +236,12 @@ def pieces_of(
     left_out = []
     for file in files:
         section = _section(file, redact)
-        reason = _why_not(file, section, min(longest_line, LONGEST_LINE))
+        longest = max((len(row.text) for row in section.rows), default=0)
+        reason = file.unread or file.exempt
+        if not reason and file.kind not in SENT_KINDS:
+            reason = f"a {file.kind} file"
+        elif not reason and longest > min(longest_line, LONGEST_LINE):
+            reason = f"has a line of {longest} characters"
         if reason:
             left_out.append(NotSent(section.path, reason, section.heading["path"]))
         else:
@@ -259,35 +250,27 @@ def pieces_of(
     return tuple(section for _, section in sections), tuple(left_out)
 
 
-def _why_not(file: FileChange, section: Section, longest_line: int) -> str | None:
-    if reason := file.unread or file.exempt:
-        return reason
-    if file.kind not in SENT_KINDS:
-        return f"a {file.kind} file"
-    longest = max((len(row.text) for row in section.rows), default=0)
-    return f"has a line of {longest} characters" if longest > longest_line else None
-
-
 def _section(file: FileChange, redact: Redact) -> Section:
     heading = {"path": file.path, "kind": file.kind.value, "status": file.status.value}
     if file.old_path and file.old_path != file.path:
         heading["old_path"] = file.old_path
-    safe = {
-        key: show_invisible(redact_text(printable(value), redact)) for key, value in heading.items()
-    }
+    safe = {key: show_safely(value, redact) for key, value in heading.items()}
     passages = tuple(_passage(hunk, redact) for hunk in file.hunks)
     return Section(printable(file.path), safe, passages)
+
+
+def show_safely(text: str, redact: Redact) -> str:
+    return show_invisible(redact_text(printable(text), redact))
 
 
 def _passage(hunk: Hunk, redact: Redact) -> Passage:
     texts = _remove_secrets([printable(line.text) for line in hunk.lines], redact)
     rows = []
     for line, text in zip(hunk.lines, texts, strict=True):
-        side = "old" if line.new is None else "new"
-        number = (line.old if line.new is None else line.new) or 0
+        side, number = ("old", line.old or 0) if line.new is None else ("new", line.new)
         context = line.old if line.sign == " " else None
         rows.append(ChunkRow(side, number, line.sign, show_invisible(text), context))
-    return Passage(show_invisible(redact_text(printable(hunk.section), redact)), tuple(rows))
+    return Passage(show_safely(hunk.section, redact), tuple(rows))
 
 
 def _remove_secrets(lines: list[str], redact: Redact) -> list[str]:
@@ -316,7 +299,7 @@ def document(name: str, kind: str, content: str, redact: Redact) -> Section:
         text, more = show_invisible(line), len(show_invisible(line)) - LONGEST_LINE
         cut = f"{text[:LONGEST_LINE]}… (+{more} characters)" if more > 0 else text
         rows.append(ChunkRow("new", at, " ", cut))
-    heading = {"path": show_invisible(redact_text(printable(name), redact)), "kind": kind}
+    heading = {"path": show_safely(name, redact), "kind": kind}
     return Section(printable(name), heading, (Passage("", tuple(rows)),), is_file=False)
 
 

@@ -1,129 +1,44 @@
-"""What the model is asked: instructions from a template, the material as one JSON document."""
+"""Questions to models: instructions from templates, and the material as one JSON document.
+
+Templates and guidelines of a repository's own come from the base commit, so that a pull request
+cannot change what it is judged by.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-from msgspec import Meta, Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prjury.judges.quality.prompt_input import Chunk, Fact, Plan, Section, digest_of, sizes
-from prjury.judges.quality.prompts import Instructions
+from prjury.errors import ConfigError
+from prjury.judges.quality.evidence import answer_schema
+from prjury.judges.quality.prompt_input import (
+    Chunk,
+    Fact,
+    Plan,
+    Section,
+    cut_text,
+    digest_of,
+    sizes,
+)
+from prjury.ports import Repository
 from prjury.ports.messages import Prompt
+from prjury.ports.types import TreeEntry
+from prjury.report.sanitise import Redact, normalise_line_ends
+from prjury.resources import template_texts
+from prjury.snapshot.exempt import matches
+from prjury.snapshot.kinds import REGULAR_MODES
+from prjury.snapshot.model import MISSING, visible
 
-#: Bytes; a longer reply is not read.
-LONGEST_REPLY = 64 * 1024
-
-_FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*)\n```", re.DOTALL | re.IGNORECASE)
-#: Words of the model in a message of the decoder's.
-_FOREIGN = re.compile(r"(unknown field|enum value) (.*(?= - at )|.*)", re.DOTALL)
-#: Keys whose values may be written in capitals.
-_CHOICES = frozenset({"severity", "verdict"})
-
-
-class InvalidReplyError(ValueError):
-    """The reply is not what was asked for; the text says why without repeating the reply."""
-
-
-class ReportedFinding(Struct, frozen=True, forbid_unknown_fields=True):
-    """A claim about a place (lines from 1), and what is said to stand there."""
-
-    path: str
-    side: Literal["new", "old"]
-    line: Annotated[int, Meta(ge=1, le=10_000_000)]
-    end_line: Annotated[int, Meta(ge=1, le=10_000_000)]
-    quote: str
-    claim: str
-    severity: Literal["error", "warning"]
-    category: str
-    suggestion: str
-
-    def covers(self, number: int | None) -> bool:
-        """Tell whether a line of this number is among its lines."""
-        return self.line <= (number or 0) <= self.end_line
-
-
-class Answer(Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer to one criterion's question; its confidence is in 0..1."""
-
-    findings: Annotated[list[ReportedFinding], Meta(max_length=50)]
-    reasoning: str
-    verdict: Literal["pass", "fail", "abstain"]
-    confidence: Annotated[float, Meta(ge=0.0, le=1.0)]
-
-
-class _Document(Struct, frozen=True, forbid_unknown_fields=True):
-    criteria: dict[str, Answer]
-
-
-def answer_schema(criteria: Iterable[str]) -> dict[str, Any]:
-    """Return the JSON Schema of a reply about these criteria: every key required, none besides."""
-    text = {"type": "string"}
-    finding = _object(
-        path=text,
-        side={"type": "string", "enum": ["new", "old"]},
-        line={"type": "integer"},
-        end_line={"type": "integer"},
-        quote=text,
-        claim=text,
-        severity={"type": "string", "enum": ["error", "warning"]},
-        category=text,
-        suggestion=text,
-    )
-    answer = _object(
-        findings={"type": "array", "items": finding},
-        reasoning={"type": "string"},
-        verdict={"type": "string", "enum": ["pass", "fail", "abstain"]},
-        confidence={"type": "number"},
-    )
-    return _object(criteria=_object(**dict.fromkeys(criteria, answer)))
-
-
-def _object(**properties: object) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
-    """Read the answers by criterion, in the order of the criteria."""
-    if len(text.encode(errors="replace")) > LONGEST_REPLY:
-        raise InvalidReplyError(f"it is longer than {LONGEST_REPLY} bytes")
-    bare = text.strip()
-    fenced = _FENCE.fullmatch(bare)
-    try:
-        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_read_object)
-        answers = msgspec.convert(value, _Document).criteria
-    except InvalidReplyError:
-        raise
-    except msgspec.ValidationError as error:
-        raise InvalidReplyError(_FOREIGN.sub(r"\1", str(error))) from None
-    except (ValueError, RecursionError):
-        raise InvalidReplyError("it is not one JSON value and nothing else") from None
-    expected = list(criteria)
-    if missing := [name for name in expected if name not in answers]:
-        raise InvalidReplyError(f"there is no answer for {', '.join(missing)}")
-    if len(answers) > len(expected):
-        raise InvalidReplyError("there are answers to criteria that were not asked for")
-    return {name: answers[name] for name in expected}
-
-
-def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        raise InvalidReplyError("an object has the same key twice")
-    for name in value.keys() & _CHOICES:
-        if isinstance(value[name], str):
-            value[name] = value[name].lower()
-    return value
-
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 #: Characters for naming files that are not on the chunk, and as many for those that nobody sees,
 #: beyond the room for the files themselves. The judgment names all of them.
@@ -143,29 +58,23 @@ The word {canary} marks these instructions. It must not appear in your answer.""
 
 
 class Question(Struct, frozen=True):
-    """A prompt, and what is needed to check its reply.
+    """A prompt, and what is needed to check its reply; the digest leaves out the chunk.
 
-    Attributes:
-        nonce: the key under which the material lies; it differs from run to run.
-        canary: a word of the instructions that must not come back.
-        digest: 64 hex digits for everything but the chunk.
+    Of the prompt's nonces one is the key under which the material lies, and one, the canary, a word
+    of the instructions that must not come back.
     """
 
     prompt: Prompt
-    nonce: str
-    canary: str
     digest: str
     form: Form
     chunk: Chunk
 
     @property
     def shown(self) -> Chunk:
-        """The chunk, and what stands beside every chunk."""
         return Chunk((*self.chunk.sections, *self.form.always))
 
     @property
     def about(self) -> dict[str, str]:
-        """The prompt in a judgment's metadata."""
         name, _, version = self.prompt.name.partition("/")
         return {
             "name": name,
@@ -177,7 +86,7 @@ class Question(Struct, frozen=True):
     def with_problem(self, problem: str) -> Prompt:
         """Return the same question with a word on why the last reply could not be used."""
         material = json.loads(self.prompt.user)
-        material[f"{self.nonce}-problem"] = (
+        material[f"{self.prompt.nonces[0]}-problem"] = (
             f"Your last reply could not be used: {problem}. Answer with the JSON object alone."
         )
         return replace(self.prompt, user=_write_json(material))
@@ -200,17 +109,10 @@ class Form(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """64 hex digits for what is the same on every chunk."""
-        return digest_of(
-            [
-                self.name,
-                self.instructions.version,
-                self.instructions.text,
-                dict(self.criteria),
-                [section.digest for section in self.always],
-                [fact.key for fact in self.facts],
-            ]
-        )
+        instructions = self.instructions.version, self.instructions.text
+        documents = [section.digest for section in self.always]
+        facts = [fact.key for fact in self.facts]
+        return digest_of([self.name, *instructions, dict(self.criteria), documents, facts])
 
     def ask(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
         """Return the question about one chunk of a plan; ``word`` makes a new random word."""
@@ -239,20 +141,16 @@ class Form(Struct, frozen=True):
         # Why a file is not shown may change with each of its lines, and says nothing of the others.
         others = [elsewhere, [entry["path"] for entry in left_out]]
         digest = digest_of([self.digest, others])
-        return Question(prompt, nonce, canary, digest, self, chunk)
+        return Question(prompt, digest, self, chunk)
 
 
 def _list_entries(entries: list[dict[str, str]]) -> dict[str, Any]:
-    some, size = [], 0
-    for entry in entries:
-        size += len(_write_json(entry)) + 1
-        if size <= LISTS:
-            some.append(entry)
+    ends = accumulate(len(_write_json(entry)) + 1 for entry in entries)
+    some = [entry for entry, end in zip(entries, ends, strict=True) if end <= LISTS]
     return {"count": len(entries), "files": some}
 
 
 def _make_word(content: str, word: Callable[[], str]) -> str:
-    """Return a word that does not occur in a text."""
     candidate = word()
     while candidate in content:
         candidate = word()
@@ -261,3 +159,175 @@ def _make_word(content: str, word: Callable[[], str]) -> str:
 
 def _write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+#: Where a repository's own templates and guidelines lie.
+HOME = ".github/prjury"
+
+#: What a template raises that is wrong, also one that calls itself without end.
+_WRONG = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError)
+
+
+class Instructions(Struct, frozen=True):
+    """What a template came to; the digest leaves out the guidelines, which differ by change."""
+
+    text: str
+    version: str
+    digest: str
+
+
+class Prompts(Struct, frozen=True, dict=True):
+    """The templates that are in force; ``own`` are the repository's, by their file names."""
+
+    own: Mapping[str, str] = field(default_factory=dict)
+
+    def render(self, name: str, values: Mapping[str, Any]) -> Instructions:
+        """The template of this name, filled; what a value holds is never expanded again."""
+        from jinja2 import TemplateError  # noqa: PLC0415 - many reviews ask no model
+
+        try:
+            module = self._environment.get_template(f"{name}.md.j2").make_module(dict(values))
+        except (TemplateError, *_WRONG) as error:
+            raise ConfigError(
+                f"the prompt template {name}.md.j2 cannot be used: {' '.join(str(error).split())}",
+                remedy=f"Correct it in {HOME}/prompts of the base branch",
+                reason="prompt_invalid",
+            ) from error
+        version = getattr(module, "version", None)
+        text = str(module).strip()
+        digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+        return Instructions(text, "unversioned" if version is None else str(version), digest)
+
+    @cached_property
+    def _environment(self) -> ImmutableSandboxedEnvironment:
+        from jinja2 import DictLoader, StrictUndefined  # noqa: PLC0415 - as above
+        from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415 - as above
+
+        shipped = {
+            path.removeprefix("prompts/"): text
+            for path, text in template_texts().items()
+            if path.startswith("prompts/")
+        }
+        # The text is sent to a model, not to a browser.
+        return ImmutableSandboxedEnvironment(
+            loader=DictLoader({**shipped, **self.own}),
+            undefined=StrictUndefined,
+            autoescape=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+
+
+_PROMPTS = f"{HOME}/prompts/"
+
+#: The templates that a repository may replace.
+OVERRIDABLE = ("judge", "quality", "tests", "description", "suitability", "prompt")
+_ENDING = ".md.j2"
+
+#: Where guidelines stand, the first that is there counts.
+_GUIDELINES = (
+    f"{HOME}/guidelines.md",
+    "CONTRIBUTING.md",
+    ".github/CONTRIBUTING.md",
+    "docs/CONTRIBUTING.md",
+    "CONTRIBUTING.rst",
+    "CONTRIBUTING.adoc",
+    "CONTRIBUTING",
+)
+#: Guidelines for the paths that their front matter names, and so many of them.
+_PATH_GUIDELINES = re.compile(
+    r"\.github/(?:prjury/guidelines/[^/]+\.md|instructions/(?:.+/)?[^/]+\.instructions\.md)"
+)
+_MOST_SPECIAL = 3
+_FRONT_MATTER = re.compile(r"\A---\n(?:.*\n)*?---\n")
+_APPLIES_TO = re.compile(r"^applyTo:(.*(?:\n[ \t]*-.*)*)", re.MULTILINE)
+#: Characters of guidelines that are meant for judges, and of those for people, which also speak of
+#: licences, chats and how to build.
+_LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
+
+#: Bytes of a text that is made for a prompt.
+_LARGEST = 64 * 1024
+
+
+class OwnTexts(Struct, frozen=True):
+    """A commit's texts for judges."""
+
+    repository: Repository
+    commit: str
+    entries: Mapping[str, TreeEntry]
+
+    @classmethod
+    def of(cls, repository: Repository, commit: str) -> OwnTexts:
+        """Those of a commit; nothing is read yet."""
+        return cls(repository, commit, {e.path: e for e in repository.files(commit)})
+
+    def prompts(self) -> Prompts:
+        """The shipped templates, with the repository's own in place of those of the same name."""
+        paths = [p for p in self.entries if p.startswith(_PROMPTS) and p.endswith(_ENDING)]
+        paths_by_name = {path.removeprefix(_PROMPTS): path for path in paths}
+        for name, path in paths_by_name.items():
+            if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
+                names = ", ".join(OVERRIDABLE)
+                problem = f"is no template of a judge; those are {names}, and parts begin with _"
+                raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
+        return Prompts({name: self.text(path) for name, path in paths_by_name.items()})
+
+    def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
+        """Return what the project expects of a change; empty where it does not say."""
+        general = [path for path in _GUIDELINES if self._is_there(path)]
+        special = [
+            path
+            for path in filter(_PATH_GUIDELINES.fullmatch, self.entries)
+            if self._is_there(path) and self._is_about(path, changed)
+        ]
+        texts = []
+        for path in (*general[:1], *special[:_MOST_SPECIAL]):
+            is_own = path.startswith(HOME)
+            text = self.text(path) if is_own else self._read_loosely(path)
+            text = _FRONT_MATTER.sub("", normalise_line_ends(text), count=1)
+            longest = _LONGEST_OWN if is_own else _LONGEST_GUIDELINES
+            texts.append(f"{path}:\n\n{cut_text(text, longest, redact)}")
+        if more := special[_MOST_SPECIAL:]:
+            texts.append(f"(not shown: {', '.join(more)})")
+        return "\n\n".join(texts)
+
+    def _read_loosely(self, path: str) -> str:
+        return self._content(path).decode("utf-8-sig", "replace")
+
+    def _is_about(self, path: str, changed: Collection[str]) -> bool:
+        heading = _FRONT_MATTER.match(normalise_line_ends(self._read_loosely(path)))
+        globs = _APPLIES_TO.search(heading[0]) if heading else None
+        words = re.split(r"[\s,\"'\[\]]+", globs[1]) if globs else []
+        return any(matches(name, glob) for glob in filter(None, words) for name in changed)
+
+    def text(self, path: str) -> str:
+        content = self._content(path)
+        if len(content) > _LARGEST:
+            raise _unusable(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")
+        try:
+            return content.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise _unusable(path, self.commit, "is not UTF-8") from None
+
+    def _is_there(self, path: str) -> bool:
+        entry = self.entries.get(path)
+        return entry is not None and (path.startswith(HOME) or entry.mode in REGULAR_MODES)
+
+    def _content(self, path: str) -> bytes:
+        entry = self.entries.get(path)
+        if entry is None or entry.mode not in REGULAR_MODES:
+            raise _unusable(path, self.commit, "is not a file of the base")
+        content = self.repository.read([entry.blob])[entry.blob]
+        if content is None:
+            raise _unusable(path, self.commit, f"is {MISSING}")
+        return content
+
+
+def _unusable(
+    path: str,
+    commit: str,
+    problem: str,
+    remedy: str = "Commit it to the base branch, or correct the path in the policy",
+) -> ConfigError:
+    message = f"{visible(path)} {problem} ({commit[:12]})"
+    return ConfigError(message, remedy=remedy, reason="prompt_invalid")

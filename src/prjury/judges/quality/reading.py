@@ -1,10 +1,13 @@
-"""What the judges of pull requests read: the change, its author's words, and what programs know."""
+"""What the judges of changes read, what programs know of it, and texts that talk to the judges."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import accumulate
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import accumulate, islice, zip_longest
 
 from msgspec import Struct
 
@@ -12,7 +15,6 @@ from prjury.deadline import Deadline
 from prjury.judges.context import LINKED_ISSUES, CallSite, PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.model_seat import Material
-from prjury.judges.quality.notices import check_family, find_instruction, instructions
 from prjury.judges.quality.prompt_input import (
     SENT_KINDS,
     Fact,
@@ -20,18 +22,19 @@ from prjury.judges.quality.prompt_input import (
     cut_text,
     document,
     pieces_of,
+    show_safely,
     sizes,
 )
-from prjury.judges.quality.prompts import Instructions, OwnTexts
-from prjury.judges.quality.question import CHARACTERS_PER_TOKEN
+from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Instructions, OwnTexts
 from prjury.judges.quality.surroundings import widen_once
+from prjury.judges.quality.votes import PassMark
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Check, Judgment
+from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.voting import NOT_APPLICABLE, Ballot
 from prjury.policy.tiers import QuestionOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import BuildFacts
-from prjury.report.sanitise import Redact, redact_text, show_invisible
+from prjury.report.sanitise import Redact, bare, show_invisible
 from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
@@ -42,24 +45,10 @@ DESCRIPTION_PATH = "/description"
 _LONGEST_ISSUE, _ISSUES_SHARE = 4_000, 4
 
 
-def judge_of(  # noqa: PLR0913 - what judges differ in
-    name: str,
-    criteria: Mapping[str, str],
-    options: QuestionOptions,
-    ports: Ports,
-    *,
-    about: str,
-    instruct: Callable[[OwnTexts, PullRequest], Instructions] | str,
-    kinds: Collection[FileKind] = SENT_KINDS,
-    aside: Callable[[PullRequest], str | None] = lambda _: None,
-    described: bool = False,
-    linked: bool = False,
-    must: frozenset[str] = frozenset(),
-    inapplicable: Callable[[PullRequestContext], Mapping[str, str]] = lambda _: {},
-) -> ModelBackedJudge[PullRequestContext]:
-    """Make the judge that asks a panel these questions about a change.
+class Kind(Struct, frozen=True):
+    """What judges of changes differ in: questions, and what is read.
 
-    Args:
+    Attributes:
         instruct: a template that needs nothing but the criteria, or the instructions from the
             base's own texts and the change.
         aside: why a change is none of its business, None where it is.
@@ -67,28 +56,42 @@ def judge_of(  # noqa: PLR0913 - what judges differ in
             reader, so that such a judge can lower a verdict and never lift it.
         linked: whether it reads the issues besides that the description closes.
     """
+
+    name: str
+    about: str
+    criteria: Mapping[str, str]
+    instruct: Callable[[OwnTexts, PullRequest], Instructions] | str
+    kinds: Collection[FileKind] = SENT_KINDS
+    aside: Callable[[PullRequest], str | None] = lambda _: None
+    described: bool = False
+    linked: bool = False
+    must: frozenset[str] = frozenset()
+    inapplicable: Callable[[PullRequestContext], Mapping[str, str]] = lambda _: {}
+
+
+def judge_of(
+    kind: Kind, options: QuestionOptions, ports: Ports
+) -> ModelBackedJudge[PullRequestContext]:
+    """Make the judge of this kind, which asks a panel."""
     panel = ports.models.panel(options.model)
     room = min((model.room for model in panel.models), default=0) * CHARACTERS_PER_TOKEN
-    names = tuple(model.name for model in panel.models)
-    read = ChangeReader(ports, kinds, aside, described, linked, max(1, room), names)
 
     def make_instructions(context: PullRequestContext) -> Instructions:
         base = context.pull.base.sha
         own = context.once.get("own texts", lambda: OwnTexts.of(ports.repository, base))
-        if isinstance(instruct, str):
-            return own.prompts().render(instruct, {"criteria": dict(criteria)})
-        return instruct(own, context.pull)
+        if isinstance(kind.instruct, str):
+            return own.prompts().render(kind.instruct, {"criteria": dict(kind.criteria)})
+        return kind.instruct(own, context.pull)
 
     inquiry = Inquiry(
-        name,
-        about,
-        criteria,
-        options.threshold,
-        read,
+        kind.name,
+        kind.about,
+        kind.criteria,
+        PassMark(options.threshold, kind.must),
+        ChangeReader(kind, ports, max(1, room), tuple(model.name for model in panel.models)),
         make_instructions,
-        described,
-        must,
-        inapplicable,
+        kind.described,
+        kind.inapplicable,
     )
     return ModelBackedJudge(
         inquiry, panel, options.runs, ports.memory, lambda context: context.deadline
@@ -98,18 +101,15 @@ def judge_of(  # noqa: PLR0913 - what judges differ in
 class ChangeReader(Struct, frozen=True):
     """Lays out a change, and what it stands in; ``room`` is the characters of a chunk."""
 
+    kind: Kind
     ports: Ports
-    kinds: Collection[FileKind]
-    aside: Callable[[PullRequest], str | None]
-    described: bool
-    linked: bool
     room: int
     models: tuple[str, ...]
 
     def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         """Return the change as material; the abstention where none of it is for this judge."""
         pull, redact = context.pull, self.ports.redact
-        if reason := self.aside(pull) or _find_nothing(pull):
+        if reason := self.kind.aside(pull) or _find_nothing(pull):
             return Judgment.abstained(reason, NOT_APPLICABLE)
         sections, left_out = pieces_of(filter(self._reads, pull.files), redact, self.room)
         if sections:
@@ -121,7 +121,7 @@ class ChangeReader(Struct, frozen=True):
                 sections = wider
         sites = context.once.get("call sites", context.find_call_sites)
         facts = find_facts(context.ballots, sites, redact)
-        always, notes = self._lay_out_words(context) if self.described else ((), [])
+        always, notes = self._lay_out_words(context) if self.kind.described else ((), [])
         warnings = (*instructions(pull.files), *check_family(pull, self.models), *notes)
         return Material(sections, left_out, always, facts, warnings)
 
@@ -135,7 +135,9 @@ class ChangeReader(Struct, frozen=True):
         notes = [*find_instruction("the description", f"{pull.title}\n{pull.body}")]
         half = self.room // 2 - texts[0].size  # the other is for the change
         room = min(self.room // _ISSUES_SHARE, half)
-        for issue in context.once.get(LINKED_ISSUES, context.read_issues) if self.linked else ():
+        for issue in (
+            context.once.get(LINKED_ISSUES, context.read_issues) if self.kind.linked else ()
+        ):
             text = cut_text(issue.text, _LONGEST_ISSUE, redact)
             section = document(f"/issue-{issue.number}", "issue", text, redact)
             problem = issue.problem or ("" if section.size <= room else "it is too long")
@@ -150,7 +152,8 @@ class ChangeReader(Struct, frozen=True):
 
     def _reads(self, file: FileChange) -> bool:
         """Tell whether the file is read, or would be if it could; others are named."""
-        return file.kind in self.kinds or (self.kinds == SENT_KINDS and file.kind not in SENT_KINDS)
+        kinds = self.kind.kinds
+        return file.kind in kinds or (kinds == SENT_KINDS and file.kind not in SENT_KINDS)
 
 
 def _find_nothing(pull: PullRequest) -> str | None:
@@ -198,7 +201,7 @@ def _describe_site(site: CallSite) -> str:
 
 
 def _fit_line(text: str, redact: Redact) -> str:
-    line = show_invisible(redact_text(printable(" ".join(text.split())), redact))
+    line = show_safely(" ".join(text.split()), redact)
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
 
 
@@ -219,3 +222,142 @@ def _describe_ballots(ballots: Sequence[Ballot]) -> Iterator[str]:
             yield f"{check.location or check.name}: {check.message}"
         if len(checks) > _MOST_FINDINGS:
             yield f"and {len(checks) - _MOST_FINDINGS} more of these"
+
+
+SAME_FAMILY = "same-family-as-author"
+
+_SIGNED = r"(?:co-authored-by:|generated (?:with|by)|authored by|written by)[^\n]{0,60}"
+#: By family: what its models are called, its agents' accounts, and how these sign what they write.
+_FAMILIES = {
+    "Anthropic": (r"^anthropic:|claude", r"claude(?:-code)?", "claude"),
+    "OpenAI": (
+        r"\bgpt-|\bo[1-9]\b|codex",
+        r"(?:chatgpt-codex-connector|openai-codex)",
+        r"(?:codex|chatgpt)",
+    ),
+    "Google": (
+        r"^google:|gemini|gemma",
+        r"(?:gemini-code-assist|google-labs-jules|jules)",
+        r"(?:gemini|jules)",
+    ),
+}
+
+
+def check_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
+    """Return a hint for each family that has written the change and judges it as well."""
+    signs = "\n".join(filter(None, (pull.author, pull.body)))
+    flags, names, hints = re.IGNORECASE | re.MULTILINE, "\n".join(models), []
+    for family, (models_of, account, signature) in _FAMILIES.items():
+        wrote = re.search(rf"^{account}\[bot\]$|{_SIGNED}{signature}", signs, flags)
+        if wrote and re.search(models_of, names, flags):
+            message = f"the change says that a model of {family} wrote it"
+            message = f"{message}, and one of {family} judges it"
+            hints.append(Check(SAME_FAMILY, passed=False, message=message, severity="hint"))
+    return tuple(hints)
+
+
+INSTRUCTION = "instruction-to-judge"
+AGENT_FILE = "agent-instruction-file"
+
+#: Warnings of a change; one that holds more is no better known by more of them.
+_MOST_WARNINGS = 20
+_MOST_EVIDENCE = 300
+
+_REVIEWER = r"(?:code[- ]?)?(?:reviewers?|judges?|jur(?:y|or|ors)|graders?|evaluators?)"
+_MACHINE = (
+    r"(?:ai|llm|gpt|chatgpt|claude|gemini|copilot|(?:language[ ])?model|assistant|bot|agent)s?"
+)
+_MUST = r"(?:must|should|shall|please|need(?:s)?[ ]to|ha(?:s|ve)[ ]to|will|are[ ]to|is[ ]to)"
+_WORK = r"(?:pr|pull[- ]request|merge[- ]request|changes?|diff|patch|commit|code|submission)"
+
+
+@cache  # compiling takes 3 ms, and few reviews ask models
+def _phrases() -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+          \b(?:ignore|disregard|forget|override|bypass)\b.{{0,30}}
+              \b(?:previous|prior|above|earlier|preceding|your)\b.{{0,30}}
+              \b(?:instructions?|prompts?|rules?|directions?|guidelines?|criteria)\b
+        | \b(?:ignore|disregard|forget)\s(?:all|any|every|the|these)\s(?:\w+\s)?
+              (?:instructions?|prompts?|guidelines?)\b
+        | \bas\s(?:the|an?|your|our)\s(?:\w+\s)?{_REVIEWER}\b.{{0,30}}\b{_MUST}\b
+        | \b(?:dear|note\s(?:to|for)|attention|hey|message\s(?:to|for)|instructions?\s(?:to|for))\b
+              [\s,:]*(?:(?:the|any|all|every)\s)?(?:\w+\s)?(?:ai|llm|{_REVIEWER}|{_MACHINE})\b
+        | \b(?:{_REVIEWER}|{_MACHINE})\b.{{0,20}}\b{_MUST}\b.{{0,20}}
+              \b(?:approve|accept|pass|merge)\b
+        | \b{_REVIEWER}\b.{{0,20}}\b{_MUST}\b.{{0,20}}\b(?:answer|reply|respond|score|rate|vote)\b
+        | \b(?:must|should|shall|please|always|simply|just)\s(?:approve|accept|pass|merge|lgtm)\s
+              (?:this|the|my|our)\s(?:\w+\s)?{_WORK}\b
+        | \bdo\snot\s(?:flag|report|mention|reject|comment\son)\b.{{0,40}}
+              \b(?:issues?|problems?|bugs?|findings?|vulnerabilit(?:y|ies)|{_WORK})\b
+        | \b(?:reply|respond|answer|output|return|say)\b.{{0,40}}
+              ["'`]?verdict["'`]?\s?[:=]\s?["'`]?pass\b
+        | <\|(?:im_start|im_end|system|assistant|user|endoftext)\|> | \[/?INST\] | <</?SYS>>
+        """,
+        re.IGNORECASE | re.VERBOSE,
+    )
+
+
+#: Files that coding agents take their instructions from, wherever they stand.
+_AGENT_FILES = re.compile(
+    r"""(?:^|/)(?:
+        (?:agents|claude|gemini|qwen|copilot-instructions)(?:\.local|\.override)?\.md
+      | \.cursorrules | \.windsurfrules | \.clinerules | \.goosehints | \.aider\.conf\.yml
+      | \.(?:cursor|windsurf|clinerules|roo|continue)/.*
+      | \.github/instructions/.* | \.github/prompts/.* | \.claude/.* | \.codex/.*
+    )$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_LEADER = re.compile(r"^[\s/#*;%!<>-]+")
+
+
+def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
+    """Return a warning for each line and path that talks to the judge, and each agents' file."""
+    checks = (check for file in files for check in _check_file(file))
+    return tuple(islice(checks, _MOST_WARNINGS))
+
+
+def find_instruction(name: str, text: str) -> tuple[Check, ...]:
+    addressed = _find_addressed(text.split("\n"))
+    return tuple(_warn(name, None, line) for _, line in islice(addressed, 1))
+
+
+def _check_file(file: FileChange) -> Iterator[Check]:
+    path = printable(file.path)
+    if _AGENT_FILES.search(path):
+        message = "this file tells coding agents what to do in the repository"
+        place = Location(path)
+        yield Check(AGENT_FILE, passed=False, message=message, location=place, severity="warning")
+    if _phrases().search(_normalise(file.path)):
+        yield _warn("the name of a file", Location(path), path)
+    for hunk in file.hunks:
+        added = [line for line in hunk.lines if line.sign == "+"]
+        for at, text in _find_addressed([line.text for line in added]):
+            yield _warn("an added line", Location(path, added[at].new), text)
+
+
+def _find_addressed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Iterate over the lines in which a phrase begins, which may go on in the next."""
+    for at, (line, following) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
+        text = _normalise(line)
+        match = _phrases().search(f"{text} {_LEADER.sub('', _normalise(following))}")
+        if match and match.start() < len(text):
+            yield at, line
+
+
+def _normalise(text: str) -> str:
+    """Return a text as a model may read it: no hidden characters, one form of every letter."""
+    return " ".join(unicodedata.normalize("NFKC", bare(printable(text))[0]).split())
+
+
+def _warn(where: str, location: Location | None, text: str) -> Check:
+    message = f"{where} addresses the judges of the change"
+    evidence = show_invisible(printable(text).strip())[:_MOST_EVIDENCE]
+    return Check(
+        INSTRUCTION,
+        passed=False,
+        message=message,
+        location=location,
+        severity="warning",
+        evidence=evidence,
+    )

@@ -191,7 +191,6 @@ def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int
 
 
 def _find_called_names(files: Sequence[FileChange]) -> Iterator[tuple[str, str]]:
-    """Iterate over kin and name of what added lines call."""
     for file in files[:_MOST_FILES]:
         kin = kin_of(printable(file.path)) or ""
         for line in file.added_lines if kin and file.kind is FileKind.SOURCE else ():
@@ -260,12 +259,10 @@ def _choose_sites(
 
 
 def _is_aside(path: str) -> bool:
-    """Tell tests, and what tools have written, from source."""
     return kind_of(path) is not FileKind.SOURCE or _WRITTEN.search(path) is not None
 
 
 def _line_at(content: bytes | None, line: int) -> str:
-    """Return the text of a line; empty for a comment, or where it is not known."""
     rows = (content or b"").split(b"\n")
     text = rows[line - 1].decode("utf-8", "replace").rstrip("\r") if line <= len(rows) else ""
     return "" if _COMMENT.match(text) or len(text) > LONGEST_LINE else text

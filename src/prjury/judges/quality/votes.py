@@ -14,7 +14,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from prjury.judges.quality.evidence import DIGITS, Claim, Lines, Opinion
+from prjury.judges.quality.evidence import (
+    DIGITS,
+    Claim,
+    Lines,
+    Opinion,
+    speaks,
+)
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
@@ -43,13 +49,24 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     should = [name for name in opinion.answers if name not in mark.must]
     share = opinion.share(should)
     broken = [name for name in opinion.failed if name in mark.must]
-    metadata = {**_metadata(opinion), "share": share, "must_failed": broken}
+    criteria = {
+        name: {
+            "verdict": answer.verdict,
+            "said": answer.word,
+            "confidence": answer.confidence,
+            "reasoning": prose(answer.reasoning),
+            "dropped": answer.dropped,
+        }
+        for name, answer in opinion.answers.items()
+    }
+    facts = {"review": opinion.review, "share": share, "must_failed": broken}
+    metadata = {"criteria": criteria, **facts}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
     doubt = _find_doubt(opinion, mark)
     if not opinion.counted or (passed and doubt):
-        reason, checks = doubt or _describe_silence(opinion), list_failures(opinion)
-        return Judgment.abstained(reason, NO_OPINION, checks=checks, metadata=metadata)
+        checks = list_failures(opinion)
+        return Judgment.abstained(doubt, NO_OPINION, checks=checks, metadata=metadata)
     confidences = [answer.confidence for answer in opinion.counted.values()]
     blamed = {*broken, *(() if enough else should)}
     return Judgment(
@@ -62,24 +79,22 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     )
 
 
-def _find_doubt(opinion: Opinion, mark: PassMark) -> str | None:
-    if not opinion.has_quorum or len(opinion.counted) < mark.quorum * len(opinion.answers):
-        return _describe_silence(opinion)
-    if not opinion.doubts:
-        return None
-    names = ", ".join(opinion.doubts)
+def _find_doubt(opinion: Opinion, mark: PassMark) -> str:
+    """Return why an approval does not count; half of the criteria have to, and of the chunks."""
+    least = max(mark.quorum, 0.5) * len(opinion.answers)
+    chunks = sum(map(speaks, opinion.chunks))
+    if chunks * 2 < len(opinion.chunks) or len(opinion.counted) < least:
+        silent = [name for name in opinion.answers if name not in opinion.counted]
+        if not silent:
+            return "too few parts of the change could be judged"
+        return f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
+    names = ", ".join(name for name, answer in opinion.answers.items() if answer.doubted)
+    if not names:
+        return ""
     return f"said to fail, without an error that stands in the change and was confirmed: {names}"
 
 
-def _describe_silence(opinion: Opinion) -> str:
-    silent = [name for name in opinion.answers if name not in opinion.counted]
-    if not silent:
-        return "too few parts of the change could be judged"
-    return f"too few criteria could be judged; no founded answer on {', '.join(silent)}"
-
-
 def list_failures(opinion: Opinion) -> tuple[Check, ...]:
-    """Return what fails in a part of the whole, where the rest is not known."""
     return tuple(check for check in _list_checks(opinion, ()) if not check.passed)
 
 
@@ -127,20 +142,6 @@ def _describe_claim(name: str, claim: Claim, lines: Lines, severity: Severity) -
     )
 
 
-def _metadata(opinion: Opinion) -> dict[str, Any]:
-    criteria = {
-        name: {
-            "verdict": answer.verdict,
-            "said": answer.word,
-            "confidence": answer.confidence,
-            "reasoning": prose(answer.reasoning),
-            "dropped": answer.dropped,
-        }
-        for name, answer in opinion.answers.items()
-    }
-    return {"criteria": criteria, "review": opinion.review}
-
-
 def _summarise(opinion: Opinion, mark: PassMark, broken: list[str]) -> str:
     counted, failed = opinion.counted, opinion.failed
     silent = [name for name in opinion.answers if name not in counted]
@@ -185,7 +186,11 @@ def join_ballots(ballots: Sequence[Ballot], chair: Judgment | None = None) -> Ju
     if len(ballots) == 1 and chair is None:
         return judgments[0]
     status = _count_votes(votes, len(ballots), chair)
-    agreeing = sorted((vote for vote in votes if vote.status is status), key=_lowest_first)
+    # By score; of equal ones those first that failed a must criterion.
+    agreeing = sorted(
+        (vote for vote in votes if vote.status is status),
+        key=lambda vote: (vote.effective_score or 0.0, not vote.metadata.get("must_failed")),
+    )
     if agreeing:  # the upper median
         speaker = agreeing[len(agreeing) // 2]
     elif chair is not None and (status or chair.status not in _VOTES):
@@ -231,11 +236,6 @@ def _list_objections(ballots: Sequence[Ballot], speaker: Judgment) -> Iterator[C
                 yield replace(check, message=f"{ballot.judge}: {check.message}", severity="warning")
 
 
-def _lowest_first(judgment: Judgment) -> tuple[float, bool]:
-    """Sort by score; of equal ones those first that failed a must criterion."""
-    return judgment.effective_score or 0.0, not judgment.metadata.get("must_failed")
-
-
 def _identify(check: Check) -> tuple[str, Location | None, str | None]:
     placed = check.location is not None and check.location.line is not None
     return check.name, check.location, None if placed else check.evidence
@@ -250,7 +250,6 @@ _WORDS = {
 
 
 def _describe_seat(ballot: Ballot) -> dict[str, Any]:
-    """Return a seat in the judgment's metadata: what it said of each criterion, how surely."""
     judgment = ballot.judgment
     metadata = judgment.metadata
     criteria = metadata.get("criteria")

@@ -18,7 +18,7 @@ from prjury.judges.patterns.judge import PatternsJudge
 from prjury.judges.patterns.selection import PackSelection
 from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
-from prjury.judges.quality.work import CORRECTNESS, RagContext, correctness, inquiry_about
+from prjury.judges.quality.kinds import CORRECTNESS, RagContext, correctness, inquiry_about
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
@@ -60,7 +60,7 @@ def make(
     asking: dict[str, Any] = {"model": model}
     for key in options.keys() & {"runs", "threshold"}:
         asking[key] = options.pop(key)
-    if name == kinds.TESTS:
+    if name == kinds.TESTS.name:
         ask = _make_lines_asker(kinds.make_tests, QuestionOptions(**asking), ports)
     elif name == kinds.QUALITY:
         choices = read_options({**asking, **options}, QualityOptions)

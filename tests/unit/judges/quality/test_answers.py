@@ -23,7 +23,7 @@ from prjury import (
     Status,
     evaluate,
 )
-from prjury.judges.quality.work import MOST_CRITERIA, RELEVANCE, list_subjects
+from prjury.judges.quality.kinds import MOST_CRITERIA, RELEVANCE, list_subjects
 
 TERMS = "A parcel is sent within three days. Returns are free for 30 days."
 RAG = RagContext(

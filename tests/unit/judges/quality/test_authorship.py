@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import SMALL, pull
-from prjury.judges.quality.notices import SAME_FAMILY, check_family
+from prjury.judges.quality.reading import SAME_FAMILY, check_family
 
 CLAUDE = ("anthropic:claude-x",)
 

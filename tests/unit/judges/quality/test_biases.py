@@ -48,8 +48,8 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.model_seat import InquiryInput
-from prjury.judges.quality.notices import NAME as INSTRUCTION
-from prjury.judges.quality.prompts import Prompts
+from prjury.judges.quality.question import Prompts
+from prjury.judges.quality.reading import INSTRUCTION
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import Verdict
 from prjury.models.connect import ScriptedModel
@@ -384,7 +384,7 @@ def test_approval_lifts_no_failure_of_a_tier_before(said: Framing | Claim, goes_
     assert verdict.attempts[1].status is (Status.PASS if goes_on else None)
 
 
-APPROVED = reply(kinds.DESCRIPTION_CRITERIA)
+APPROVED = reply(kinds.DESCRIPTION.criteria)
 UNKEPT = answer("fail", [quote("/description", 1, "Integer shares, fully covered")])
 COVERED = FRAMINGS[3]
 WRONG = answer("fail", [quote(PYTHON.path, 2, PYTHON.wrong)])
@@ -401,14 +401,14 @@ def test_a_description_lifts_nothing(said: str, status: Status, framing: Framing
     what = wrong(PYTHON).framed(framing)
     without = cascade([final("quality")], scripted(quality=said), what)
     model = scripted(quality=said, description_matches_change=APPROVED)
-    verdict = cascade([final("quality", kinds.DESCRIPTION)], model, what)
+    verdict = cascade([final("quality", kinds.DESCRIPTION.name)], model, what)
     assert without.status is verdict.status is status
     assert without.attempts[0].status is verdict.attempts[0].status
 
 
 def test_a_description_that_is_not_true_lowers() -> None:
     what = wrong(PYTHON).framed(COVERED)
-    unkept = reply(kinds.DESCRIPTION_CRITERIA, kept=UNKEPT, told=UNKEPT)
+    unkept = reply(kinds.DESCRIPTION.criteria, kept=UNKEPT, told=UNKEPT)
     model = scripted(quality=reply(FOUR), description_matches_change=unkept)
     assert cascade([final("quality")], scripted(quality=reply(FOUR)), what).status is Status.PASS
-    assert cascade([final("quality", kinds.DESCRIPTION)], model, what).status is Status.FAIL
+    assert cascade([final("quality", kinds.DESCRIPTION.name)], model, what).status is Status.FAIL

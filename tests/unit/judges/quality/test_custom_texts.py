@@ -6,7 +6,7 @@ import pytest
 
 from fakes.repository import BASE, FakeRepository, Files
 from prjury.errors import ConfigError
-from prjury.judges.quality.prompts import OwnTexts
+from prjury.judges.quality.question import OwnTexts
 
 PROMPTS = ".github/prjury/prompts"
 QUALITY = f"{PROMPTS}/quality.md.j2"

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, SMALL, answer, document, quote, reply
-from prjury.judges.quality.evidence import Lines, Opinion, verify
+from prjury.judges.quality.evidence import Lines, Opinion, read_answers, verify
 from prjury.judges.quality.prompt_input import pieces_of
-from prjury.judges.quality.question import read_answers
 from prjury.judges.quality.votes import PassMark, decide, prose
 from prjury.jury.judgment import Status
 from prjury.jury.score import NumericalScore

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
-from prjury.judges.quality.evidence import Lines, verify
+from prjury.judges.quality.evidence import Lines, ReportedFinding, read_answers, verify
 from prjury.judges.quality.prompt_input import pieces_of, plan_chunks
-from prjury.judges.quality.question import ReportedFinding, read_answers
 from prjury.report.sanitise import Redactor
 
 FILE = replace(

@@ -30,13 +30,15 @@ from fakes.llm import (
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import (
+    RagContext,
+    correctness,
+    inquiry_about,
     make_description,
     make_prompt,
     make_quality,
     make_suitability,
     make_tests,
 )
-from prjury.judges.quality.work import RagContext, correctness, inquiry_about
 from prjury.jury.context import JudgmentContext
 from prjury.policy.tiers import (
     PromptOptions,

@@ -26,9 +26,9 @@ from fakes.llm import (
     reply,
 )
 from prjury.errors import ConfigError
+from prjury.judges.quality.evidence import InvalidReplyError, read_answers
 from prjury.judges.quality.interview import random_word
 from prjury.judges.quality.kinds import make_quality as make
-from prjury.judges.quality.question import InvalidReplyError, read_answers
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.connect import ScriptedModel

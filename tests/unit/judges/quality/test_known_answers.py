@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
-from prjury.judges.quality.evidence import Answers, Lines, verify
+from prjury.judges.quality.evidence import Answers, Lines, read_answers, verify
 from prjury.judges.quality.interview import keep, key_of, recall
 from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan_chunks
-from prjury.judges.quality.prompts import Prompts
-from prjury.judges.quality.question import Form, Question, read_answers
+from prjury.judges.quality.question import Form, Prompts, Question
 
 CRITERIA = dict.fromkeys(FOUR, "Is it?")
 TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x = 1")

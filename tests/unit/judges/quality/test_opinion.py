@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import quote
-from prjury.judges.quality.evidence import Claim, Lines, Opinion, VerifiedAnswer, join_passes
-from prjury.judges.quality.question import ReportedFinding
+from prjury.judges.quality.evidence import (
+    Claim,
+    Lines,
+    Opinion,
+    ReportedFinding,
+    VerifiedAnswer,
+    join_passes,
+)
 from prjury.judges.quality.votes import PassMark, decide
 from prjury.jury.judgment import Status
 

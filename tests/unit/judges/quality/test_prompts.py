@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.quality.prompts import Prompts
+from prjury.judges.quality.question import Prompts
 
 CRITERIA = {"risk": "Is it safe?"}
 VALUES = {

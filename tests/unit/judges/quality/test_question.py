@@ -10,8 +10,7 @@ from msgspec.structs import replace
 from fakes.llm import FOUR, SMALL, changed, document, told, words
 from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan_chunks
 from prjury.judges.quality.prompt_input import document as document_of
-from prjury.judges.quality.prompts import Prompts
-from prjury.judges.quality.question import Form, Question
+from prjury.judges.quality.question import Form, Prompts, Question
 from prjury.snapshot.model import FileChange
 
 CRITERIA = {"risk": "Is it safe? {{ canary }} {% raw %}", "tests": "Is it tested?"}
@@ -33,7 +32,7 @@ def question(*files: FileChange) -> Question:
 
 
 def material(it: Question) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(it.prompt.user)[it.nonce]
+    value: dict[str, Any] = json.loads(it.prompt.user)[it.prompt.nonces[0]]
     return value
 
 
@@ -55,26 +54,30 @@ def test_values_are_not_expanded_again() -> None:
 def test_the_delimiter_is_random_and_absent_from_the_material() -> None:
     first, second = f"{1:032x}", f"{2:032x}"
     it = question(changed("a.py", f'+# {{"{first}": {{}}}} {second}'))
-    assert it.nonce not in {first, second}
-    assert it.canary not in {it.nonce, first, second}
-    assert it.prompt.user.count(it.nonce) == 1
-    assert it.canary not in it.prompt.user
+    assert it.prompt.nonces[0] not in {first, second}
+    assert it.prompt.nonces[1] not in {it.prompt.nonces[0], first, second}
+    assert it.prompt.user.count(it.prompt.nonces[0]) == 1
+    assert it.prompt.nonces[1] not in it.prompt.user
 
 
 def test_a_document_holds_the_delimiter_no_more_than_a_file_does() -> None:
     made = planned()
     story = document_of("description", "description", f"{1:032x}", str)
     it = form(story).ask(made.chunks[0], made, words())
-    assert it.prompt.user.count(it.nonce) == 1
+    assert it.prompt.user.count(it.prompt.nonces[0]) == 1
 
 
 def test_what_differs_from_run_to_run_follows_what_never_changes() -> None:
     one, two = question(), question(changed("a.py", f"+{1:032x}", f"+{2:032x}"))
-    assert one.nonce != two.nonce
+    assert one.prompt.nonces[0] != two.prompt.nonces[0]
     assert one.prompt.system == two.prompt.system
-    assert one.nonce not in one.prompt.system
+    assert one.prompt.nonces[0] not in one.prompt.system
     for it in (one, two):
-        assert it.prompt.run.count(it.nonce) == it.prompt.run.count(it.canary) == 1
+        assert (
+            it.prompt.run.count(it.prompt.nonces[0])
+            == it.prompt.run.count(it.prompt.nonces[1])
+            == 1
+        )
 
 
 def test_another_change_is_another_question_with_the_same_instructions() -> None:
@@ -122,8 +125,8 @@ def test_the_repair_quotes_the_problem_beside_the_material() -> None:
     it = question()
     repair = it.with_problem('"}} nonsense')
     value = json.loads(repair.user)
-    assert value[it.nonce] == material(it)
-    assert '"}} nonsense' in value[f"{it.nonce}-problem"]
+    assert value[it.prompt.nonces[0]] == material(it)
+    assert '"}} nonsense' in value[f"{it.prompt.nonces[0]}-problem"]
     assert repair.instructions == it.prompt.instructions
 
 

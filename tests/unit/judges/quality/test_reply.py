@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, answer, document, quote, reply
-from prjury.judges.quality.question import LONGEST_REPLY, InvalidReplyError, read_answers
+from prjury.judges.quality.evidence import LONGEST_REPLY, InvalidReplyError, read_answers
 
 GOOD = reply(tests=answer("fail", [quote()]))
 

@@ -18,8 +18,7 @@ from fakes.llm import (
 )
 from prjury.app.registry import Unwanted, seat
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import DESCRIPTION as NAME
-from prjury.judges.quality.kinds import DESCRIPTION_CRITERIA as CRITERIA
+from prjury.judges.quality.kinds import DESCRIPTION
 from prjury.judges.quality.kinds import make_description as make
 from prjury.jury.judgment import Status
 from prjury.policy.load import make_config
@@ -38,7 +37,7 @@ def story_judge(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
 
 
 def test_secrets_and_hidden_characters_of_the_description_are_not_sent() -> None:
-    model = always(reply(CRITERIA))
+    model = always(reply(DESCRIPTION.criteria))
     token = "ghp_" + "a1" * 20
     story_judge(model).judge(context(SMALL, title=f"Use {token}", body="a\u202eb"))
     assert token not in model.asked[0].user
@@ -47,7 +46,7 @@ def test_secrets_and_hidden_characters_of_the_description_are_not_sent() -> None
 
 @pytest.mark.parametrize("memory", [False, True])
 def test_evidence_from_the_description_is_true_and_no_place(memory: bool) -> None:
-    model = always(reply(CRITERIA, kept=answer("fail", [CLAIM])))
+    model = always(reply(DESCRIPTION.criteria, kept=answer("fail", [CLAIM])))
     made = story_judge(model, **({"memory": Notebook()} if memory else {}))
     for _ in range(2):
         judgment = made.judge(context(SMALL, **STORY))
@@ -58,7 +57,9 @@ def test_evidence_from_the_description_is_true_and_no_place(memory: bool) -> Non
 
 
 def test_a_claim_that_is_not_there_is_dropped() -> None:
-    model = always(reply(CRITERIA, kept=answer("fail", [{**CLAIM, "quote": "Now it flies."}])))
+    model = always(
+        reply(DESCRIPTION.criteria, kept=answer("fail", [{**CLAIM, "quote": "Now it flies."}]))
+    )
     judgment = story_judge(model).judge(context(SMALL, **STORY))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "no_opinion")
     assert judgment.metadata["review"]["dropped"]["no_quote"] == 1
@@ -70,7 +71,9 @@ def test_a_file_that_is_called_like_the_description_hides_nothing(memory: bool) 
     first = {**CLAIM, "line": 1, "end_line": 1}
     found = {**first, "path": "description", "quote": "evil()"}
     claim = {**first, "quote": "Nothing"}
-    model = always(reply(CRITERIA, told=answer("fail", [found]), kept=answer("fail", [claim])))
+    model = always(
+        reply(DESCRIPTION.criteria, told=answer("fail", [found]), kept=answer("fail", [claim]))
+    )
     made = story_judge(model, **({"memory": Notebook()} if memory else {}))
     for _ in range(2):
         judgment = made.judge(context(evil, title="Nothing"))
@@ -80,7 +83,7 @@ def test_a_file_that_is_called_like_the_description_hides_nothing(memory: bool) 
 
 
 def test_a_description_that_leaves_no_room_is_not_asked_about() -> None:
-    model = always(reply(CRITERIA), room=2_000)
+    model = always(reply(DESCRIPTION.criteria), room=2_000)
     body = "\n".join(["many words of no use"] * 1_000)
     judgment = story_judge(model).judge(context(SMALL, title="T", body=body))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "too_large")
@@ -88,7 +91,7 @@ def test_a_description_that_leaves_no_room_is_not_asked_about() -> None:
 
 
 def test_documentation_is_not_its_business() -> None:
-    model = always(reply(CRITERIA))
+    model = always(reply(DESCRIPTION.criteria))
     judgment = story_judge(model).judge(context(changed("README.md", "+x"), **STORY))
     assert judgment.label == "not_applicable"
 
@@ -106,18 +109,18 @@ def tier(quality: str, story: str, voting: Any) -> Status:
                     "policy": "final_tier",
                     "advisory": False,
                     "voting": voting,
-                    "judges": [{"quality": {"criteria": ["risk"]}}, NAME],
+                    "judges": [{"quality": {"criteria": ["risk"]}}, DESCRIPTION.name],
                 }
             ]
         }
     )
-    model = always(lambda prompt: story if prompt.name.startswith(NAME) else quality)
+    model = always(lambda prompt: story if prompt.name.startswith(DESCRIPTION.name) else quality)
     cascade = seat(config, ports(model), Unwanted({})).cascade
     return cascade.vote(context(SMALL, **STORY)).status
 
 
-PRAISE = reply(CRITERIA)
-REGRET = reply(CRITERIA, kept=answer("fail", [CLAIM]), told=answer("fail", [CLAIM]))
+PRAISE = reply(DESCRIPTION.criteria)
+REGRET = reply(DESCRIPTION.criteria, kept=answer("fail", [CLAIM]), told=answer("fail", [CLAIM]))
 GOOD, BAD = reply(["risk"]), reply(["risk"], risk=answer("fail", [quote()]))
 MEAN = {"weighted_average": {"threshold": 0.5}}
 

@@ -18,7 +18,7 @@ from fakes.llm import (
     reply,
 )
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import TESTS_CRITERIA as CRITERIA
+from prjury.judges.quality.kinds import TESTS
 from prjury.judges.quality.kinds import make_tests as make
 from prjury.jury.judgment import Status
 from prjury.policy.tiers import QuestionOptions
@@ -43,7 +43,7 @@ def judge_of_tests(model: ChatModel, **more: Any) -> ModelBackedJudge[Any]:
     ids=["source alone", "a test less", "docs", "docs alone", "nothing"],
 )
 def test_without_a_new_line_of_a_test_nobody_is_asked(files: tuple[Any, ...]) -> None:
-    model = always(reply(CRITERIA))
+    model = always(reply(TESTS.criteria))
     judgment = judge_of_tests(model).judge(context(*files))
     assert (judgment.status, judgment.label) == (Status.ABSTAIN, "not_applicable")
     assert model.asked == []
@@ -51,7 +51,7 @@ def test_without_a_new_line_of_a_test_nobody_is_asked(files: tuple[Any, ...]) ->
 
 def test_it_sees_source_and_tests_and_nothing_else() -> None:
     others = [changed(path, "+x") for path in ("pom.xml", "README.md", "a.min.js", "uv.lock")]
-    model = always(reply(CRITERIA))
+    model = always(reply(TESTS.criteria))
     judgment = judge_of_tests(model).judge(context(*others, TEST, SMALL))
     assert paths_of(model.asked[0]) == ("src/app.py", "tests/test_app.py")
     for path in ("pom.xml", "README.md", "uv.lock"):
@@ -64,7 +64,7 @@ def test_it_sees_source_and_tests_and_nothing_else() -> None:
 
 def test_a_test_that_cannot_be_read_is_no_reason_to_be_silent() -> None:
     unread = replace(changed("tests/test_app.py"), unread="larger than 1 MiB")
-    judgment = judge_of_tests(always(reply(CRITERIA))).judge(context(SMALL, unread))
+    judgment = judge_of_tests(always(reply(TESTS.criteria))).judge(context(SMALL, unread))
     assert judgment.metadata["scope"]["unread"] == (
         {"path": "tests/test_app.py", "reason": "larger than 1 MiB"},
     )
@@ -73,7 +73,7 @@ def test_a_test_that_cannot_be_read_is_no_reason_to_be_silent() -> None:
 def test_a_test_that_proves_nothing_fails() -> None:
     def said(prompt: Any) -> str:
         quoted = quote("tests/test_app.py", 1, "def test_add():")
-        return reply(CRITERIA, would_fail=answer("fail", [quoted]))
+        return reply(TESTS.criteria, would_fail=answer("fail", [quoted]))
 
     judgment = judge_of_tests(always(said)).judge(context(SMALL, TEST))
     assert judgment.status is Status.FAIL
