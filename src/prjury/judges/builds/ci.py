@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any, TypeAlias
@@ -284,7 +284,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             distance=self._distance(job),
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
             below_root=all(place for _, place in job.places),
-            narrowness=-measure_breadth(job.tests),
+            narrowness=-measure_breadth(job.calls),
         )
 
     def _list_missing(self, job: CiJob, calls: Iterable[Call]) -> list[str]:
@@ -334,20 +334,17 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(read, lacks=tuple(self._list_missing(read, tests)))
 
 
-def measure_breadth(steps: Iterable[CiStep]) -> float:
+def measure_breadth(calls: Iterable[Call]) -> float:
     """The breadth of calls of tests: the features, tags and extras that they ask for."""
-    return sum(_breadth_of(call.words) for step in steps for call in step.calls if call.family)
-
-
-def _breadth_of(words: Sequence[str]) -> float:
-    before = words[: words.index("--")] if "--" in words else words
-    if "--all-features" in before:
-        return math.inf
-    listed = [
-        text for word, _, text in (one.partition("=") for one in before) if word in WORDS["listing"]
-    ]
-    listed += [text for word, text in pairwise(before) if word in WORDS["listing"]]
-    wide = sum(len(text.replace(",", " ").split()) for text in listed)
-    wide += sum(word.partition("=")[0] in WORDS["widening"] for word in before)
-    selected = sum(word in WORDS["selecting"] and bool(text) for word, text in pairwise(before))
-    return wide - selected - sum(word in WORDS["narrowing"] for word in before)
+    breadth = 0.0
+    for words in (call.words for call in calls if call.family):
+        before = words[: words.index("--")] if "--" in words else words
+        if "--all-features" in before:
+            return math.inf
+        for word, after in pairwise([*before, ""]):
+            name, sign, text = word.partition("=")
+            if name in WORDS["listing"]:
+                breadth += len((text if sign else after).replace(",", " ").split())
+            breadth += name in WORDS["widening"]
+            breadth -= word in WORDS["narrowing"] or (word in WORDS["selecting"] and bool(after))
+    return breadth

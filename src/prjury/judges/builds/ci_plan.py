@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from string import Template
 
@@ -62,19 +62,22 @@ _SYSTEMS = {
 
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
-    steps = [*_adapt_steps([_fit_tox(step, here) for step in job.steps], root)]
+    steps = _adapt_steps([_fit_tox(step, here) for step in job.steps], root)
     bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
     if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
     notes, tox = [], _choose_tox_environment(job, root)
     if job.linters:
-        notes.append(f"not run here, since it tests nothing: {join_scripts(job.linters)}")
+        notes.append(f"not run here, since it tests nothing: {_join_scripts(job.linters)}")
     notes += _name_other_rows(job)
-    one = "of tox's environments, `{}` is run, with the Python that is here"
-    notes += map(one.format, tox.values())
+    for name in tox.values():
+        notes.append(f"of tox's environments, `{name}` is run, with the Python that is here")
+    calls = [call for step in job.tests for call in step.calls if call.family]
+    names = [name for call in calls for name in (call.program, call.runner)]
+    names += [call.family for call in calls[:1]]
     return BuildPlan(
-        _name_system(job),
+        next((_SYSTEMS[name] for name in names if name in _SYSTEMS), CUSTOM),
         tuple(steps),
         (job.name, *([f"its row {row}"] if row else [])),
         tuple(notes),
@@ -105,20 +108,12 @@ def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
     return replace(step, script=script)
 
 
-def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> Iterator[BuildStep]:
-    number = 0
+def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> list[BuildStep]:
+    adapted = list[BuildStep]()
     for step in steps:
-        number += step.kind == "test"
-        script, env, code = adapt(step, number, root)
-        own = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
-        yield BuildStep(
-            step.kind,
-            _make_command(script, step.directory, tests=step.kind == "test"),
-            env={**own, **env},
-            origin=step.origin,
-            may_fail=step.may_fail,
-            all_ran=code,
-        )
+        number = 1 + sum(one.name == "test" for one in adapted)
+        adapted.append(_adapt_step(step, number, root))
+    return adapted
 
 
 def _make_command(script: str, directory: str, *, tests: bool) -> str | tuple[str, ...]:
@@ -128,31 +123,21 @@ def _make_command(script: str, directory: str, *, tests: bool) -> str | tuple[st
     return ("bash", "-e", "-o", "pipefail", "-c", f"{place}\n{script}".strip())
 
 
-def _name_system(job: CiJob) -> str:
-    calls = [call for step in job.tests for call in step.calls if call.family]
-    for call in calls:
-        for name in (call.program, call.runner):
-            if name in _SYSTEMS:
-                return _SYSTEMS[name]
-    return _SYSTEMS.get(calls[0].family, CUSTOM) if calls else CUSTOM
-
-
 def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
     variables = dict[str, str]()
+    for node in here.of("node")[:1]:
+        settings = node.home / "etc/npmrc"
+        if settings.is_file():
+            variables["npm_config_globalconfig"] = escape_braces(str(settings))
     for name, text in job.env.items():
         is_compiler = name in {"CC", "CXX"} and not here.has(text)
         if name not in _NOT_TAKEN and not is_refused(name) and not is_compiler:
             variables[name] = escape_braces(text)
-    for node in here.of("node")[:1]:
-        if (node.home / "etc/npmrc").is_file():
-            settings = escape_braces(str(node.home / "etc/npmrc"))
-            variables = {"npm_config_globalconfig": settings, **variables}
     places = [f"{{home}}/{place}" for place in _OWN_PLACES]
     return {**variables, "PATH": os.pathsep.join([*places, escape_braces(here.path)])}
 
 
-def join_scripts(texts: Sequence[str]) -> str:
-    """The first lines of scripts in a sentence."""
+def _join_scripts(texts: Sequence[str]) -> str:
     return join_names([f"`{text.partition(chr(10))[0]}`" for text in texts], 3)
 
 
@@ -211,18 +196,22 @@ RECIPE_FIRST: Mapping[str, Options] = {
 def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
     """The recipe's plan with the words that the job gives the same tool; the steps stay."""
     table = RECIPE_FIRST[family]
-    calls = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
-    if not calls:
+    pairs = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
+    if not pairs:
         return plan
-    step, call = max(calls, key=lambda one: measure_breadth([replace(one[0], calls=(one[1],))]))
-    words = _fill_words(call, {**job.env, **step.env})
+    step, call = max(pairs, key=lambda pair: measure_breadth([pair[1]]))
+    words = list[str]()
+    for word in call.words:
+        text = Template(word).safe_substitute({**job.env, **step.env})
+        words += text.split() if word.startswith("$") else [text]
     options, goals = _take_options(words, table), _list_goals(words, table)
     steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
     because = (f"options as in {step.origin}",) if steps != plan.steps else ()
-    others = [shlex.join(one.words) for _, one in calls if one is not call and family != "cmake"]
+    others = [shlex.join(one.words) for _, one in pairs if one is not call and family != "cmake"]
     notes = _name_other_rows(job)
     if others:
-        notes.append(f"its CI also runs, not run here: {join_scripts(list(dict.fromkeys(others)))}")
+        scripts = _join_scripts([*dict.fromkeys(others)])
+        notes.append(f"its CI also runs, not run here: {scripts}")
     return replace(
         plan, steps=steps, reasons=(*plan.reasons, *because), notes=(*plan.notes, *notes)
     )
@@ -231,14 +220,6 @@ def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
 def _is_of(call: Call, family: str) -> bool:
     configures = call.program == "cmake" and not {"--build", "-E"} & {*call.words}
     return configures if family == "cmake" else call.family == family
-
-
-def _fill_words(call: Call, env: Mapping[str, str]) -> list[str]:
-    words: list[str] = []
-    for word in call.words:
-        text = Template(word).safe_substitute(env)
-        words += text.split() if word.startswith("$") else [text]
-    return words
 
 
 def _take_options(words: Sequence[str], table: Options) -> list[str]:
@@ -299,7 +280,7 @@ def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildSte
     ]
     families = {call.family for step in steps for call in step.calls}
     tests = not families.isdisjoint("python node go ruby php deno".split())
-    return [*_adapt_steps(steps, root)] if tests else []
+    return _adapt_steps(steps, root) if tests else []
 
 
 #: Options by which a script chooses how its tests are printed.
@@ -307,15 +288,11 @@ _PRINTING = {"--reporter", "--reporters", "-R", "--json", "--silent", "--verbose
 
 
 class Adapter(Struct, frozen=True):
-    """Options and variables by which a runner names its tests and writes a report.
-
-    Options stand behind the word `after`; `repeated` are those of later calls in a step.
-    """
+    """Options, behind a word, and variables by which a runner names tests and writes a report."""
 
     options: str = ""
     env: Mapping[str, str] = {}
     all_ran: int | None = None
-    repeated: str = ""
     after: str = ""
 
 
@@ -330,9 +307,7 @@ _NODE = (
 #: The rows by runner. The names of files are what `results` reads below the reports' directory.
 ADAPTERS: Mapping[str, Adapter] = {
     "pytest": Adapter(
-        env={"PYTEST_ADDOPTS": f"{_PYTEST} -o junit_family=xunit1 --maxfail=0"},
-        all_ran=1,
-        repeated=f"--junitxml={_REPORTS}/pytest-{{step}}.xml",
+        env={"PYTEST_ADDOPTS": f"{_PYTEST} -o junit_family=xunit1 --maxfail=0"}, all_ran=1
     ),
     "tox": Adapter(all_ran=1),
     "unittest": Adapter("-v", all_ran=1, after="discover"),
@@ -349,10 +324,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     ),
     "deno": Adapter(f"--junit-path={_REPORTS}/deno-{{step}}.xml", after="test"),
     "go": Adapter("-json", {"GOFLAGS": "-v"}, all_ran=1, after="test"),
-    "gotestsum": Adapter(
-        env={"GOTESTSUM_JUNITFILE": "{{reports}}/gotestsum-{step}.xml"},
-        repeated=f"--junitfile={_REPORTS}/gotestsum-{{step}}.xml",
-    ),
+    "gotestsum": Adapter(env={"GOTESTSUM_JUNITFILE": "{{reports}}/gotestsum-{step}.xml"}),
     "ctest": Adapter(
         f"--output-on-failure --output-junit {_REPORTS}/ctest-{{step}}.xml", all_ran=8
     ),
@@ -369,23 +341,29 @@ _BEHIND: Mapping[str, Sequence[str]] = {
 }  # fmt: skip
 
 
-def adapt(step: CiStep, number: int, root: SourceTree) -> tuple[str, Mapping[str, str], int | None]:
-    """The script of a step with options, its variables, and the exit code that means all ran."""
-    script, env = step.script.replace("uv pip install --system", "uv pip install"), dict[str, str]()
-    if step.kind != "test":
-        return script, {}, None
-    for call in step.calls:
-        for runner in (call.runner, *_BEHIND.get(call.family, ())):
-            if runner != "go" or root.has("go.mod"):
-                variables = ADAPTERS.get(runner, Adapter()).env
-                env.update({name: text.format(step=number) for name, text in variables.items()})
-    settings = tox_settings(root.below(step.directory))
-    if settings and any(call.family for call in step.calls):
-        env["TOX_OVERRIDE"] = settings.overrides
-    script = _with_options(script, step, number, root)
-    if "$PRJURY_REPORTS" in script:
-        env["PRJURY_REPORTS"] = "{reports}"
-    return script, env, _find_all_ran(step, root)
+def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
+    script = step.script.replace("uv pip install --system", "uv pip install")
+    env = {name: escape_braces(text) for name, text in step.env.items() if not is_refused(name)}
+    if step.kind == "test":
+        for call in step.calls:
+            for runner in (call.runner, *_BEHIND.get(call.family, ())):
+                if runner != "go" or root.has("go.mod"):
+                    variables = ADAPTERS.get(runner, Adapter()).env
+                    env |= {name: text.format(step=number) for name, text in variables.items()}
+        settings = tox_settings(root.below(step.directory))
+        if settings and any(call.family for call in step.calls):
+            env["TOX_OVERRIDE"] = settings.overrides
+        script = _with_options(script, step, number, root)
+        if "$PRJURY_REPORTS" in script:
+            env["PRJURY_REPORTS"] = "{reports}"
+    return BuildStep(
+        step.kind,
+        _make_command(script, step.directory, tests=step.kind == "test"),
+        env=env,
+        origin=step.origin,
+        may_fail=step.may_fail,
+        all_ran=_find_all_ran(step, root) if step.kind == "test" else None,
+    )
 
 
 def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> str:
@@ -398,7 +376,7 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
         adapter = ADAPTERS.get(call.runner, Adapter())
         counts[call.runner] += 1
         count = counts[call.runner]
-        options = adapter.repeated if count > 1 and adapter.repeated else adapter.options
+        options = adapter.options
         if call.runner == "go" and ("|" in script or "-json" in call.words):
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []
@@ -445,12 +423,12 @@ def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:
 
 def with_adapters(plan: BuildPlan, root: SourceTree) -> BuildPlan:
     """A recipe's plan of a package manager, whose runner is told as in a step of the CI."""
-    steps = []
+    if plan.system not in WORDS["managers"]:
+        return plan
+    part, steps = root.below(plan.directory), list[BuildStep]()
     for step in plan.steps:
-        if step.name == "test" and plan.system in WORDS["managers"]:
-            calls = (resolve_call(call, root, plan.directory) for call in read_calls(step.text))
-            same = CiStep("test", step.text, directory=plan.directory, calls=tuple(calls))
-            script, env, all_ran = adapt(same, 1, root)
-            step = replace(step, command=script, env=env, all_ran=all_ran)  # noqa: PLW2901
-        steps.append(step)
+        calls = tuple(resolve_call(call, part, "") for call in read_calls(step.text))
+        same = CiStep("test", step.text, calls=calls)
+        adapted = replace(_adapt_step(same, 1, part), parts=step.parts)
+        steps.append(adapted if step.name == "test" else step)
     return replace(plan, steps=tuple(steps))
