@@ -170,7 +170,7 @@ class _Called(msgspec.Struct, frozen=True):
             "steps": UNKNOWN, "matrix": row, "inputs": self.inputs, "env": self.workflow.env,
         }  # fmt: skip
         variables = {**self.workflow.env, **(job.env if job else {})}
-        env = dict(fill_variables(ExpressionContext(values), variables))
+        env = fill_variables(ExpressionContext(values), variables)
         return ExpressionContext({**values, "env": env})
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from string import Template
 
 from msgspec import Struct
@@ -28,7 +29,7 @@ from prjury.judges.builds.systems.python import tox_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json
-from prjury.manifests.workflow import CompositeAction, WorkflowStep, read_composite
+from prjury.manifests.workflow import WorkflowStep, read_composite
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE = "${{ github.workspace }}"
@@ -48,14 +49,11 @@ class CiStep(Struct, frozen=True):
     calls: tuple[Call, ...] = ()
 
 
-def fill_variables(
-    context: ExpressionContext, texts: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
+def fill_variables(context: ExpressionContext, texts: Mapping[str, str]) -> dict[str, str]:
     """The variables whose values are known, without secrets."""
-    for name, text in texts.items():
-        value = None if has_part(text, _SECRETS) else context.fill(text)
-        if value is not None:
-            yield name, value
+    plain = ((name, text) for name, text in texts.items() if not has_part(text, _SECRETS))
+    values = ((name, context.fill(text)) for name, text in plain)
+    return {name: value for name, value in values if value is not None}
 
 
 def has_part(text: str, parts: Iterable[str]) -> bool:
@@ -64,36 +62,32 @@ def has_part(text: str, parts: Iterable[str]) -> bool:
     return any(part in lower for part in parts)
 
 
+@dataclass
 class StepReader:
     """Goes through the steps of a row, up to the last that tests."""
 
-    def __init__(
-        self,
-        root: SourceTree,
-        here: Toolchains,
-        context: ExpressionContext,
-        path: str,
-        defaults: Mapping[str, str],
-    ) -> None:
-        self.root, self.here, self.context = root, here, context
-        self.path, self.defaults = path, defaults
-        self.steps: list[CiStep] = []
-        self.versions: dict[str, str] = {}
-        self.version_files: dict[str, str] = {}
-        self.left_out: list[LeftOutStep] = []
-        self.linters: list[str] = []
-        self.actions: list[WorkflowStep] = []
-        self.needs_artifacts = False
-        self._depth = 0
-        self._checkout = ""
-        self._others: list[str] = []  # directories of other repositories
-        self._last = 0, 0, 0  # steps, left out and actions up to the last test
+    root: SourceTree
+    here: Toolchains
+    context: ExpressionContext
+    path: str
+    defaults: Mapping[str, str]
+    steps: list[CiStep] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    version_files: dict[str, str] = field(default_factory=dict)
+    left_out: list[LeftOutStep] = field(default_factory=list)
+    linters: list[str] = field(default_factory=list)
+    actions: list[WorkflowStep] = field(default_factory=list)
+    needs_artifacts: bool = False
+    _depth: int = 0
+    _checkout: str = ""
+    _others: list[str] = field(default_factory=list)  # directories of other repositories
+    _last: tuple[int, int, int] = 0, 0, 0  # steps, left out and actions up to the last test
 
     def read(self, steps: Sequence[WorkflowStep]) -> None:
         """Read all steps; without a test none is left, and all that cannot run is."""
         self._read_steps(steps)
         count, left_out, actions = self._last
-        self.steps = _join_background(self.steps[:count])
+        self.steps = self.steps[:count]
         self.left_out = self.left_out[: left_out or None]
         self.actions = self.actions[:actions]
 
@@ -109,25 +103,22 @@ class StepReader:
                 self._read_action(step)
 
     def _read_local_action(self, step: WorkflowStep) -> None:
-        action = self._find_local_action(step.uses) if self._depth < _DEEPEST else None
-        if action is None:
+        place = step.uses.removeprefix("./").strip("/")
+        path = self.root.has(path_in(place, "action.yml"), path_in(place, "action.yaml"))
+        try:
+            action = read_composite(self.root.text(path), path) if path else None
+        except (ConfigError, CannotJudgeError):
+            action = None
+        if action is None or self._depth == _DEEPEST:
             return
         inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
         outer = self.context, self.path, self.defaults
-        self.context = ExpressionContext(
-            {**self.context.values, "inputs": {**action.inputs, **inputs}}
-        )
-        self.path, self.defaults, self._depth = action.path, {}, self._depth + 1
+        values = {**self.context.values, "inputs": {**action.inputs, **inputs}}
+        self.context, self.path, self.defaults = ExpressionContext(values), action.path, {}
+        self._depth += 1
         self._read_steps(action.steps)
-        (self.context, self.path, self.defaults), self._depth = outer, self._depth - 1
-
-    def _find_local_action(self, uses: str) -> CompositeAction | None:
-        place = uses.removeprefix("./").strip("/")
-        path = self.root.has(path_in(place, "action.yml"), path_in(place, "action.yaml"))
-        try:
-            return read_composite(self.root.text(path), path) if path else None
-        except (ConfigError, CannotJudgeError):
-            return None
+        self._depth -= 1
+        self.context, self.path, self.defaults = outer
 
     def _read_action(self, step: WorkflowStep) -> None:
         inputs = {name: self.context.fill(text) or "" for name, text in step.inputs.items()}
@@ -211,7 +202,7 @@ class StepReader:
         return None
 
     def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
-        env = dict(fill_variables(self.context, step.env))
+        env = fill_variables(self.context, step.env)
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
         calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))
         programs = [f"./{call.words[0].removeprefix('./')}" for call in calls]
@@ -225,22 +216,14 @@ class StepReader:
         may_fail = step.continues or (kind != "test" and purpose == "other")
         if kind != "test":
             calls = tuple(replace(call, family="", runner="") for call in calls)
+        before = self.steps[-1] if self.steps else None
+        if before and _ends_in_background(before.script) and before.directory == directory:
+            part, origin = f"{before.script}\n{part}", before.origin
+            env, calls = {**before.env, **env}, (*before.calls, *calls)
+            self.steps.pop()
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
         if kind == "test":
             self._last = len(self.steps), len(self.left_out), len(self.actions)
-
-
-def _join_background(steps: Sequence[CiStep]) -> list[CiStep]:
-    joined: list[CiStep] = []
-    for step in steps:
-        before = joined[-1] if joined else None
-        if before and _ends_in_background(before.script) and before.directory == step.directory:
-            env, calls = {**before.env, **step.env}, (*before.calls, *step.calls)
-            script = f"{before.script}\n{step.script}"
-            joined[-1] = replace(step, script=script, env=env, origin=before.origin, calls=calls)
-        else:
-            joined.append(step)
-    return joined
 
 
 def _ends_in_background(script: str) -> bool:
