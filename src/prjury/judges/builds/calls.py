@@ -48,18 +48,15 @@ class Call(msgspec.Struct, frozen=True):
 
     @property
     def program(self) -> str:
-        """The name of the program."""
         return name_program(self.words[0])
 
 
 @lru_cache(4096)  # rows of a matrix have most lines in common
 def read_calls(script: str) -> tuple[Call, ...]:
-    """The commands of a script in their order."""
     return tuple(_read_call(words) for line in list_lines(script) for words in split_commands(line))
 
 
 def stops_early(call: Call) -> bool:
-    """True if an option tells the test runner to end at the first failure."""
     names = {word.partition("=")[0] for word in call.words}
     return not names.isdisjoint(_STOPPING.get(call.runner, ()))
 
@@ -296,14 +293,12 @@ def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, st
 
 
 def split_name(name: str) -> list[str]:
-    """The words of a name, in small letters."""
     for sign in "-_:./@+":
         name = name.replace(sign, " ")
     return name.lower().split()
 
 
 def says_test(name: str) -> bool:
-    """True if the name of a script, a target or a task is one of tests."""
     pieces = split_name(name)
     beside = not WORDS["beside"].isdisjoint(pieces) or not WORDS["preparing"].isdisjoint(pieces[:1])
     tests = not WORDS["test_names"].isdisjoint(pieces) or name.lower().startswith("test")

@@ -58,11 +58,9 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def name(self) -> str:
-        """The job with its file."""
         return f"{self.path}, job {self.job}"
 
     def list_wanted_versions(self, root: SourceTree) -> Iterator[WantedVersion]:
-        """The versions of tools that its steps set up."""
         for tool, text in self.versions.items():
             yield WantedVersion(tool, text, self.name, "ci")
         for tool, path in self.version_files.items():
@@ -72,12 +70,10 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def tests(self) -> tuple[CiStep, ...]:
-        """The steps that run tests."""
         return tuple(step for step in self.steps if step.kind == "test")
 
     @cached_property
     def calls(self) -> tuple[Call, ...]:
-        """The commands of all its steps."""
         return tuple(call for step in self.steps for call in step.calls)
 
     @cached_property
@@ -146,7 +142,6 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
 
     @property
     def stands_alone(self) -> bool:
-        """True for a main job that can run here."""
         return not (self.not_on_pull_requests or self.aside or self.other_machine or self.lacks)
 
 
@@ -160,7 +155,6 @@ class _Called(msgspec.Struct, frozen=True):
     def make_context(
         self, row: Mapping[str, Any], job: WorkflowJob | None = None
     ) -> ExpressionContext:
-        """The values that expressions have in a row of a job."""
         unknown = "repository_owner repository ref ref_name sha event actor run_id".split()
         values = {
             "github": {
@@ -265,7 +259,6 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return self.called.make_context(self.values, self.job)
 
     def rank(self, job: CiJob) -> _Rank:
-        """The row's place among those that a build here can stand for."""
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
         lacks = [step for step in job.left_out if step.kind == "services"]
@@ -303,7 +296,6 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return far + unusual * 0.5
 
     def read(self) -> CiJob:
-        """The job as it runs in this row."""
         job, path = self.job, self.called.workflow.path
         defaults = {**self.called.workflow.defaults, **job.defaults}
         reader = StepReader(self.reader.root, self.reader.here, self.context, path, defaults)

@@ -194,7 +194,6 @@ RECIPE_FIRST: Mapping[str, Options] = {
 
 
 def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
-    """The recipe's plan with the words that the job gives the same tool; the steps stay."""
     table = RECIPE_FIRST[family]
     pairs = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
     if not pairs:

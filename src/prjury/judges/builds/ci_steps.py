@@ -360,6 +360,5 @@ def _find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
 
 
 def show_first_line(script: str) -> str:
-    """The first command of a script, with a sign for more."""
     first = next(list_lines(script), "")
     return first if len(script.strip().splitlines()) <= 1 else f"{first} …"

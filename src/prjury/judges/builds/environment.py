@@ -78,7 +78,6 @@ class Table(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def read_table() -> Table:
-    """Read the table, once."""
     return msgspec.yaml.decode(_TABLE, type=Table)
 
 
@@ -89,7 +88,6 @@ def find_remedy(
     *,
     strict: bool = True,
 ) -> Remedy | None:
-    """The first row that fits a line, None for none."""
     if not strict and (submodule := _find_submodule(lines, tree)):
         return submodule
     lowered = [_spell_out(line.lower()) for line in lines]
@@ -189,7 +187,6 @@ def _find_paste(reason: str, wants: Sequence[tuple[str, str]]) -> Snippet | None
 
 
 def paste(remedy: str, snippet: Snippet | None) -> dict[str, Any]:
-    """Metadata of a remedy: the sentence, and the lines to paste."""
     words = {"remedy": remedy} if remedy else {}
     return {**words, "snippet": msgspec.to_builtins(snippet)} if snippet else words
 

@@ -217,7 +217,6 @@ class DetectedBuilds(Struct, frozen=True):
 
 
 def plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
-    """The plans as JSON."""
     documents = [
         {
             "source": plan.source,
@@ -245,7 +244,6 @@ def plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
 
 
 def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
-    """The plans line by line."""
     for plan in builds.plans:
         where = f" in {plan.directory}" if plan.directory else ""
         yield f"{plan.system}{where}, by {_SOURCES[plan.source]}"

@@ -237,7 +237,6 @@ def _with_note(plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:
 
 
 def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:
-    """The plan of the commands that the policy names, and of the reports that they leave."""
     if isinstance(command, Steps):
         lines = ((name, getattr(command, name)) for name in _STEP_NAMES)
         steps = tuple(BuildStep(name, line) for name, line in lines if line)

@@ -66,7 +66,6 @@ class SourceTree:
 
     @cached_property
     def directories(self) -> frozenset[str]:
-        """Every directory that holds a file or another directory; the root is ``""``."""
         return frozenset(parent for path in self.files for parent in parents_of(path))
 
     def may_hold_project(self, directory: str) -> bool:
@@ -83,11 +82,9 @@ class SourceTree:
         return next((path for path in paths if path in self.files), None)
 
     def named(self, name: str) -> Sequence[str]:
-        """The paths of all files with this name, in the tree's order."""
         return self._by_name.get(name, ())
 
     def directories_with(self, *names: str) -> frozenset[str]:
-        """The directories that hold a file of one of these names."""
         return frozenset(parent_of(path) for name in names for path in self.named(name))
 
     def text(self, path: str) -> str:
@@ -139,17 +136,14 @@ class Changes(Struct, frozen=True):
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> Changes:
-        """The changes of these paths, with documentation apart."""
         every = frozenset(paths)
         docs = frozenset(path for path in every if kind_of(path) is FileKind.DOCS)
         return cls(every - docs, docs)
 
     def below(self, directory: str) -> frozenset[str]:
-        """The changed paths in a directory; all of them for the root, ``""``."""
         return frozenset(path for path in self.paths if is_within(path, directory))
 
     def within(self, directory: str) -> Changes:
-        """The changes in a directory, with paths relative to it."""
         start = len(directory) + bool(directory)
         paths, docs = (
             frozenset(path[start:] for path in every if is_within(path, directory))
@@ -164,7 +158,6 @@ def nearest(path: str, directories: frozenset[str]) -> str | None:
 
 
 def parent_of(path: str) -> str:
-    """The directory of a path; ``""`` is the root."""
     return path.rpartition("/")[0]
 
 
@@ -176,7 +169,6 @@ def parents_of(path: str) -> Iterator[str]:
 
 
 def path_in(directory: str, name: str) -> str:
-    """The path of a file in a directory."""
     return f"{directory}/{name}" if directory else name
 
 
@@ -186,7 +178,6 @@ def is_within(path: str, directory: str) -> bool:
 
 
 def is_below(directory: str, other: str) -> bool:
-    """Tell whether a directory lies in another one; false for the same directory."""
     return directory != other and is_within(directory, other)
 
 
@@ -216,7 +207,6 @@ def find_excluded(directory: str) -> str | None:
 
 
 def outermost_first(directories: Iterable[str]) -> Sequence[str]:
-    """The root first, then by depth and name."""
     return sorted(directories, key=lambda name: (name.count("/") + bool(name), name))
 
 

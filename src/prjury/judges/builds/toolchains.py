@@ -250,7 +250,6 @@ class ToolChoice(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The tool that is used and why, in one line."""
         version = f" {self.version} ({self.toolchain.source})" if self.toolchain else ""
         wishes = dict.fromkeys(f"{wish.origin}: {visible(wish.version)}" for wish in self.wishes)
         line = f"{name_tool(self.tool)}{version}"
@@ -258,7 +257,6 @@ class ToolChoice(Struct, frozen=True):
 
     @property
     def version(self) -> str:
-        """The version that is used; empty where it is not known."""
         return _format_version(self.toolchain.version) if self.toolchain else ""
 
 

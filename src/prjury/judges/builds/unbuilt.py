@@ -55,10 +55,7 @@ _OTHER_SYSTEMS = frozenset(
 
 
 def find_source(paths: Iterable[str], changed: Collection[str]) -> str | None:
-    """A source file that something should build or test; None if the tree has none.
-
-    Scripts and samples count only where they change, beside others not even then.
-    """
+    """A source file to build or test; scripts and samples count where they change, not both."""
     sources = []
     for path in paths:
         suffix = PurePosixPath(path).suffix.lower()
@@ -72,7 +69,6 @@ def find_source(paths: Iterable[str], changed: Collection[str]) -> str | None:
 
 
 def usual_command(path: str) -> str:
-    """Tell how a project with this source file is usually tested."""
     return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
 
 

@@ -325,7 +325,6 @@ class ToxSettings(Struct, frozen=True):
 
     @property
     def tests(self) -> bool:
-        """Tell whether any environment runs tests, as far as the commands show."""
         parts = self.commands.replace("/", " ").split()
         return not parts or any("test" in part or part in _RUNNERS for part in parts)
 
@@ -418,7 +417,6 @@ def choose_environment(listed: tuple[str, ...]) -> str:
 
 
 def count_interpreters(listed: tuple[str, ...]) -> int:
-    """Count the interpreters of the environments that are run without being named."""
     return len({first for name in listed if _is_interpreter(first := name.partition("-")[0])})
 
 

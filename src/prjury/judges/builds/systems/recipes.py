@@ -131,22 +131,16 @@ class Recipe(RecipeSteps, frozen=True, kw_only=True):
 
 
 def read_recipe(text: str, source: str) -> Recipe:
-    """The recipe that a file's text describes.
-
-    Raises:
-        ConfigError: naming key path, line, value and what is allowed.
-    """
+    """Read a recipe; ConfigError names key path, line, value and what is allowed."""
     return read_section(read_yaml(text, source), Recipe)
 
 
 def read_shipped(name: str) -> BuildSystem:
-    """The system of a recipe that travels with the program."""
     file = _PLACE / f"{name}.yml"
     return make_system(read_recipe(file.read_text("utf-8"), file.name))
 
 
 def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
-    """The build system that a recipe describes."""
     names = tuple(dict.fromkeys(test.file for test in recipe.detect))
     return BuildSystem(
         names,
