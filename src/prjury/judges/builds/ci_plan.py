@@ -164,6 +164,9 @@ class Options(Struct, frozen=True):
     refused: tuple[str, ...] = ()
 
 
+#: Variables that say how strict or how loud a tool is, or where this machine has its own word.
+_OF_MACHINE = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".split())
+_OF_MACHINE_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
 _SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test= -dgroups=".split())
 #: The tools whose recipe is run with the CI's words, by family.
 RECIPE_FIRST: Mapping[str, Options] = {
@@ -193,26 +196,36 @@ RECIPE_FIRST: Mapping[str, Options] = {
 }
 
 
-def with_ci_options(plan: BuildPlan, job: CiJob, family: str) -> BuildPlan:
-    table = RECIPE_FIRST[family]
+def with_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
+    """The recipe's plan with the job's variables, its words for the same tool, its other tests."""
+    family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
+    for name, text in job.env.items():
+        of_machine = name in _OF_MACHINE or any(part in name for part in _OF_MACHINE_PARTS)
+        if not of_machine and not is_refused(name):
+            variables[name] = escape_braces(text)
+    steps, reasons, notes = plan.steps, [*plan.reasons], [*plan.notes]
     pairs = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
-    if not pairs:
-        return plan
-    step, call = max(pairs, key=lambda pair: measure_breadth([pair[1]]))
-    words = list[str]()
-    for word in call.words:
-        text = Template(word).safe_substitute({**job.env, **step.env})
-        words += text.split() if word.startswith("$") else [text]
-    options, goals = _take_options(words, table), _list_goals(words, table)
-    steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
-    because = (f"options as in {step.origin}",) if steps != plan.steps else ()
-    others = [shlex.join(one.words) for _, one in pairs if one is not call and family != "cmake"]
-    notes = _name_other_rows(job)
-    if others:
-        scripts = _join_scripts([*dict.fromkeys(others)])
-        notes.append(f"its CI also runs, not run here: {scripts}")
+    if pairs:
+        step, call = max(pairs, key=lambda pair: measure_breadth([pair[1]]))
+        words = list[str]()
+        for word in call.words:
+            text = Template(word).safe_substitute({**job.env, **step.env})
+            words += text.split() if word.startswith("$") else [text]
+        options, goals = _take_options(words, table), _list_goals(words, table)
+        steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
+        reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
+        notes += _name_other_rows(job)
+        others = [one.words for _, one in pairs if one is not call and family != "cmake"]
+        if others:
+            scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
+            notes.append(f"its CI also runs, not run here: {scripts}")
     return replace(
-        plan, steps=steps, reasons=(*plan.reasons, *because), notes=(*plan.notes, *notes)
+        plan,
+        steps=(*steps, *_list_other_tests(job, family, root)),
+        env={**variables, **plan.env},
+        left_out=job.left_out,
+        reasons=(*reasons, job.name),
+        notes=tuple(notes),
     )
 
 
@@ -269,7 +282,7 @@ def _add_options_and_goals(
     return replace(step, command=(*words[:at], *options, *words[at:]))
 
 
-def list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
+def _list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
     """The steps of a job beside those of the recipe's tool, if any of them tests."""
     programs = RECIPE_FIRST[family].programs
     steps = [

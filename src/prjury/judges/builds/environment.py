@@ -174,16 +174,13 @@ def _make_snippet(row: Paste, value: str = "", tool: str = "") -> Snippet:
 
 def give_reason(reason: str, wants: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Metadata of what is no answer: the reason, and the lines to paste, if the table has any."""
-    return {"reason": reason, **paste("", _find_paste(reason, wants))}
-
-
-def _find_paste(reason: str, wants: Sequence[tuple[str, str]]) -> Snippet | None:
     table = read_table()
-    for tool, version in wants if reason == "environment" else ():
-        for row in table.rows:
-            if row.setup == tool:
-                return _make_snippet(row, version, tool)
-    return _make_snippet(table.pastes[reason]) if reason in table.pastes else None
+    snippet = _make_snippet(table.pastes[reason]) if reason in table.pastes else None
+    rows = [(row, version) for tool, version in wants for row in table.rows if row.setup == tool]
+    if reason == "environment" and rows:
+        row, version = rows[0]
+        snippet = _make_snippet(row, version, row.setup)
+    return {"reason": reason, **paste("", snippet)}
 
 
 def paste(remedy: str, snippet: Snippet | None) -> dict[str, Any]:

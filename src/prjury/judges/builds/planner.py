@@ -16,7 +16,6 @@ from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     ADAPTERS,
     RECIPE_FIRST,
-    list_other_tests,
     plan_of_job,
     with_adapters,
     with_ci_options,
@@ -54,7 +53,6 @@ from prjury.judges.builds.toolchains import (
 )
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions, Steps
-from prjury.sandbox.environment import is_refused
 from prjury.snapshot.model import visible
 
 _MOST_NAMED = 3
@@ -64,9 +62,6 @@ _TESTS_ALONE = frozenset({"test", "tests"})
 #: The family of a system, and the kind of code, as calls of tests name it, by the name of a plan.
 _FAMILIES = {name: family for family, system in SYSTEMS.items() for name in system.covers}
 _KINDS = {**_FAMILIES, "bundler": "ruby", "composer": "php", "autotools": "make", "mix": "elixir"}
-#: Variables that say how strict or how loud a tool is, or where this machine has its own word.
-_NOT_TAKEN = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".split())
-_NOT_TAKEN_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
 
 _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.when != "on_request")
 _ALSO_FOUND = "also found and not run"
@@ -156,7 +151,7 @@ class BuildPlanner(Struct, frozen=True):
         if recipes:
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
-                    yield self._equip(root, _with_job(plan, job, root), job)
+                    yield self._equip(root, with_ci_options(plan, job, root), job)
         elif needs and any(plan.tests for plan in fitting):
             because = f"built by a recipe, since {job.name} needs {needs}"
             yield from (self._equip(root, _with_note(plan, job, because), job) for plan in fitting)
@@ -212,24 +207,6 @@ def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> 
         if not (by_root or tested or wrapped & {"", place}):
             untested.append(plan)
     return untested
-
-
-def _with_job(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
-    family = _KINDS.get(plan.system, plan.system)
-    others = list_other_tests(job, family, root)
-    plan = with_ci_options(plan, job, family)
-    env = {}
-    for name, text in job.env.items():
-        of_machine = name in _NOT_TAKEN or any(part in name for part in _NOT_TAKEN_PARTS)
-        if not of_machine and not is_refused(name):
-            env[name] = escape_braces(text)
-    return replace(
-        plan,
-        steps=(*plan.steps, *others),
-        env={**env, **plan.env},
-        left_out=job.left_out,
-        reasons=(*plan.reasons, job.name),
-    )
 
 
 def _with_note(plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:

@@ -60,8 +60,4 @@ def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:
     return sorted(package.name for package in packages if package and package.name)
 
 
-CARGO = BuildSystem(
-    (_MANIFEST,),
-    {"cargo": NATIVE | {".rs"}},
-    _plan_crates,
-)
+CARGO = BuildSystem((_MANIFEST,), {"cargo": NATIVE | {".rs"}}, _plan_crates)

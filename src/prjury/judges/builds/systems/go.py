@@ -14,16 +14,14 @@ _NO_TESTS = "there are no tests: no package has a file *_test.go"
 
 def _plan_modules(root: SourceTree) -> tuple[BuildPlan, ...]:
     modules = root.directories_with(_MANIFEST)
-    workspaces = {place: _list_used(root, place) for place in root.directories_with(_WORK)}
-    used = {module for place in workspaces for module in workspaces[place]}
+    workspaces: dict[str, list[str]] = {}
+    for place in root.directories_with(_WORK):
+        manifest = root.below(place).readable(_WORK, read_go_mod)
+        members = (join_path(place, name) for name in (manifest.members if manifest else ()))
+        workspaces[place] = sorted(module for module in members if module is not None)
+    used = {module for members in workspaces.values() for module in members}
     places = sorted(filter(root.may_hold_project, (modules - used) | workspaces.keys()))
     return tuple(_plan_module(root, place, workspaces.get(place) or [place]) for place in places)
-
-
-def _list_used(root: SourceTree, place: str) -> list[str]:
-    manifest = root.below(place).readable(_WORK, read_go_mod)
-    places = (join_path(place, name) for name in (manifest.members if manifest else ()))
-    return sorted(module for module in places if module is not None)
 
 
 def _plan_module(root: SourceTree, place: str, modules: list[str]) -> BuildPlan:
@@ -56,8 +54,4 @@ def _has_tests(part: SourceTree, modules: list[str]) -> bool:
     return False
 
 
-GO = BuildSystem(
-    (_WORK, _MANIFEST),
-    {"go": NATIVE | {".go"}},
-    _plan_modules,
-)
+GO = BuildSystem((_WORK, _MANIFEST), {"go": NATIVE | {".go"}}, _plan_modules)

@@ -74,21 +74,20 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
 
 
 def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
-    reactors = _find_reactors(root)
-    return tuple(_plan_maven(root, place, reactors[place]) for place in sorted(reactors))
-
-
-def _plan_maven(root: SourceTree, directory: str, reactor: Reactor) -> BuildPlan:
-    needed = (".mvn/wrapper/maven-wrapper.properties",)
-    maven, reason = find_wrapper(root, directory, "mvnw", "mvn", needed)
-    command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
-    return BuildPlan(
-        "maven",
-        (BuildStep("test", command, all_ran=0),),
-        (f"{POM} is there", reason),
-        directory=directory,
-        modules=tuple(_list_changed_modules(root, directory, reactor, root.changed)),
-    )
+    plans = []
+    for directory, reactor in sorted(_find_reactors(root).items()):
+        needed = (".mvn/wrapper/maven-wrapper.properties",)
+        maven, reason = find_wrapper(root, directory, "mvnw", "mvn", needed)
+        command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
+        plan = BuildPlan(
+            "maven",
+            (BuildStep("test", command, all_ran=0),),
+            (f"{POM} is there", reason),
+            directory=directory,
+            modules=tuple(_list_changed_modules(root, directory, reactor, root.changed)),
+        )
+        plans.append(plan)
+    return tuple(plans)
 
 
 def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
@@ -159,29 +158,38 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
     """
     if plan.system != "maven" or not plan.modules:
         return plan
-    return replace(plan, steps=tuple(_narrow_step(step, plan.modules) for step in plan.steps))
-
-
-def _narrow_step(step: BuildStep, modules: Sequence[str]) -> BuildStep:
-    if isinstance(step.command, str):
-        return step
-    asking = [word for word in step.command if word not in _NOT_ASKED | _PHASES]
-    question = shlex.join([*asking, "-pl", ",".join(modules), "-amd", _IDLE_PHASE])
-    line = (
-        f'modules=$({question} | {_LIST}); echo "Maven builds: ${{modules:-every module}}"; '
-        f'{step.text} ${{modules:+-pl "${{modules%,}}" -am}}'
-    )
-    return replace(step, command=line)
+    steps = []
+    for step in plan.steps:
+        line = step.command
+        if isinstance(line, tuple):
+            asking = [word for word in line if word not in _NOT_ASKED | _PHASES]
+            question = shlex.join([*asking, "-pl", ",".join(plan.modules), "-amd", _IDLE_PHASE])
+            line = (
+                f'modules=$({question} | {_LIST}); echo "Maven builds: '
+                f'${{modules:-every module}}"; {step.text} ${{modules:+-pl "${{modules%,}}" -am}}'
+            )
+        steps.append(replace(step, command=line))
+    return replace(plan, steps=tuple(steps))
 
 
 def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
-    builds: list[str] = []
+    builds: dict[str, BuildPlan] = {}
     for place in outermost_first(root.directories_with(*_GRADLE_FILES)):
         above = [build for build in builds if is_below(place, build)]
         owned = any(_owns(root.below(build), place[len(build) :].strip("/")) for build in above)
-        if not owned and root.may_hold_project(place):
-            builds.append(place)
-    return tuple(_plan_gradle(root, place) for place in sorted(builds))
+        if owned or not root.may_hold_project(place):
+            continue
+        files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
+        gradle, reason = find_wrapper(root, place, "gradlew", "gradle", files)
+        # nothing counts as up to date, as that would leave no new report
+        command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
+        builds[place] = BuildPlan(
+            "gradle",
+            (BuildStep("test", command),),
+            (f"{root.below(place).has(*_GRADLE_FILES)} is there", reason),
+            directory=place,
+        )
+    return tuple(builds[place] for place in sorted(builds))
 
 
 def _owns(build: SourceTree, directory: str) -> bool:
@@ -190,30 +198,7 @@ def _owns(build: SourceTree, directory: str) -> bool:
     return of_sources or ("" in settings and directory not in settings)
 
 
-def _plan_gradle(root: SourceTree, directory: str) -> BuildPlan:
-    # nothing counts as up to date, as that would leave no new report
-    files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
-    gradle, reason = find_wrapper(root, directory, "gradlew", "gradle", files)
-    command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
-    return BuildPlan(
-        "gradle",
-        (BuildStep("test", command),),
-        (f"{root.below(directory).has(*_GRADLE_FILES)} is there", reason),
-        directory=directory,
-    )
-
-
-MAVEN = BuildSystem(
-    (POM,),
-    {"maven": JVM},
-    _list_maven_plans,
-    family="jvm",
-    wrapper="mvnw",
-)
+MAVEN = BuildSystem((POM,), {"maven": JVM}, _list_maven_plans, family="jvm", wrapper="mvnw")
 GRADLE = BuildSystem(
-    _GRADLE_FILES,
-    {"gradle": JVM},
-    _list_gradle_plans,
-    family="jvm",
-    wrapper="gradlew",
+    _GRADLE_FILES, {"gradle": JVM}, _list_gradle_plans, family="jvm", wrapper="gradlew"
 )

@@ -25,13 +25,9 @@ _EVERY = {
     "bun": "bun run --filter * {}",
 }
 _LOCKS = {
-    "package-lock.json": "npm",
-    "npm-shrinkwrap.json": "npm",
-    "pnpm-lock.yaml": "pnpm",
-    "yarn.lock": "yarn",
-    "bun.lock": "bun",
-    "bun.lockb": "bun",
-}
+    "package-lock.json": "npm", "npm-shrinkwrap.json": "npm", "pnpm-lock.yaml": "pnpm",
+    "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun",
+}  # fmt: skip
 
 
 def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
@@ -113,8 +109,4 @@ def _is_modern_yarn(root: SourceTree, manager: str) -> bool:
     return by_name or by_lock or root.has(".yarnrc.yml") is not None
 
 
-NODE = BuildSystem(
-    (_MANIFEST,),
-    dict.fromkeys(("npm", "pnpm", "yarn", "bun"), JAVASCRIPT),
-    _plan_packages,
-)
+NODE = BuildSystem((_MANIFEST,), dict.fromkeys(_LOCKS.values(), JAVASCRIPT), _plan_packages)

@@ -77,7 +77,9 @@ _NO_TESTS = frozenset(
 
 def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     places = root.directories_with(*_MANIFESTS)
-    if root.has(*_MARKERS) or _has_modules(root) or _has_only_tests(root, places):
+    modules = (path for path in root.files if path.endswith(".py") and "/" not in path)
+    is_python = root.has(*_MARKERS) or any(modules)
+    if is_python or (not root.has(*_OTHERS) and find_tests(root, places)):
         places |= {""}
     alone = {parent_of(one) for one in root.named(_MANAGE) if "django" in root.text(one).lower()}
     places |= {place for place in alone if nearest(f"{place}/x", places) is None}
@@ -93,14 +95,6 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
         for place in sorted(projects)
         for plan in projects[place].list_plans()
     )
-
-
-def _has_modules(root: SourceTree) -> bool:
-    return any("/" not in path and path.endswith(".py") for path in root.files)
-
-
-def _has_only_tests(root: SourceTree, places: frozenset[str]) -> bool:
-    return not root.has(*_OTHERS) and find_tests(root, places) is not None
 
 
 class _PythonProject:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
@@ -212,8 +212,12 @@ def _plan_project(recipe: Recipe, part: SourceTree, *, experimental: bool) -> Bu
     fitting = ((one, _find_first(part, one.when)) for one in recipe.variants)
     variant, file = next((pair for pair in fitting if pair[1]), (None, None))
     commands = recipe.steps_of(variant)
-    steps = tuple(_make_step(name, commands) for name in _STEPS if commands[name])
-    if not {"build", "test"} & {step.name for step in steps}:
+    lines = {name: commands[name] for name in _STEPS if commands[name]}
+    steps = tuple(
+        BuildStep(name, line.replace("{reports}", '"$PRJURY_REPORTS"'), all_ran=commands["all_ran"])
+        for name, line in lines.items()
+    )
+    if not {"build", "test"} & lines.keys():
         return None
     reasons = [f"{marker} is there", *([f"{file} decides what is run"] if file else [])]
     texts = recipe.env.items()
@@ -229,23 +233,14 @@ def _plan_project(recipe: Recipe, part: SourceTree, *, experimental: bool) -> Bu
     )
 
 
-def _make_step(name: StepName, commands: Mapping[str, Any]) -> BuildStep:
-    line = commands[name].replace("{reports}", '"$PRJURY_REPORTS"')
-    return BuildStep(name, line, all_ran=commands["all_ran"])
-
-
 def _find_first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
-    return next((path for test in tests for path in _list_fitting(part, test)), None)
-
-
-def _list_fitting(part: SourceTree, test: FileTest) -> Iterator[str]:
-    paths = _list_paths(part, test.file)
-    if test.executable:
-        paths = [path for path in paths if part.files[path].mode == EXECUTABLE]
-    if test.matches is None:
-        return iter(paths)
-    pattern = compile_expression(test.matches)
-    return (path for path in paths[:_MOST_READ] if pattern.search(part.text(path)))
+    for test in tests:
+        pattern = compile_expression(test.matches or "")
+        for path in _list_paths(part, test.file)[:_MOST_READ]:
+            runs = not test.executable or part.files[path].mode == EXECUTABLE
+            if runs and (test.matches is None or pattern.search(part.text(path))):
+                return path
+    return None
 
 
 def _list_paths(part: SourceTree, glob: str) -> Sequence[str]:
