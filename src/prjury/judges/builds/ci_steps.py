@@ -67,7 +67,7 @@ class StepReader:
     """Goes through the steps of a row, up to the last that tests."""
 
     root: SourceTree
-    here: Toolchains
+    machine: Toolchains
     context: ExpressionContext
     path: str
     defaults: Mapping[str, str]
@@ -150,7 +150,7 @@ class StepReader:
         versions = [line.strip() for line in text.splitlines() if line.strip()]
 
         def rank(version: str) -> tuple[bool, float]:
-            return has_part(version, WORDS["unusual"]), self.here.distance(tool, version)
+            return has_part(version, WORDS["unusual"]), self.machine.distance(tool, version)
 
         return min(versions, key=rank, default="")
 
