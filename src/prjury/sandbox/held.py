@@ -75,7 +75,6 @@ def interrupt() -> None:
 
 
 def resume() -> None:
-    """Start programs again."""
     _interrupted.clear()
 
 

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import errno
 import functools
+import operator
 import os
 import re
 import shutil
@@ -54,7 +55,6 @@ class LastLine:
     size: int = 0
 
     def report(self) -> None:
-        """Report the last line if there is a new one."""
         size = os.fstat(self.log.fileno()).st_size
         if size == self.size:
             return
@@ -74,10 +74,9 @@ class Usage:
     limits: Limits
     _processes_due: float = field(default_factory=lambda: time.monotonic() + _MEASURED_EVERY)
     _disk_due: float = 0.0
-    _least_free: int = 0
+    _least_free: tuple[int, int] = (0, 0)
 
     def find_excess_when_due(self) -> LimitCode | None:
-        """Return the limit that is exceeded, if it is time to look and one is."""
         now = time.monotonic()
         if now < self._processes_due:
             return None
@@ -87,7 +86,8 @@ class Usage:
             return "process_limit"
         if sum(map(_resident, pids)) > self.limits.memory:
             return "memory_limit"
-        is_due = now >= self._disk_due or self._count_free() < self._least_free
+        is_quick = any(map(operator.lt, self._count_free(), self._least_free))
+        is_due = is_quick or now >= self._disk_due
         return self._measure_disk(now) if is_due else None
 
     def _measure_disk(self, started: float) -> LimitCode | None:
@@ -98,16 +98,17 @@ class Usage:
                     size += entry.stat(follow_symlinks=False).st_blocks * 512
                 files += 1
         ended = time.monotonic()
-        self._disk_due = ended + min(20.0, max(1.0, 50 * (ended - started)))
-        self._least_free = self._count_free() + size - self.limits.disk
+        self._disk_due = ended + min(60.0, max(1.0, 200 * (ended - started)))
+        free, inodes = self._count_free()
+        self._least_free = free + size - self.limits.disk, inodes + files - self.limits.files
         if size > self.limits.disk:
             return "disk_limit"
         return "file_limit" if files > self.limits.files else None
 
-    def _count_free(self) -> int:
-        """Count the free bytes of the disk; one that fills quickly is measured sooner."""
+    def _count_free(self) -> tuple[int, int]:
+        """Count the disk's free bytes and inodes; one that fills quickly is measured sooner."""
         status = os.statvfs(self.places[0]) if self.places else None
-        return status.f_bfree * status.f_frsize if status else 0
+        return (status.f_bfree * status.f_frsize, status.f_ffree) if status else (0, 0)
 
 
 def _resident(pid: int) -> int:

@@ -264,6 +264,16 @@ def test_a_disk_that_fills_quickly_is_measured_at_once(tmp_path: Path) -> None:
     assert usage.find_excess_when_due() == "disk_limit"
 
 
+@pytest.mark.skipif(os.statvfs("/tmp").f_ffree == 0, reason="this file system counts no inodes")
+def test_many_files_made_quickly_are_counted_at_once(tmp_path: Path) -> None:
+    usage = Usage(os.getpid(), [tmp_path], Limits(files=200), 0.0)
+    assert usage.find_excess_when_due() is None
+    for number in range(1000):
+        (tmp_path / str(number)).touch()
+    time.sleep(0.6)
+    assert usage.find_excess_when_due() == "file_limit"
+
+
 def test_logs_go_on_after_a_program_has_removed_their_directory(bench: Bench) -> None:
     logs = bench.sh("echo one").log.parent.parent
     shutil.rmtree(logs)
