@@ -170,11 +170,11 @@ class LineSpan(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ConflictRegion:
-    """One place where the sides disagree: its lines, and texts if known, at the head and onto."""
+    """One place where the sides disagree: its lines and texts at the head and onto."""
 
     head: LineSpan
     onto: LineSpan
-    texts: tuple[tuple[str, ...], tuple[str, ...]] | None = field(default=None, compare=False)
+    texts: tuple[tuple[str, ...], tuple[str, ...]] = field(default=((), ()), compare=False)
 
 
 class Conflict(Struct, frozen=True):

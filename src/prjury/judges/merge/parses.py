@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tokenize
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from io import BytesIO
 
 from msgspec.structs import replace
 
 from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline
-from prjury.judges.merge.syntax_tools import ask_tools
+from prjury.errors import CannotJudgeError
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.project import Project
 from prjury.manifests.spans import read_span
-from prjury.ports import Ports
+from prjury.ports import Ports, Shell, SilentProgress
+from prjury.ports.types import ShellCommand
 from prjury.report.judge_facts import LeftOut
 from prjury.report.sanitise import show_invisible
 from prjury.report.wording import pluralize
 from prjury.snapshot.kinds import REGULAR_MODES
-from prjury.snapshot.model import FileChange, FileKind, FileStatus, PullRequest, printable
+from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
 
 NAME, HIDDEN = "parses", "hidden-characters"
 _MOST_FILES, _SECONDS = 2_000, 60.0
@@ -46,31 +49,35 @@ _HIDDEN = re.compile(
 )
 
 
-def check_syntax(
-    pull: PullRequest, ports: Ports, deadline: Deadline
-) -> tuple[list[Check], list[LeftOut]]:
-    """Return the checks, and the files that count as not read because of a doubt."""
-    files = {file.path: file for file in pull.files if _is_source(file)}
+def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Check]:
+    """Return the checks; a file with a warning counts as not read."""
+    files = {
+        file.path: file
+        for file in pull.files
+        if SourceFile(file.path, b"").grammar
+        and file.new_blob not in {None, file.old_blob}
+        and file.new_mode in {*REGULAR_MODES, None}
+        and file.kind is not FileKind.BINARY
+    }
     if not files or not pull.merge.tree:
-        return [], []
+        return []
     if len(files) > _MOST_FILES:
         words = f"{len(files):,} changed files are too many to parse"
-        return [Check.bad(NAME, words, severity="hint")], []
-    limit = deadline.within(_SECONDS)
-    pythons = _find_pythons(pull, files, ports)
+        return [Check.bad(NAME, words, severity="hint")]
+    limit, pythons = deadline.within(_SECONDS), _find_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
 
-    def find(texts: Sequence[SourceFile]) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
+    def parse(texts: Sequence[SourceFile]) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
         faults, unparsed = find_faults(texts, limit)
         if is_babel:
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
-        return ask_tools(texts, faults, ports.shell, limit), unparsed
+        return _ask_tools(texts, faults, ports.shell, limit), unparsed
 
     texts = _read_texts(ports, pull.merge.tree, {path: path for path in files}, pythons)
-    faults, unparsed = find(texts)
+    faults, unparsed = parse(texts)
     if faults:
         places = {path: files[path].old_path or path for path in sorted(faults)}
-        before, _ = find(_read_texts(ports, pull.base.sha, places, pythons))
+        before, _ = parse(_read_texts(ports, pull.base.sha, places, pythons))
         faults = {path: faults[path] for path in places if path not in before}
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
     count = len(texts) - len(unparsed)
@@ -79,40 +86,12 @@ def check_syntax(
     for path, reason in sorted(unparsed.items()):
         words = f"could not be parsed ({reason})"
         checks.append(Check.bad(NAME, words, Location(printable(path)), severity="hint"))
-    doubts = {
-        path: f"a parser is not sure about it: {fault.message}"
-        for path, fault in faults.items()
-        if not fault.certain and not _is_test_data(files[path])
-    }
     for text in texts:
-        if text.grammar == "python" and (why := find_other_reading(text.content)):
-            doubts[text.path] = why
-    return checks, [LeftOut(printable(path), why) for path, why in doubts.items()]
-
-
-def _is_source(file: FileChange) -> bool:
-    opaque = file.kind in {FileKind.BINARY, FileKind.SUBMODULE, FileKind.SYMLINK}
-    changed = file.new_blob != file.old_blob and file.status is not FileStatus.DELETED
-    regular = file.new_mode in {*REGULAR_MODES, None} and not opaque
-    return bool(SourceFile(file.path, b"").grammar) and changed and regular
-
-
-def _read_texts(
-    ports: Ports, tree: str, places: Mapping[str, str], pythons: Mapping[str, tuple[int, int]]
-) -> list[SourceFile]:
-    entries = {entry.path: entry for entry in ports.repository.files(tree)}
-    blobs = {
-        path: entries[place].blob
-        for path, place in places.items()
-        if place in entries and entries[place].mode in REGULAR_MODES
-    }
-    contents = ports.repository.read(list(blobs.values()))
-    texts = []
-    for path, blob in blobs.items():
-        content = contents[blob]
-        if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
-            texts.append(SourceFile(path, content, pythons.get(path)))
-    return texts
+        if text.grammar == "python" and (encoding := _find_hiding_encoding(text.content)):
+            words = f"declares the encoding {encoding}, in which it is other code than it seems"
+            place = Location(printable(text.path))
+            checks.append(Check.bad(NAME, words, place, severity="warning"))
+    return checks
 
 
 def _find_pythons(
@@ -122,29 +101,45 @@ def _find_pythons(
     programs = [
         path
         for path, file in files.items()
-        if SourceFile(path, b"").grammar == "python" and file.kind is not FileKind.TEST
+        if SourceFile(path, b"").grammar == "python"
+        and file.kind is not FileKind.TEST
+        and not re.search(r"3_?\d", path.rpartition("/")[2])  # its name says for which it is
     ]
-    oldest: dict[str, tuple[int, int]] = {}
-    if not programs:
-        return oldest
-    project = Project.read(pull, ports.repository, programs)
-    for path in programs:
-        lows = [
-            span.low
-            for each in project.of_file[path].head.declared
+    project = Project.read(pull, ports.repository, programs) if programs else Project({})
+    oldest = {}
+    for path, sides in project.of_file.items():
+        spans = [
+            read_span(each.version, "runtime", "python")
+            for each in sides.head.declared
             if (each.ecosystem, each.artifact) == ("runtime", "python") and each.version
-            if (span := read_span(each.version, "runtime", "python"))
         ]
-        low = min(lows, default=())
-        if low >= (3,) and not re.search(r"3_?\d", path.rpartition("/")[2]):
+        low = min((span.low for span in spans if span), default=())
+        if low >= (3,):
             oldest[path] = max(_OLDEST_PYTHON, (low[0], (*low, 0)[1]))
     return oldest
 
 
+def _read_texts(
+    ports: Ports, tree: str, places: Mapping[str, str], pythons: Mapping[str, tuple[int, int]]
+) -> list[SourceFile]:
+    entries = ports.repository.files(tree)
+    blobs = {entry.path: entry.blob for entry in entries if entry.mode in REGULAR_MODES}
+    blobs = {path: blobs[place] for path, place in places.items() if place in blobs}
+    contents = ports.repository.read(list(blobs.values()))
+    texts = []
+    for path, blob in blobs.items():
+        content = contents[blob]
+        if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
+            texts.append(SourceFile(path, content, pythons.get(path)))
+    return texts
+
+
 def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
+    tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
+    on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
     severity: Severity = "error"
     words = f"does not parse: {fault.message}"
-    if _is_test_data(file):
+    if file.exempt or on_purpose or _TEST_DATA.search(file.path):
         severity, words = "hint", f"{words} (test data, or exempt)"
     elif not fault.certain:
         severity = "warning"
@@ -152,10 +147,21 @@ def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
     return Check.bad(NAME, words, Location(printable(file.path), fault.line), severity=severity)
 
 
-def _is_test_data(file: FileChange) -> bool:
-    tests = file.kind is FileKind.TEST or re.search(r"(^|/)(tests?|spec)/", file.path)
-    on_purpose = tests and _BROKEN_ON_PURPOSE.search(file.path)
-    return bool(file.exempt or on_purpose or _TEST_DATA.search(file.path))
+def list_doubts(checks: Iterable[Check]) -> tuple[LeftOut, ...]:
+    """List the files that nobody reads, since no parser is sure about them."""
+    doubts = [check for check in checks if (check.name, check.severity) == (NAME, "warning")]
+    return tuple(LeftOut(each.location.path, each.message) for each in doubts if each.location)
+
+
+def _find_hiding_encoding(content: bytes) -> str | None:
+    """Return the declared encoding in which Python reads other code than stands there."""
+    try:
+        encoding, _ = tokenize.detect_encoding(BytesIO(content).readline)
+        code = content.decode(encoding).encode("ascii", "ignore")
+    except (SyntaxError, UnicodeDecodeError, LookupError):
+        return None  # a syntax error, which is told by the parser
+    shown = content.decode("utf-8", "replace").encode("ascii", "ignore")
+    return encoding if code != shown else None
 
 
 def find_hidden(files: Iterable[FileChange]) -> list[Check]:
@@ -167,29 +173,84 @@ def find_hidden(files: Iterable[FileChange]) -> list[Check]:
             if match is None or len(checks) == _MOST_HIDDEN:
                 continue
             name = unicodedata.name(match[0], "a tag").lower()
-            message = f"holds a character that nobody sees: U+{ord(match[0]):04X} ({name})"
+            words = f"holds a character that nobody sees: U+{ord(match[0]):04X} ({name})"
             evidence = show_invisible(line.text.strip())[:_LONGEST_EVIDENCE]
             place = Location(printable(file.path), line.new)
-            checks.append(
-                Check.bad(
-                    "hidden-characters", message, place, severity="warning", evidence=evidence
-                )
-            )
+            checks.append(Check.bad(HIDDEN, words, place, severity="warning", evidence=evidence))
     return checks
 
 
-def find_other_reading(content: bytes) -> str | None:
-    """Return why Python reads other code than stands there, by the encoding that it declares."""
-    try:
-        encoding, _ = tokenize.detect_encoding(BytesIO(content).readline)
-        text = content.decode(encoding)
-    except (SyntaxError, UnicodeDecodeError, LookupError):
-        return None  # a syntax error, which is told by the parser
-    shown = content.decode("utf-8", "replace").removeprefix("\ufeff")
-    if _take_ascii(text) == _take_ascii(shown):
-        return None
-    return f"it declares the encoding {encoding}, in which it is other code than it seems"
+#: The tools' own checks, in the contained shell: program, arguments, the endings under one of which
+#: a right file is right, and what is said of a wrong one.
+_TOOLS: Mapping[str, tuple[str, str, Sequence[str], str]] = {
+    "javascript": ("node", "--check", (".mjs", ".cjs"), r"(?m)^SyntaxError: (.+)"),
+    "go": ("gofmt", "-e", (".go",), r"(?m)^the file:\d+:\d+: (.+)"),
+    "ruby": ("ruby", "-c", (".rb",), r"(?i)(syntax error.*)"),
+    "php": ("php", "-n -l", (".php",), r"((?:Parse|Fatal) error:.*)"),
+}
+#: Files that are handed to one tool, and bytes of what it says of each.
+_MOST_ASKED, _LONGEST_OUTPUT = 300, 16_384
+_LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
+#: Words of node about syntax that it does not know, which tools before it may take away.
+_UNKNOWN_TO_NODE = re.compile(
+    r"Unexpected (token|identifier|string|number|end|template)|Invalid (or unexpected|regular)"
+)
 
 
-def _take_ascii(text: str) -> str:
-    return "".join(filter(str.isascii, text))
+def _ask_tools(
+    texts: Sequence[SourceFile], faults: Mapping[str, SyntaxFault], shell: Shell, deadline: Deadline
+) -> Mapping[str, SyntaxFault]:
+    """Add the faults that the tools of this machine find, and take away what they clear.
+
+    JSX, types and decorators are errors to node alone. A tool may be older than the code.
+    """
+    result = dict(faults)
+    for grammar in _TOOLS:
+        asked = [text for text in texts if text.grammar == grammar and text.path[-4:] != ".jsx"]
+        answers: Mapping[str, SyntaxFault | None] = {}
+        with suppress(CannotJudgeError, OSError):  # the tool is broken, or removes what is written
+            answers = dict(_check_files(grammar, asked[:_MOST_ASKED], shell, deadline))
+        for path, fault in answers.items():
+            doubt = result.get(path)
+            if fault is None:
+                result.pop(path, None)
+            elif doubt:
+                result[path] = doubt if doubt.dialect else fault
+            elif grammar != "javascript" or not _UNKNOWN_TO_NODE.match(fault.message):
+                result[path] = replace(fault, certain=grammar in {"go", "javascript"})
+    return result
+
+
+def _check_files(
+    grammar: str, texts: Sequence[SourceFile], shell: Shell, deadline: Deadline
+) -> Iterator[tuple[str, SyntaxFault | None]]:
+    name, arguments, endings, complaint = _TOOLS[grammar]
+    program = shell.which(name) if texts else None
+    if program is None:
+        return
+    call = f'{shlex.quote(program)} {arguments} "./$n'
+    calls = " || ".join(f'{call}{ending}"' for ending in endings)
+    script = (
+        f"n=0; while [ $n -lt {len(texts)} ]; do {{ {calls}; }} >$n.out 2>&1 </dev/null; "
+        "echo $? >$n.code; n=$((n + 1)); done"
+    )
+    with shell.scratch() as place:
+        for number, text in enumerate(texts):
+            for ending in endings:
+                (place / f"{number}{ending}").write_bytes(text.content)
+        command = ShellCommand(script, place, shell.environment())
+        completed = shell.run(command, deadline, SilentProgress())
+        with suppress(OSError):
+            completed.log.unlink()
+            completed.log.parent.rmdir()
+        if completed.stopped or completed.exit_code:
+            return
+        for number, text in enumerate(texts):
+            output = (place / f"{number}.out").read_bytes()[:_LONGEST_OUTPUT]
+            words = re.sub(rf"\./{number}\.\w+", "the file", output.decode("utf-8", "replace"))
+            match, line = re.search(complaint, words), _LINE.search(words)
+            if (place / f"{number}.code").read_text().strip() == "0":
+                yield text.path, None
+            elif match:  # else the tool is broken
+                at = int(line[1] or line[2]) if line else None
+                yield text.path, SyntaxFault(at, match[1].strip())

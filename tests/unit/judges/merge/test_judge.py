@@ -64,10 +64,14 @@ def test_mrg_02_conflicts_fail_and_are_listed() -> None:
     _, first, second = judgment.checks
     assert names(judgment, passed=False) == ["conflict", "conflict"]
     assert (first.severity, second.severity) == ("error", "error")
-    assert first.message == "content conflict: imports only"
+    assert (first.message, first.fix) == ("content conflict: imports only", None)
     assert first.location == Location("f0.py", 3, 9)
-    assert first.evidence == "lines 3 to 9 at the head; before line 3 on the base"
-    assert first.fix is None
+    assert judgment.metadata["conflicts"][0] == {
+        "path": "f0.py",
+        "type": "content",
+        "class": "mechanical",
+        "reason": "imports only",
+    }
 
 
 def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
@@ -80,27 +84,13 @@ def test_mechanical_conflicts_fail_as_well_and_say_so() -> None:
     assert names(judgment, passed=True) == ["strategy"]
 
 
-def test_many_places_are_told_in_few_words() -> None:
-    many = tuple(ConflictRegion(LineSpan(n, 1), LineSpan(n, 2)) for n in range(1, 31))
-    conflict = replace(conflicts(False)[0], regions=many)
-    judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
-
-    assert judgment.checks[-1].evidence == (
-        "line 1 at the head; lines 1 to 2 on the base\n"
-        "line 2 at the head; lines 2 to 3 on the base\n"
-        "line 3 at the head; lines 3 to 4 on the base\n"
-        "line 4 at the head; lines 4 to 5 on the base\n"
-        "and 26 more places"
-    )
-
-
-def test_both_texts_of_a_place_are_shown() -> None:
+def test_both_texts_of_the_first_places_are_shown() -> None:
     sides = (tuple(f"mine {n}" for n in range(10)), ("theirs",))
     region = ConflictRegion(head=LineSpan(3, 10), onto=LineSpan(3, 1), texts=sides)
-    conflict = replace(conflicts(False)[0], regions=(region,))
+    conflict = replace(conflicts(False)[0], regions=(region,) * 30)
     judgment = decide(replace(PULL, merge=MergeTrial(None, (conflict,))), MERGING)
 
-    assert (judgment.checks[-1].evidence or "").splitlines() == [
+    place = [
         "<<<<<<< the base, line 3",
         "theirs",
         "=======",
@@ -108,15 +98,10 @@ def test_both_texts_of_a_place_are_shown() -> None:
         "… (2 more lines)",
         ">>>>>>> the head, lines 3 to 12",
     ]
+    assert str(judgment.checks[-1].evidence).splitlines() == [*place * 4, "and 26 more places"]
 
 
 # Rebasing
-
-
-def test_a_rebase_of_commits_that_are_there_already() -> None:
-    pull = replace(PULL, ahead=8)
-    nothing = decide(pull, REBASING, RebaseTrial("d" * 40, 0, applied=7))
-    assert nothing.reasoning == "nothing to rebase: the base has every commit already, up to date"
 
 
 def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
@@ -125,32 +110,21 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
 
     assert judgment.status is Status.FAIL
     words = "commit 2 of 5 (`eeeeeee` Add it): conflicts in 2 files"
-    after = "3 commits after it not tried"
-    assert judgment.reasoning == f"{words}; {after}, 4 commits behind"
+    assert judgment.reasoning == f"{words}, 4 commits behind"
     _, merge_clean, first, second = judgment.checks
-    assert merge_clean.passed
-    assert merge_clean.message == "no conflicts"
-    fix = "Rebase the branch onto `main` and resolve the conflict at `eeeeeee`."
+    assert (merge_clean.passed, merge_clean.message) == (True, "no conflicts")
     assert names(judgment, passed=False) == ["conflict", "conflict"]
     assert (first.severity, second.severity) == ("error", "error")
-    assert first.fix == fix
+    assert first.fix == "Rebase the branch onto `main` and resolve the conflict at `eeeeeee`."
     assert first.location == Location("f0.py")
-    assert first.evidence == "lines 3 to 9 at `eeeeeee`; before line 3 on the base"
-    assert judgment.metadata["stopped_at"] == {
-        "sha": "e" * 40,
-        "subject": "Add it",
-        "place": "commit 2 of 5",
-    }
+    assert ">>>>>>> `eeeeeee`, lines 3 to 9" in str(first.evidence)
+    place = {"sha": "e" * 40, "subject": "Add it", "place": "commit 2 of 5"}
+    assert judgment.metadata["stopped_at"] == place
     assert len(judgment.metadata["conflicts"]) == 2
 
 
 @pytest.mark.parametrize(
-    ("subject", "shown"),
-    [
-        ("x" * 60, "x" * 60),
-        ("x" * 61, "x" * 60 + "…"),
-        ("a\x1b[31m\u202e", r"a\x1b[31m\u202e"),
-    ],
+    ("subject", "shown"), [("x" * 61, "x" * 60), ("a\x1b[31m\u202e", r"a\x1b[31m\u202e")]
 )
 def test_subjects_are_shown_in_short_and_harmlessly(subject: str, shown: str) -> None:
     trial = RebaseTrial(None, 1, stopped_at=replace(SECOND, subject=subject))
@@ -160,66 +134,67 @@ def test_subjects_are_shown_in_short_and_harmlessly(subject: str, shown: str) ->
     assert f"(`eeeeeee` {shown})" in judgment.reasoning
 
 
-def test_a_rebase_may_be_clean_where_a_merge_is_not() -> None:
-    judgment = decide(conflicting(False), REBASING, RebaseTrial("e" * 40, 1, 1))
-
-    assert judgment.status is Status.PASS
-    merge_clean = judgment.checks[-1]
-    assert (merge_clean.name, merge_clean.passed, merge_clean.severity) == (
-        "merge-clean",
-        False,
-        "warning",
-    )
-    assert merge_clean.message == "conflicts in 1 file"
-
-
-def test_another_tree_than_the_one_that_is_built_is_said() -> None:
-    judgment = decide(PULL, REBASING, RebaseTrial("e" * 40, 1, 1))
-
-    assert judgment.status is Status.PASS
-    check = judgment.checks[-1]
-    assert (check.name, check.passed, check.severity) == ("same-tree", False, "warning")
-    assert check.message == (
-        "the rebased commits come to another tree than the merge, which is what is built"
-    )
+UNTRIED = "the rebase was given up"
+MANY = "there are too many commits"
 
 
 @pytest.mark.parametrize(
-    ("trial", "words"),
+    ("pull", "trial", "status", "failed", "words"),
     [
+        (PULL, RebaseTrial("d" * 40, 0, applied=7), Status.PASS, [], "nothing to rebase: the base"),
+        (PULL, RebaseTrial("d" * 40, 1, 1), Status.PASS, [], "1 commit rebases cleanly"),
+        (PULL, RebaseTrial("e" * 40, 2, 2), Status.PASS, ["same-tree"], "2 commits rebase cleanly"),
         (
+            conflicting(False),
+            RebaseTrial("e" * 40, 1, 1),
+            Status.PASS,
+            ["merge-clean"],
+            "1 commit rebases cleanly",
+        ),
+        (
+            PULL,
             RebaseTrial(None, 300, 120, unfinished="timeout"),
-            "the rebase was given up after 120 of 300 commits: the time was over",
+            Status.ABSTAIN,
+            ["rebase-clean"],
+            f"{UNTRIED} after 120 of 300 commits: the time was over",
         ),
-        (RebaseTrial(None, 0, unfinished="timeout"), "the rebase was given up: the time was over"),
         (
-            RebaseTrial(None, 1_200, unfinished="too_large"),
-            "the rebase was given up: there are more commits than are picked one by one",
+            PULL,
+            RebaseTrial(None, 0, unfinished="timeout"),
+            Status.ABSTAIN,
+            ["rebase-clean"],
+            f"{UNTRIED}: the time was over",
         ),
+        (
+            PULL,
+            RebaseTrial(None, 1_200, unfinished="too_large"),
+            Status.ABSTAIN,
+            ["rebase-clean"],
+            f"{UNTRIED}: {MANY}",
+        ),
+        (
+            conflicting(False),
+            RebaseTrial(None, 30, 2, unfinished="timeout"),
+            Status.FAIL,
+            ["conflict"],
+            f"conflicts in 1 file; {UNTRIED} after 2 of 30 commits: the time was over",
+        ),
+        (PULL, RebaseTrial(None, 3, impossible="git broke"), Status.ERROR, [], "git broke"),
     ],
 )
-def test_a_rebase_that_was_not_tried_to_its_end(trial: RebaseTrial, words: str) -> None:
-    judgment = decide(PULL, REBASING, trial)
+def test_what_becomes_of_a_rebase(
+    pull: PullRequest, trial: RebaseTrial, status: Status, failed: list[str], words: str
+) -> None:
+    judgment = decide(pull, REBASING, trial)
 
-    assert judgment.status is Status.ABSTAIN
-    assert judgment.reasoning == f"{words}, up to date"
-    assert judgment.label == judgment.metadata["reason"] == trial.unfinished
-    assert judgment.checks[1].message == words
-    assert judgment.checks[1].fix == (
-        "Squash the commits, or set `merge: {strategy: squash}` if the project does not rebase."
-    )
-    assert names(judgment, passed=False) == ["rebase-clean"]
-
-
-def test_a_merge_that_conflicts_is_known_without_the_rebase() -> None:
-    trial = RebaseTrial(None, 30, 2, unfinished="timeout")
-    judgment = decide(conflicting(False), REBASING, trial)
-
-    assert judgment.status is Status.FAIL
-    assert judgment.reasoning == (
-        "conflicts in 1 file; the rebase was given up "
-        "after 2 of 30 commits: the time was over, up to date"
-    )
+    assert judgment.status is status
+    assert judgment.reasoning.startswith(words)
+    assert names(judgment, passed=False) == failed
+    if status is Status.PASS:
+        assert all(check.severity == "warning" for check in judgment.failed_checks)
+    if trial.unfinished and status is Status.ABSTAIN:
+        assert judgment.label == judgment.metadata["reason"] == trial.unfinished
+        assert "merge: {strategy: squash}" in str(judgment.failed_checks[0].fix)
 
 
 # Which way
@@ -280,10 +255,9 @@ def test_a_rebase_gets_two_minutes_at_most() -> None:
 )
 def test_nothing_is_asked_where_nothing_can_be_told(pull: PullRequest) -> None:
     repository = Landing({})
-    judgment = judged(repository, pull, strategy="rebase")
 
+    assert judged(repository, pull, strategy="rebase").checks == ()
     assert repository.asked == []
-    assert judgment.metadata["strategy"]["reason"] == "no other way was tried"
 
 
 def test_git_that_fails_is_no_answer() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ from msgspec.structs import replace
 from fakes.repository import BASE, MERGED, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell
 from prjury.deadline import Deadline
-from prjury.judges.merge.judge import add_syntax
-from prjury.judges.merge.parses import check_syntax
+from prjury.judges.merge.judge import decide
+from prjury.judges.merge.parses import check_syntax, list_doubts
 from prjury.judges.workspace.program_judges import make_shell
-from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.judgment import Check, Location, Status
 from prjury.ports import Ports, Shell, SilentProgress
 from prjury.report.judge_facts import LeftOut, MergeFacts
+from prjury.snapshot.merge_style import Habit, Way
+from prjury.snapshot.model import Conflict, ConflictType, MergeTrial
 
 PYPROJECT = '[project]\nname = "p"\nversion = "1"\nrequires-python = ">={}"\n'
 NODE = shutil.which("node")
@@ -27,12 +29,13 @@ with_node = pytest.mark.skipif(NODE is None, reason="needs node")
 
 def look(
     before: Files, after: Files, shell: Shell | None = None, **changes: str
-) -> tuple[list[Check], list[LeftOut]]:
+) -> tuple[list[Check], Sequence[LeftOut]]:
     pull = pull_between(before, {**before, **after}, tree=MERGED)
     pull = replace(pull, files=tuple(replace(file, **changes) for file in pull.files))
     repository = FakeRepository({BASE: before, MERGED: {**before, **after}})
     ports = Ports(repository, shell or ScriptedShell(), SilentProgress())
-    return check_syntax(pull, ports, Deadline.after(60))
+    checks = check_syntax(pull, ports, Deadline.after(60))
+    return checks, list_doubts(checks)
 
 
 def severities(before: Files, after: Files, shell: Shell | None = None) -> Mapping[str, str]:
@@ -270,14 +273,17 @@ def test_git_lfs_pointers_and_large_files_are_not_parsed() -> None:
 
 
 def test_the_verdict_of_the_judge() -> None:
-    clean = Judgment.passed("clean, 3 behind", metadata={"stopped_at": {"sha": "a"}})
+    clean, merging = pull_between({}, {}, tree=MERGED), Habit(Way.MERGE, "as usual")
     broken, _ = look({}, {"a.py": "def f(:\n", "b.json": "{"})
-    judgment = add_syntax(clean, broken, [LeftOut("c.c", "why")])
+    doubt = Check.bad("parses", "why", Location("c.c", 2), severity="warning")
+    judgment = decide(clean, merging, syntax=[*broken, doubt])
 
     assert judgment.status is Status.FAIL
     assert judgment.reasoning.startswith("a.py:1 does not parse: invalid syntax, and 1 more file")
-    assert MergeFacts.of(judgment) == MergeFacts({"sha": "a"}, (LeftOut("c.c", "why"),))
+    assert MergeFacts.of(judgment) == MergeFacts({}, (LeftOut("c.c", "why"),))
     hint = [Check.bad("parses", "x", severity="hint")]
-    assert add_syntax(clean, hint, []).status is Status.PASS
-    conflict = Judgment.failed("conflicts")
-    assert add_syntax(conflict, broken, []).reasoning == "conflicts"
+    assert decide(clean, merging, syntax=hint).status is Status.PASS
+    conflict = Conflict("f.py", ConflictType.CONTENT, mechanical=False, reason="why")
+    unmerged = replace(clean, merge=MergeTrial(None, (conflict,)))
+    judgment = decide(unmerged, merging, syntax=broken)
+    assert judgment.reasoning == "conflicts in 1 file, up to date"
