@@ -293,7 +293,7 @@ CONFLICTS = (
         "Merge conflict in src/main/java/shop/Cart.java",
         (3, 48),
         (
-            ConflictRegion(head=LineSpan(3, 1), onto=LineSpan(3, 2)),
+            ConflictRegion(LineSpan(3, 1), LineSpan(3, 2), (("// mine",), ("// theirs", "//"))),
             ConflictRegion(
                 head=LineSpan(42, 7),
                 onto=LineSpan(44, 3),

@@ -14,17 +14,10 @@ from prjury.ports import Ports
 from prjury.report.judge_facts import MergeFacts
 from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.merge_style import RECENT, Habit, HistoryCommit, RebaseTrial, Way, find_habit
-from prjury.snapshot.model import (
-    Conflict,
-    MergeTrial,
-    PullRequest,
-    printable,
-    visible,
-)
+from prjury.snapshot.model import Conflict, PullRequest, printable, visible
 
 #: A rebase that takes longer is given up, and so it ends before the judge's own time does.
 _REBASE_SECONDS, _REBASE_SHARE = 120.0, 0.9
-_LONGEST_SUBJECT = 60
 #: Places of one file that are shown, lines of each side, and characters of each.
 _FEW_REGIONS, _FEW_LINES, _LONGEST_LINE = 4, 8, 160
 
@@ -72,12 +65,18 @@ def decide(
     if pull.merge_base == pull.head.sha:
         words = "nothing to merge: the base holds the head already"
         return Judgment.passed(words, metadata=metadata)
-    judgment = _judge_rebase(pull, rebase) if rebase else _judge_merge(merge)
+    conflicts = conflict_messages(merge.conflicts)
+    if rebase:
+        judgment = _judge_rebase(pull, rebase)
+    elif merge.clean:
+        judgment = Judgment.passed("merges cleanly")
+    else:
+        judgment = _fail_by(merge.conflicts, conflicts)
     behind = f"{pluralize(pull.behind, 'commit')} behind" if pull.behind else "up to date"
     words = f"{judgment.reasoning}, {behind}"
     checks = [Check.ok("strategy", f"{habit.way}: {habit.reason}")]
     if merge.clean or judgment.status is Status.PASS:
-        message = "no conflicts" if merge.clean else conflict_messages(merge.conflicts)
+        message = "no conflicts" if merge.clean else conflicts
         checks.append(Check("merge-clean", merge.clean, message, severity="warning"))
     checks += [*judgment.checks, *syntax]
     metadata |= judgment.metadata
@@ -89,12 +88,6 @@ def decide(
     return Judgment.failed(f"{fault} ({words})", checks=checks, metadata=metadata)
 
 
-def _judge_merge(merge: MergeTrial, gap: str = "") -> Judgment:
-    if merge.clean:
-        return Judgment.passed("merges cleanly")
-    return _fail_by(merge.conflicts, f"{conflict_messages(merge.conflicts)}{gap}")
-
-
 def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     merge, total = pull.merge, pluralize(trial.total, "commit")
     if trial.stopped_at:
@@ -104,10 +97,8 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
         why = "the time was over" if trial.unfinished == "timeout" else "there are too many commits"
         words = f"the rebase was given up{after}: {why}"
         if not merge.clean:
-            return _judge_merge(merge, f"; {words}")
-        fix = (
-            "Squash the commits, or set `merge: {strategy: squash}` if the project does not rebase."
-        )
+            return _fail_by(merge.conflicts, f"{conflict_messages(merge.conflicts)}; {words}")
+        fix = "Squash the commits, or set `merge: {strategy: squash}` if you do not rebase."
         check = Check.bad("rebase-clean", words, fix=fix)
         return Judgment.abstained(words, trial.unfinished, checks=[check])
     checks = [Check.ok("rebase-clean", f"{pluralize(trial.picked, 'commit')} picked")]
@@ -121,11 +112,10 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
 
 
 def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: HistoryCommit) -> Judgment:
-    sha, subject = commit.sha[:7], visible(commit.subject)[:_LONGEST_SUBJECT]
+    sha, subject = commit.sha[:7], visible(commit.subject)[:60]
     place = f"commit {trial.picked + 1} of {trial.total}"
     words = f"{place} (`{sha}` {subject}): {conflict_messages(trial.conflicts)}"
-    base = printable(pull.base.ref)
-    fix = f"Rebase the branch onto `{base}` and resolve the conflict at `{sha}`."
+    fix = f"Rebase onto `{printable(pull.base.ref)}`, and resolve the conflict at `{sha}`."
     at = "" if commit.sha == pull.head.sha else sha
     stopped = {"sha": commit.sha, "subject": subject, "place": place}
     return _fail_by(trial.conflicts, words, at, fix, stopped_at=stopped)
@@ -147,8 +137,7 @@ def _fail_by(
     checks, values = [], []
     for conflict in conflicts:
         place, kind, reason = Location(printable(conflict.path)), conflict.type, conflict.reason
-        easy = "mechanical" if conflict.mechanical else "human"
-        values.append({"path": place.path, "type": kind.value, "class": easy, "reason": reason})
+        values.append({"path": place.path, "type": kind.value, "reason": reason})
         if conflict.regions and not at:
             lines = conflict.regions[0].head
             place = Location(place.path, lines.first, lines.last)

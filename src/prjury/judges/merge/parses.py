@@ -39,7 +39,6 @@ _BROKEN_ON_PURPOSE = re.compile(
 )
 _BABEL = re.compile(r"(^|/)(babel\.config\.[a-z]+|\.babelrc[^/]*|\.flowconfig)$")
 _LFS = b"version https://git-lfs.github.com/spec/"
-_OLDEST_PYTHON = (3, 7)
 _MOST_HIDDEN, _LONGEST_EVIDENCE = 20, 200
 #: Characters that turn the direction of text, have no width, or are tags. A joiner between two
 #: letters that are not ASCII, or within a symbol, is how some languages are written.
@@ -50,15 +49,10 @@ _HIDDEN = re.compile(
 
 
 def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Check]:
-    """Return the checks; a file with a warning counts as not read."""
-    files = {
-        file.path: file
-        for file in pull.files
-        if SourceFile(file.path, b"").grammar
-        and file.new_blob not in {None, file.old_blob}
-        and file.new_mode in {*REGULAR_MODES, None}
-        and file.kind is not FileKind.BINARY
-    }
+    """Check the changed files that are new or parsed before; with a warning they are unread."""
+    changed = [file for file in pull.files if file.new_blob not in {None, file.old_blob}]
+    sources = [file for file in changed if SourceFile(file.path, b"").grammar]
+    files = {file.path: file for file in sources if file.kind is not FileKind.BINARY}
     if not files or not pull.merge.tree:
         return []
     if len(files) > _MOST_FILES:
@@ -67,17 +61,29 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
     limit, pythons = deadline.within(_SECONDS), _find_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
 
-    def parse(texts: Sequence[SourceFile]) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
+    def parse(
+        tree: str, places: Mapping[str, str]
+    ) -> tuple[list[SourceFile], Mapping[str, SyntaxFault], Mapping[str, str]]:
+        entries = ports.repository.files(tree)
+        blobs = {entry.path: entry.blob for entry in entries if entry.mode in REGULAR_MODES}
+        blobs = {path: blobs[place] for path, place in places.items() if place in blobs}
+        contents = ports.repository.read(list(blobs.values()))
+        texts = [
+            SourceFile(path, content, pythons.get(path))
+            for path, blob in blobs.items()
+            if (content := contents[blob]) is not None
+            and len(content) <= LARGEST
+            and not content.startswith(_LFS)
+        ]
         faults, unparsed = find_faults(texts, limit)
         if is_babel:
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
-        return _ask_tools(texts, faults, ports.shell, limit), unparsed
+        return texts, _ask_tools(texts, faults, ports.shell, limit), unparsed
 
-    texts = _read_texts(ports, pull.merge.tree, {path: path for path in files}, pythons)
-    faults, unparsed = parse(texts)
+    texts, faults, unparsed = parse(pull.merge.tree, {path: path for path in files})
     if faults:
         places = {path: files[path].old_path or path for path in sorted(faults)}
-        before, _ = parse(_read_texts(ports, pull.base.sha, places, pythons))
+        _, before, _ = parse(pull.base.sha, places)
         faults = {path: faults[path] for path in places if path not in before}
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
     count = len(texts) - len(unparsed)
@@ -101,9 +107,7 @@ def _find_pythons(
     programs = [
         path
         for path, file in files.items()
-        if SourceFile(path, b"").grammar == "python"
-        and file.kind is not FileKind.TEST
-        and not re.search(r"3_?\d", path.rpartition("/")[2])  # its name says for which it is
+        if path.endswith((".py", ".pyi")) and file.kind is not FileKind.TEST
     ]
     project = Project.read(pull, ports.repository, programs) if programs else Project({})
     oldest = {}
@@ -114,24 +118,9 @@ def _find_pythons(
             if (each.ecosystem, each.artifact) == ("runtime", "python") and each.version
         ]
         low = min((span.low for span in spans if span), default=())
-        if low >= (3,):
-            oldest[path] = max(_OLDEST_PYTHON, (low[0], (*low, 0)[1]))
+        if low >= (3,) and not re.search(r"3_?\d", path.rpartition("/")[2]):  # is for another
+            oldest[path] = max((3, 7), (low[0], (*low, 0)[1]))
     return oldest
-
-
-def _read_texts(
-    ports: Ports, tree: str, places: Mapping[str, str], pythons: Mapping[str, tuple[int, int]]
-) -> list[SourceFile]:
-    entries = ports.repository.files(tree)
-    blobs = {entry.path: entry.blob for entry in entries if entry.mode in REGULAR_MODES}
-    blobs = {path: blobs[place] for path, place in places.items() if place in blobs}
-    contents = ports.repository.read(list(blobs.values()))
-    texts = []
-    for path, blob in blobs.items():
-        content = contents[blob]
-        if content is not None and len(content) <= LARGEST and not content.startswith(_LFS):
-            texts.append(SourceFile(path, content, pythons.get(path)))
-    return texts
 
 
 def _make_check(file: FileChange, fault: SyntaxFault) -> Check:
@@ -155,13 +144,12 @@ def list_doubts(checks: Iterable[Check]) -> tuple[LeftOut, ...]:
 
 def _find_hiding_encoding(content: bytes) -> str | None:
     """Return the declared encoding in which Python reads other code than stands there."""
-    try:
+    with suppress(SyntaxError, UnicodeDecodeError, LookupError):  # which the parser tells
         encoding, _ = tokenize.detect_encoding(BytesIO(content).readline)
-        code = content.decode(encoding).encode("ascii", "ignore")
-    except (SyntaxError, UnicodeDecodeError, LookupError):
-        return None  # a syntax error, which is told by the parser
-    shown = content.decode("utf-8", "replace").encode("ascii", "ignore")
-    return encoding if code != shown else None
+        texts = content.decode(encoding), content.decode("utf-8", "replace")
+        if len({text.encode("ascii", "ignore") for text in texts}) > 1:
+            return encoding
+    return None
 
 
 def find_hidden(files: Iterable[FileChange]) -> list[Check]:
@@ -181,17 +169,16 @@ def find_hidden(files: Iterable[FileChange]) -> list[Check]:
 
 
 #: The tools' own checks, in the contained shell: program, arguments, the endings under one of which
-#: a right file is right, and what is said of a wrong one.
+#: a right file is right, and how the line and the fault of a wrong one are told.
 _TOOLS: Mapping[str, tuple[str, str, Sequence[str], str]] = {
-    "javascript": ("node", "--check", (".mjs", ".cjs"), r"(?m)^SyntaxError: (.+)"),
-    "go": ("gofmt", "-e", (".go",), r"(?m)^the file:\d+:\d+: (.+)"),
-    "ruby": ("ruby", "-c", (".rb",), r"(?i)(syntax error.*)"),
-    "php": ("php", "-n -l", (".php",), r"((?:Parse|Fatal) error:.*)"),
+    "javascript": ("node", "--check", (".mjs", ".cjs"), r"(?m):(\d+)\n(?s:.*?)^SyntaxError: (.+)"),
+    "go": ("gofmt", "-e", (".go",), r":(\d+):\d+: (.+)"),
+    "ruby": ("ruby", "-c", (".rb",), r"(?i)(?::(\d+): )?(syntax error.*)"),
+    "php": ("php", "-n -l", (".php",), r"(?m)^(?=.* on line (\d+))(.* error:.*) in \./"),
 }
 #: Files that are handed to one tool, and bytes of what it says of each.
 _MOST_ASKED, _LONGEST_OUTPUT = 300, 16_384
-_LINE = re.compile(r":(\d+)(?=[:\s]|$)|on line (\d+)")
-#: Words of node about syntax that it does not know, which tools before it may take away.
+#: Words of node about JSX, types and decorators, which tools before it may take away.
 _UNKNOWN_TO_NODE = re.compile(
     r"Unexpected (token|identifier|string|number|end|template)|Invalid (or unexpected|regular)"
 )
@@ -200,24 +187,19 @@ _UNKNOWN_TO_NODE = re.compile(
 def _ask_tools(
     texts: Sequence[SourceFile], faults: Mapping[str, SyntaxFault], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault]:
-    """Add the faults that the tools of this machine find, and take away what they clear.
-
-    JSX, types and decorators are errors to node alone. A tool may be older than the code.
-    """
+    """Add the faults that the tools of this machine find, and take away what they clear."""
     result = dict(faults)
     for grammar in _TOOLS:
         asked = [text for text in texts if text.grammar == grammar and text.path[-4:] != ".jsx"]
-        answers: Mapping[str, SyntaxFault | None] = {}
         with suppress(CannotJudgeError, OSError):  # the tool is broken, or removes what is written
-            answers = dict(_check_files(grammar, asked[:_MOST_ASKED], shell, deadline))
-        for path, fault in answers.items():
-            doubt = result.get(path)
-            if fault is None:
-                result.pop(path, None)
-            elif doubt:
-                result[path] = doubt if doubt.dialect else fault
-            elif grammar != "javascript" or not _UNKNOWN_TO_NODE.match(fault.message):
-                result[path] = replace(fault, certain=grammar in {"go", "javascript"})
+            for path, fault in list(_check_files(grammar, asked[:_MOST_ASKED], shell, deadline)):
+                doubt = result.get(path)
+                if fault is None:
+                    result.pop(path, None)
+                elif doubt:
+                    result[path] = doubt if doubt.dialect else fault
+                elif grammar != "javascript" or not _UNKNOWN_TO_NODE.match(fault.message):
+                    result[path] = replace(fault, certain=grammar in {"go", "javascript"})
     return result
 
 
@@ -228,8 +210,7 @@ def _check_files(
     program = shell.which(name) if texts else None
     if program is None:
         return
-    call = f'{shlex.quote(program)} {arguments} "./$n'
-    calls = " || ".join(f'{call}{ending}"' for ending in endings)
+    calls = " || ".join(f"{shlex.quote(program)} {arguments} ./$n{ending}" for ending in endings)
     script = (
         f"n=0; while [ $n -lt {len(texts)} ]; do {{ {calls}; }} >$n.out 2>&1 </dev/null; "
         "echo $? >$n.code; n=$((n + 1)); done"
@@ -239,18 +220,16 @@ def _check_files(
             for ending in endings:
                 (place / f"{number}{ending}").write_bytes(text.content)
         command = ShellCommand(script, place, shell.environment())
-        completed = shell.run(command, deadline, SilentProgress())
+        done = shell.run(command, deadline, SilentProgress())
         with suppress(OSError):
-            completed.log.unlink()
-            completed.log.parent.rmdir()
-        if completed.stopped or completed.exit_code:
+            done.log.unlink()
+            done.log.parent.rmdir()
+        if done.stopped or done.exit_code:
             return
         for number, text in enumerate(texts):
             output = (place / f"{number}.out").read_bytes()[:_LONGEST_OUTPUT]
-            words = re.sub(rf"\./{number}\.\w+", "the file", output.decode("utf-8", "replace"))
-            match, line = re.search(complaint, words), _LINE.search(words)
+            match = re.search(complaint, output.decode("utf-8", "replace"))
             if (place / f"{number}.code").read_text().strip() == "0":
                 yield text.path, None
             elif match:  # else the tool is broken
-                at = int(line[1] or line[2]) if line else None
-                yield text.path, SyntaxFault(at, match[1].strip())
+                yield text.path, SyntaxFault(int(match[1]) if match[1] else None, match[2].strip())

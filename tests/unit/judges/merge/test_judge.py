@@ -69,7 +69,6 @@ def test_mrg_02_conflicts_fail_and_are_listed() -> None:
     assert judgment.metadata["conflicts"][0] == {
         "path": "f0.py",
         "type": "content",
-        "class": "mechanical",
         "reason": "imports only",
     }
 
@@ -115,7 +114,7 @@ def test_a_rebase_that_conflicts_fails_though_a_merge_is_clean() -> None:
     assert (merge_clean.passed, merge_clean.message) == (True, "no conflicts")
     assert names(judgment, passed=False) == ["conflict", "conflict"]
     assert (first.severity, second.severity) == ("error", "error")
-    assert first.fix == "Rebase the branch onto `main` and resolve the conflict at `eeeeeee`."
+    assert first.fix == "Rebase onto `main`, and resolve the conflict at `eeeeeee`."
     assert first.location == Location("f0.py")
     assert ">>>>>>> `eeeeeee`, lines 3 to 9" in str(first.evidence)
     place = {"sha": "e" * 40, "subject": "Add it", "place": "commit 2 of 5"}

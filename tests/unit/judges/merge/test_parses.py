@@ -229,7 +229,7 @@ def scripted(tmp_path: Path, name: str, script: str) -> Shell:
         ("ruby", "echo 'library not found'; exit 127", "a.rb", "def f\n", "warning"),
         (
             "php",
-            'echo "PHP Parse error: x on line 2"; exit 255',
+            'echo "PHP Parse error:  x in $3 on line 2"; exit 255',
             "a.php",
             "<?php f(",
             "error",
