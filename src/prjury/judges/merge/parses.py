@@ -190,9 +190,9 @@ def _ask_tools(
     """Add the faults that the tools of this machine find, and take away what they clear."""
     result = dict(faults)
     for grammar in _TOOLS:
-        asked = [text for text in texts if text.grammar == grammar and text.path[-4:] != ".jsx"]
+        sources = [text for text in texts if text.grammar == grammar and text.path[-4:] != ".jsx"]
         with suppress(CannotJudgeError, OSError):  # the tool is broken, or removes what is written
-            for path, fault in list(_check_files(grammar, asked[:_MOST_ASKED], shell, deadline)):
+            for path, fault in list(_check_files(grammar, sources[:_MOST_ASKED], shell, deadline)):
                 doubt = result.get(path)
                 if fault is None:
                     result.pop(path, None)
