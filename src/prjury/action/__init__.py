@@ -34,7 +34,6 @@ _FORGIVEN = frozenset(
 def main(
     environ: Mapping[str, str], stream: TextIO, dependencies: Dependencies | None = None
 ) -> int:
-    """Runs the action and returns its exit code."""
     log = Log(stream)
     with log.commands_stopped():
         code, complaint = _run_guarded(environ, log, dependencies)

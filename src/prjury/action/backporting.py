@@ -35,10 +35,7 @@ _WORDS = {
 
 
 def backport(job: Job) -> JobResult:
-    """Opens what the policy wants for the event's pull request.
-
-    A branch that moves meanwhile is judged once more.
-    """
+    """Open what the policy wants; a branch that moves meanwhile is judged once more."""
     event = read_event(job.environ)
     _refuse_other_events(event, job)
     with job.dependencies.connect(event, job.inputs) as client:
@@ -99,11 +96,7 @@ class BackportRound:
     lines: list[str] = field(default_factory=list)
 
     def propose_picks(self, judged: Picks) -> dict[str, PublishError]:
-        """Opens one pull request after the other; the result are the branches that have moved.
-
-        A branch without a verdict, and one for which nothing can be opened, fails the job and
-        keeps the others from nothing.
-        """
+        """Open one pull request after the other; return the branches that have moved."""
         for one in judged.backports:
             if one.verdict == "error":
                 self.complain(one.branch, "; ".join(one.reasons) or "there is no verdict")
@@ -121,7 +114,6 @@ class BackportRound:
         return moved
 
     def complain(self, branch: str, why: str) -> None:
-        """Notes why nothing was opened for a branch."""
         self.complaints.append(f"{visible(branch)}: {why}")
         self.lines.append(f"* {inline_code(branch)}: {plain(why, None, self.job.log.redact)}")
 
@@ -134,7 +126,6 @@ class BackportRound:
         self.lines.append(f"* {inline_code(done.branch)}: {shown}{link}")
 
     def finish(self) -> JobResult:
-        """Says what was done; what could not be opened is the job's failure."""
         nothing = "No release branch is suitable"
         if not self.lines:
             self.job.log.say(f"{nothing} for #{self.event.number}; nothing was opened.")

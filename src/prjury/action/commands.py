@@ -68,10 +68,7 @@ def read_command(body: str) -> CommentCommand | None:
 
 
 def parse_command(body: str) -> CommentCommand | str:
-    """The command in the first line, or one sentence that says what is wrong with it, in Markdown.
-
-    The sentence is empty for a word that is no command.
-    """
+    """The command in the first line, or what is wrong with it; empty for a word that is none."""
     _, _, rest = _first_line(body).partition(" ")
     word, _, words = rest.partition(" ")
     if word in _GONE:

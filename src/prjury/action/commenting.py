@@ -47,7 +47,6 @@ _REMEMBERED = 200
 
 
 def comment(job: Job) -> JobResult:
-    """Answer the comment that the event tells of, if it is a command."""
     event = read_event(job.environ)
     if event.kind is not EventKind.ISSUE_COMMENT or not job.inputs.github_token:
         raise UsageError(
@@ -74,7 +73,6 @@ class _Conversation:
     failed: PrJuryError | None = field(default=None, init=False)
 
     def answer(self) -> JobResult:
-        """Do what the command asks for, unless it does not count or was answered before."""
         history = PullHistory(self.client, self.event.repo, self.event.number or 0)
         room, now = history.room, history.comments.get(self.written.id)
         if now is None or now.edited or now.body != self.written.body:
@@ -159,7 +157,6 @@ class Replies:
     history: PullHistory
 
     def carry_out(self, command: CommentCommand) -> CommandReply:
-        """Carry a command out."""
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
             "help": lambda _command: self.list_commands("Commands"),
             "review": lambda _command: self._review(),
@@ -173,7 +170,6 @@ class Replies:
         return handlers[command.name](command)
 
     def list_commands(self, title: str) -> CommandReply:
-        """Every command with what it does."""
         lines = "\n".join(f"* `{words}`: {does}" for words, does in COMMANDS.values())
         about = (
             "The first line of a new comment is the command, exactly as it stands here; a reason "
@@ -184,7 +180,6 @@ class Replies:
 
     @cached_property
     def pull(self) -> PullFacts:
-        """The pull request as it is now."""
         return self.client.pull(self.event.repo, self.event.number or 0)
 
     @property

@@ -39,7 +39,6 @@ _MOST, _MOST_JUDGED = 50, 10
 
 
 def conflicts(job: Job) -> JobResult:
-    """Tell of conflicts of the event's pull request, or of those onto the branch that moved."""
     event = read_event(job.environ)
     if event.kind not in {EventKind.PULL_REQUEST_TARGET, EventKind.PUSH}:
         raise UsageError(
@@ -68,7 +67,6 @@ class _Watch:
     complaints: list[str] = field(default_factory=list)
 
     def look_at_changed_pull(self) -> None:
-        """Look at the event's own pull request; where the gate is a status, close it first."""
         number = self.event.number or 0
         if self.event.action == "edited" and not self.event.moved:
             self.observations.append("Nothing to do: neither side has changed.")
@@ -85,10 +83,7 @@ class _Watch:
             self._judge_pull(pull, PullHistory(self.client, self.event.repo, number))
 
     def _close_gate(self, head: str) -> None:
-        """Close the gate until there is a verdict: one that the head has is for another base.
-
-        A run that has judged this meanwhile is a later one, and its word stays.
-        """
+        """Close the gate until there is a verdict; that of a later run stays."""
         with Publication(self.job, self.event, by_status=True) as publication:
             if match := _SKIPS.search(self._read_message(head)):
                 publication.close(_SKIPPED.format(match[0].strip()), for_good=True)
@@ -103,7 +98,6 @@ class _Watch:
             return ""
 
     def look_at_pulls_onto_moved_base(self) -> None:
-        """Look at the pull requests onto the branch that has moved."""
         base = self.event.pull.base
         if not (base.ref and base.sha):
             self.observations.append("Nothing to do: no branch has moved.")
@@ -145,7 +139,6 @@ class _Watch:
         return True
 
     def _has_status(self, history: PullHistory, head: str) -> bool:
-        """Tell whether a status of ours is the gate of the head."""
         try:
             return history.find_gate(head) is not None
         except PublishError as error:

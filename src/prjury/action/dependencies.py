@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 def wire(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Dependencies:
-    """The real parts."""
     git = git or GitAccess()
     environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Dependencies(
@@ -54,7 +53,6 @@ _TAKES = {
 
 
 def connect(event: Event, inputs: Inputs) -> GitHub:
-    """A connection to the GitHub that the event came from."""
     takes = _TAKES.get(inputs.mode, _TELLS)
     reads = event.kind is EventKind.MERGE_GROUP
     return GitHub(
@@ -127,7 +125,6 @@ def _make_picks(
 def request_of(
     event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
-    """The wishes of the workflow; without an event of no pull request in particular."""
     around, only_merges = environment.environ, inputs.mode == "conflicts"
     return ReviewRequest(
         target=_make_snapshot_request(event, inputs, git, around) if event else SnapshotRequest(),
@@ -150,10 +147,7 @@ def _find_own_workflow(environ: Mapping[str, str]) -> str | None:
 
 
 def _find_model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:
-    """The model that the workflow names; none where GitHub withholds its key.
-
-    Runs for a fork's pull request, and those of Dependabot, are given no secrets.
-    """
+    """The model that the workflow names; none where GitHub withholds its key: forks, Dependabot."""
     model = inputs.model or None
     if event is None or event.kind is not EventKind.PULL_REQUEST:
         return model

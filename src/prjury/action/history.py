@@ -72,7 +72,6 @@ class EarlierComments(Struct, frozen=True):
     problem: str = ""
 
     def add_history(self, report: Report) -> Report:
-        """The report with what became of the earlier findings, and the dismissals of its own."""
         if self.problem:
             return report
         prints = {one.check.fingerprint for one in findings(report.verdict)}
@@ -97,7 +96,6 @@ class PullHistory:
 
     @cached_property
     def room(self) -> RepoClient:
-        """The repository, to which answers are written."""
         return RepoClient(self.client, self.repo)
 
     @cached_property
@@ -107,7 +105,6 @@ class PullHistory:
 
     @property
     def seen_comments(self) -> Iterable[CommentFacts] | None:
-        """Those comments, if they have been read."""
         return self.comments.values() if "comments" in vars(self) else None
 
     @cached_property
@@ -136,12 +133,10 @@ class PullHistory:
 
     @property
     def verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
-        """Our comments with a verdict, oldest first."""
         pairs = [(comment, ToldVerdict.of(comment.body)) for _, comment in self.own]
         return [(comment, verdict) for comment, verdict in pairs if verdict]
 
     def statuses(self, head: str) -> Mapping[str, PostedStatus]:
-        """The last status of each context of a commit."""
         if head not in self._statuses:
             oldest_first = reversed(list(list_statuses(self.room, head)))
             self._statuses[head] = {status.context: status for status in oldest_first}
@@ -170,7 +165,6 @@ class PullHistory:
         return EarlierComments(verdicts[-1][1] if verdicts else None, valid)
 
     def _find_dismissals(self) -> dict[str, Dismissal]:
-        """The last valid word on each finding."""
         answers = [(marker, read_dismissals(comment.body)) for marker, comment in self.own]
         answers = [(marker, words) for marker, words in answers if words]
         by_finding: dict[str, Dismissal] = {}
@@ -187,10 +181,7 @@ class PullHistory:
         return bool(command and command.name == name) and self.is_from_writer(comment)
 
     def read_standing_commands(self, head: str) -> StandingCommands:
-        """Read what maintainers have said of a commit; a problem alone if it cannot be read.
-
-        Where no command stands there, the commit's statuses are not asked for.
-        """
+        """Read what maintainers have said; where no command stands, statuses are not asked for."""
         try:
             commands = [read_command(comment.body) for comment in self.comments.values()]
             if not any(one and one.name in _COMMANDS.values() for one in commands):

@@ -50,7 +50,6 @@ class JobDirectories(Struct, frozen=True):
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> JobDirectories:
-        """The places that the environment names."""
         temporary = environ.get("RUNNER_TEMP") or tempfile.gettempdir()
         return cls(
             Path(temporary) / "prjury-report",
@@ -59,7 +58,6 @@ class JobDirectories(Struct, frozen=True):
         )
 
     def report_file(self, name: str) -> Path:
-        """The path of a report file; its directory exists afterwards."""
         try:
             self.reports.mkdir(mode=0o755, parents=True, exist_ok=True)
         except OSError as error:
@@ -155,18 +153,15 @@ class Log:
     redact: Redactor = dataclasses.field(default_factory=Redactor)
 
     def say(self, text: str) -> None:
-        """One line; whatever looks like a command in it is broken."""
         self._write(log_line(text, redact=self.redact))
 
     def error(self, text: str) -> None:
-        """One line that the runner also shows as an annotation of the job."""
         line = log_line(text, redact=self.redact)
         escaped = line.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
         self._write(f"::error title=PR Jury::{escaped}")
 
     @contextmanager
     def commands_stopped(self) -> Iterator[None]:
-        """Within this block the runner ignores workflow commands in the output."""
         word = secrets.token_hex(16)
         self._write(f"::stop-commands::{word}")
         try:
@@ -182,7 +177,6 @@ class Log:
 def write_no_verdict(
     places: JobDirectories, verdict: str, gate: str, line: str, redact: Redact
 ) -> None:
-    """Outputs and summary of a run without a report."""
     if places.outputs:
         values = {
             "verdict": verdict,
@@ -213,14 +207,12 @@ class Job(Struct, frozen=True):
 
     @property
     def no_token(self) -> UsageError:
-        """The error where the mode takes a token and there is none."""
         return UsageError(
             f"The mode {self.inputs.mode} takes a token",
             remedy="Give `github-token: ${{ github.token }}` to the action",
         )
 
     def end_idle(self, reason: str, *, is_open: bool = False) -> JobResult:
-        """Ends where nothing is judged, and says so."""
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
         write_no_verdict(self.places, "abstain", gate, reason, self.log.redact)
@@ -234,7 +226,6 @@ class Job(Struct, frozen=True):
         return JobResult(code, " ".join(complaints) or None)
 
     def tell_error(self, complaint: str) -> None:
-        """Says in the summary and the outputs that there is no verdict."""
         with suppress(PublishError):
             write_no_verdict(self.places, "error", "action_required", complaint, self.log.redact)
 

@@ -73,14 +73,12 @@ class Publication:
 
     @property
     def client(self) -> GitHub:
-        """The connection through which everything is written."""
         if self._hub is None:
             raise self.job.no_token
         return self._hub
 
     @cached_property
     def history(self) -> PullHistory | None:
-        """The history of the pull request; None without a token or a number."""
         number = self.event.number or find_queued_number(self.event)
         if self.past or not (self._hub and number):
             return self.past
@@ -88,7 +86,6 @@ class Publication:
 
     @cached_property
     def earlier(self) -> EarlierComments:
-        """The words of our earlier comments on the pull request."""
         earlier = self.history.read_earlier() if self.history else EarlierComments()
         if earlier.problem:
             self.job.log.say(earlier.problem)
@@ -96,7 +93,6 @@ class Publication:
 
     @cached_property
     def _queued(self) -> PullFacts | None:
-        """The pull request that a merge group is made of."""
         number = find_queued_number(self.event)
         return self.client.pull(self.event.repo, number) if self._hub and number else None
 
@@ -116,11 +112,7 @@ class Publication:
         return structs.replace(commands, fix=commands.fix and of_head)
 
     def read_votes(self) -> EarlierVotes | None:
-        """Read the models' votes on the pull request that a merge group is made of.
-
-        The group is merged, built and scanned anew, for it stands on another base. Nothing here can
-        fail the job: without such a report, models are asked anew, if there are any.
-        """
+        """Read the models' votes on the queued pull request; without them models are asked anew."""
         number = find_queued_number(self.event)
         if number is None or self.history is None:
             return None
@@ -134,7 +126,6 @@ class Publication:
         return votes
 
     def begin(self, policy: Policy) -> None:
-        """Set the check in progress, where the policy wants one."""
         posts = self._posts()
         options = policy.resolved.get("publish", {})
         self._check = posts.check(options) if posts else None
@@ -149,7 +140,6 @@ class Publication:
             status.set(head, "error" if for_good else "pending", reason)
 
     def mark_superseded(self) -> None:
-        """Mark this run as superseded by a newer head: nothing is posted."""
         self._gates = False
 
     def open(self, reason: str) -> list[str]:
@@ -162,7 +152,6 @@ class Publication:
         return self.complaints
 
     def finish(self, report: Report) -> JobResult:
-        """Publishes the report, says so in the log, and ends the job as the gate is."""
         # Where the status is the gate, a job that is green whatever comes changes nothing of it.
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
             report = replace(report, headline=report.headline + _NOT_GATING)
@@ -295,10 +284,7 @@ def _is_outdated(publisher: Publisher) -> bool:
 
 
 def target_of(event: Event, job: Job, files: str = "", *, by_status: bool = False) -> Target:
-    """The place to which the report of an event goes.
-
-    A job that only publishes runs on the default branch, so its own success is no gate.
-    """
+    """A job that only publishes runs on the default branch, so its own success is no gate."""
     by_status = by_status or job.inputs.mode == "publish"
     run, page = event.run, ""
     if run:

@@ -56,7 +56,6 @@ _BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGE
 
 
 def review(job: Job) -> JobResult:
-    """Judge the event's pull request and publish the report everywhere."""
     event = event_of(job)
     if event.of_pull_request and event.action == "closed":
         return job.end_idle(f"Nothing to review: #{event.number} is closed.", is_open=True)
@@ -79,7 +78,6 @@ def review(job: Job) -> JobResult:
 
 
 def build(job: Job) -> JobResult:
-    """Builds what the event names, and leaves evidence behind, whatever came out."""
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
     event = event_of(job)
@@ -108,7 +106,6 @@ def _build(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
 
 
 def collect(job: Job) -> JobResult:
-    """Finds the pull request of the build that has ended, and what can be known of it."""
     event, run = _read_trigger(job)
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.end_idle(_not_run(run))
@@ -132,7 +129,6 @@ def collect(job: Job) -> JobResult:
 
 
 def decide(job: Job) -> JobResult:
-    """Asks the models about the evidence; nothing else is here to be asked."""
     content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
@@ -147,7 +143,6 @@ def decide(job: Job) -> JobResult:
 
 
 def publish(job: Job) -> JobResult:
-    """Find the pull request again, make the report, and publish it everywhere."""
     event, run = _read_trigger(job)
     if run.conclusion not in ENDED:
         return job.end_idle(_not_run(run))
@@ -234,7 +229,6 @@ _ELSEWHERE = {
 
 
 def event_of(job: Job) -> Event:
-    """The event that names a pull request or a comparison."""
     event = read_event(job.environ)
     if modes := _ELSEWHERE.get(event.kind):
         raise UsageError(
@@ -314,11 +308,7 @@ def refuse_twin(event: Event, job: Job) -> None:
 
 
 def confirm_newer_head(event: Event, job: Job) -> None:
-    """The newer head has a run of its own; without one, nothing would judge the event's head.
-
-    Raises:
-        SourceError: when GitHub still calls the event's head the current one.
-    """
+    """Refuse a head that GitHub still calls current: no other run would judge it."""
     with job.dependencies.connect(event, job.inputs) as client:
         pull = client.pull(event.repo, event.number or 0)
     if pull.head.sha == event.pull.head.sha:
@@ -338,7 +328,6 @@ MODELS_ASKED = "PRJURY_MODELS_ASKED"
 
 
 def download_artifacts(job: Job, name: str, variable: str) -> bytes:
-    """A file that a job before has made."""
     digest = _read_digest(job.environ, variable)
     what = Path(name).stem
     path = job.places.report_file(name)
@@ -346,7 +335,6 @@ def download_artifacts(job: Job, name: str, variable: str) -> bytes:
 
 
 def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
-    """Refuse files that are not about this pull request."""
     pull = event.pull
     if isinstance(evidence, NoEvidence):
         identity = (evidence.repo, evidence.number, evidence.head_sha)

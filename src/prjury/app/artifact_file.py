@@ -22,7 +22,6 @@ MAKERS = {"evidence": "mode: collect", "verdict": "mode: decide"}
 
 
 def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) -> bytes:
-    """The file's bytes."""
     try:
         content = _read_regular_file(path, largest)
     except FileNotFoundError as error:
@@ -42,7 +41,6 @@ def read_artifact_file(path: Path, what: str, digest: str | None, largest: int) 
 
 
 def sha256(content: bytes) -> str:
-    """The digest, 64 hex digits."""
     return hashlib.sha256(content).hexdigest()
 
 
@@ -55,11 +53,6 @@ class EvidenceFile(Struct, frozen=True):
         return str(self.path)
 
     def read(self) -> bytes:
-        """All of it.
-
-        Raises:
-            CannotJudgeError: ``evidence_missing`` or ``evidence_invalid``.
-        """
         shown = visible(str(self.path))
         try:
             return _read_regular_file(self.path, LARGEST)
@@ -80,11 +73,7 @@ class EvidenceFile(Struct, frozen=True):
 
 
 def _read_regular_file(path: Path, largest: int) -> bytes:
-    """The bytes of a regular file that is no link: a stranger may have packed it.
-
-    Raises:
-        OSError: for anything else; its `strerror` is a phrase for people.
-    """
+    """The bytes of a regular file, no link; an OSError's `strerror` is a phrase for people."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)

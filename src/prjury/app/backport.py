@@ -40,10 +40,7 @@ class BackportResult(Struct, frozen=True):
 
 
 def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports | NothingToReview:
-    """Judge the change for the requested branches, or else for the policy's.
-
-    A change that the base has already is judged as it was merged.
-    """
+    """Judge the change for branches; one that the base has already is judged as it was merged."""
     with judge_backports(request, environment) as result:
         return result.verdicts if isinstance(result, BackportResult) else result
 
@@ -52,7 +49,6 @@ def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports |
 def judge_backports(
     request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
 ) -> Iterator[BackportResult | NothingToReview]:
-    """Judge the change; the repository stays open within the context."""
     started = time.monotonic()
     target = structs.replace(request.target, landed=request.target.landed or Landed())
     with steps.open_change(structs.replace(request, target=target)) as change:
@@ -95,10 +91,7 @@ class Picks(Struct, frozen=True):
 
 
 def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
-    """Judge a merged change and make the picks of the branches that it suits.
-
-    Title and description ask for nothing here, because both can be edited after a review.
-    """
+    """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
     with judge_backports(request, environment, texts=False) as result:
         if isinstance(result, NothingToReview):
             return Picks(None, reason=result.reason)
@@ -122,7 +115,6 @@ class _PickMaker(Struct, frozen=True):
         return self.result.snapshot.pull
 
     def pick(self, backport: Backport) -> Pick:
-        """Make the pick of one branch with all its objects."""
         pull = self._pull
         tip = self.releases.tip(backport.branch_sha or backport.branch)
         clean = backport.tree is not None

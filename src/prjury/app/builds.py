@@ -33,7 +33,6 @@ from prjury.resources import program_version
 def plan_change(
     request: ReviewRequest, environment: RunEnvironment
 ) -> DetectedBuilds | NothingToReview:
-    """The builds of a change."""
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change
@@ -125,7 +124,6 @@ class JunitPlaces(Struct, frozen=True):
         return self.result == "success" if self.result else None
 
     def refuse_unended(self) -> None:
-        """Refuse reports that another run will replace."""
         if self.result not in {"", "success", "failure"}:
             raise CannotJudgeError(
                 f"the job that makes the head's reports was {self.result}",
@@ -137,7 +135,6 @@ class JunitPlaces(Struct, frozen=True):
 def junit_evidence(
     request: ReviewRequest, environment: RunEnvironment, places: JunitPlaces
 ) -> BuiltEvidence | NothingToReview:
-    """Read the reports of both sides as what became of a change."""
     places.refuse_unended()
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
@@ -158,11 +155,7 @@ def junit_evidence(
 
 
 def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
-    """The places that the input names.
-
-    A line each: ``head: PATH``, ``base: PATH``, ``result: WORD``; without a key it is the head's.
-    Paths begin at the workspace.
-    """
+    """Lines ``head: PATH``, ``base: PATH``, ``result: WORD``; without a key it is the head's."""
     paths_by_key: dict[str, list[str]] = {key: [] for key in _KEYS}
     for line in filter(None, map(str.strip, text.splitlines())):
         key, colon, value = line.partition(":")
@@ -190,12 +183,7 @@ class JunitReports(Struct, frozen=True):
         return "of the JUnit reports"
 
     def read(self) -> bytes:
-        """The evidence.
-
-        Raises:
-            CannotJudgeError: ``report_missing`` and the like, or ``evidence_missing`` where the
-                change is not there any more.
-        """
+        """Raises CannotJudgeError: ``report_missing``, or ``evidence_missing`` without a change."""
         outcome = junit_evidence(self.request, self.environment, self.places)
         if isinstance(outcome, NothingToReview):
             raise CannotJudgeError(

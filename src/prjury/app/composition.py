@@ -39,7 +39,6 @@ class Composition(Struct, frozen=True):
 def review_ports(
     request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
 ) -> Composition:
-    """The ports of a review."""
     panel = model_panel(request, environment, config)
     ports = program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
@@ -58,10 +57,7 @@ def agents_for(
     nobody: NoModels | None,
     panel: ModelPanel,
 ) -> Agents:
-    """The starter of the policy's agents: nobody where models are not asked either.
-
-    An agent may use the network: without it, it would not reach its model.
-    """
+    """The starter of agents. They may use the network, by which they reach their models."""
     if not request.models:
         return NoAgents("agents are not started with --no-llm", NOT_CONFIGURED)
     if nobody:
@@ -78,7 +74,6 @@ def program_ports(
     store: Store,
     panel: ModelPanel | None = None,
 ) -> Ports:
-    """The ports of the judges that ask no model."""
     hidden = (store.operator.common_dir,)
     ports = build_ports(environment, config, store, panel, hidden=hidden)
     sources = {each.from_ for each in running(config)}
@@ -95,7 +90,6 @@ def program_ports(
 
 
 def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Config) -> ModelPanel:
-    """The models that the operator has."""
     return ModelPanel(
         config.models,
         config.limits,
@@ -110,10 +104,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
 
 
 def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoModels | None:
-    """Models that are not asked, where the policy excludes this pull request; else None.
-
-    A draft is asked about when it is ready. A bot's change is its own until somebody else pushes.
-    """
+    """Models that are not asked: of drafts, and of a bot's change until somebody else pushes."""
     if pull.draft and not policy.drafts:
         missing = "a draft: models are asked when it is ready (pulls.drafts)"
         return NoModels(Panel((), missing, "draft"))
@@ -186,24 +177,20 @@ def make_shell(
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:
-    """Tell whether code of the change may run."""
     return request.build and any(each.from_ == "run" for each in running(config))
 
 
 def runs_others(request: ReviewRequest, config: Config) -> bool:
-    """Tell whether code of the change, or an agent, may run."""
     options = [entry.options for tier in config.tiers for entry in tier.judges]
     agents = any(isinstance(each, AgentOptions) for each in options)
     return builds_here(request, config) or (request.models and agents)
 
 
 def builds(config: Config) -> list[BuildOptions]:
-    """The options of every build judge of the policy."""
     return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
 
 
 def commands(config: Config) -> list[CommandOptions]:
-    """The options of every judge of the policy that runs a command in the merged tree."""
     return [entry.command for tier in config.tiers for entry in tier.judges if entry.command]
 
 

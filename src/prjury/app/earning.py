@@ -52,7 +52,6 @@ def earn_gate(
 
 
 def _is_asked(attempt: TierAttempt) -> bool:
-    """Tell whether a judge has come to know of a model, or has crashed."""
     judgments = attempt.verdict.individual if attempt.verdict else ()
     return any(j.status is Status.ERROR or PanelFacts.of(j).setup for j in judgments)
 

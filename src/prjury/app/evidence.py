@@ -120,19 +120,15 @@ class _FilesAlone(Struct, frozen=True):
     """A repository for judges that ask models: they read files, and nothing else is here."""
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - it refuses
-        """Refuse."""
         raise self._absent()
 
     def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
-        """None: tags are not taken along."""
         return ""
 
     def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:  # noqa: ARG002 - as above
-        """Refuse."""
         raise self._absent()
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
-        """Refuse."""
         raise self._absent()
 
     def _absent(self) -> SourceError:
@@ -152,16 +148,13 @@ class ReadingAlong(_FilesAlone, frozen=True):
 
     @property
     def seen(self) -> Files:
-        """The files that were read, as many as are taken along."""
         entries = tuple(e for e in self.repository.files(self.commit) if e.blob in self.blobs)
         return Files(self.commit, entries, dict(self.blobs))
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
-        """Every file of a commit or tree."""
         return self.repository.files(commit)
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
-        """The blobs' bytes by object name."""
         contents = self.repository.read(blobs)
         room = _MOST_BYTES - sum(len(content or b"") for content in self.blobs.values())
         for blob, content in sorted(contents.items(), key=lambda pair: len(pair[1] or b"")):
@@ -180,7 +173,6 @@ class TakenAlong(_FilesAlone, frozen=True):
     taken: Files
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
-        """The files of that commit that were read."""
         if commit != self.taken.commit:
             raise self._absent()
         return self.taken.entries
@@ -220,7 +212,6 @@ def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
 
 
 def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
-    """The evidence that `evidence_to_text` wrote."""
     value = _value_of(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
     if "reason" in value:
         return _convert(NoEvidence, value, "evidence")

@@ -22,14 +22,6 @@ _REGULAR_FILES = frozenset({"100644", "100755"})
 def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
-    """The operator's own file if one is named, else the base commit's, else the default.
-
-    What it says for the branch that is merged into is in force there.
-
-    Raises:
-        ConfigError: when the file is wrong or not a regular file.
-        SourceError: when a partial clone lacks it.
-    """
     return _find_policy(pull, repository, own, path).adapt_to(bare(pull.base.ref))
 
 
@@ -49,12 +41,7 @@ def _find_policy(pull: PullRequest, repository: Repository, own: Path | None, pa
 
 
 def text_at(repository: Repository, commit: str, path: str, shown: str) -> str | None:
-    """The text of a regular file at a commit; None if there is no file.
-
-    Raises:
-        ConfigError: when it is not a regular file, or no text.
-        SourceError: when a partial clone lacks it.
-    """
+    """The text of a regular file at a commit; None if there is no file."""
     entries = _entries(repository, commit, path)
     if not entries:
         return None
@@ -73,7 +60,6 @@ def policy_notes(
     work_tree: Path | None,
     path: str = POLICY_PATH,
 ) -> tuple[str, ...]:
-    """The notes for a reader if the change touches the rules it is judged by."""
     notes: list[str] = []
     if not own:
         has_one = bool(_entries(repository, pull.base.sha, path))
@@ -91,18 +77,15 @@ def policy_notes(
 
 
 def answers_commands(pull: PullRequest, repository: Repository) -> bool:
-    """Tell whether the base has the workflow that answers commands in comments."""
     return bool(_entries(repository, pull.base.sha, COMMENT_WORKFLOW))
 
 
 def edits_workflow(pull: PullRequest) -> str | None:
-    """The first workflow, or action, that the change touches."""
     paths = (path for file in pull.files for path in (file.path, file.old_path) if path)
     return next((path for path in paths if _WORKFLOW.search(path)), None)
 
 
 def text_of(file: Path) -> str:
-    """A configuration file's text."""
     try:
         return _decode(file.read_bytes(), str(file))
     except OSError as error:

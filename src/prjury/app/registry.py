@@ -87,12 +87,10 @@ VOTING: Mapping[str, Callable[..., VotingStrategy]] = {
 
 
 def find_installed() -> Mapping[str, EntryPoint]:
-    """The judges of installed packages by name."""
     return {point.name: point for point in entry_points(group="prjury.judges")}
 
 
 def judge_factory(name: str, where: str = "") -> JudgeFactory:
-    """The factory of a judge."""
     if name in JUDGES:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)
@@ -118,7 +116,6 @@ def _outsider(name: str, point: EntryPoint, options: object, ports: Ports) -> Pu
 
 
 def voting_strategy(entry: VotingEntry) -> VotingStrategy:
-    """The strategy that a configuration entry describes."""
     options = asdict(entry.options)
     if "on_disagreement" in options:
         options["on_disagreement"] = Status(options["on_disagreement"])
@@ -151,7 +148,6 @@ class Unwanted(Struct, frozen=True):
 
 
 def as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
-    """The judge that the policy names."""
     return make(ports)
 
 

@@ -43,7 +43,6 @@ class BranchJudges:
     thorough: frozenset[str] | None = None
 
     def judge(self, branches: Sequence[str], deadline: Deadline) -> tuple[Backport, ...]:
-        """Return the verdict for each branch, in order."""
         if not branches:
             return ()
         from prjury.git.releases import Releases  # noqa: PLC0415 - many have no branches
@@ -65,10 +64,7 @@ class BranchJudges:
     def begin(
         self, branches: Sequence[str], deadline: Deadline, pool: Executor
     ) -> Future[tuple[Backport, ...]] | None:
-        """Start to judge the branches while a review goes on.
-
-        None where picks are built, or where the merge conflicts, so that the review ends at once.
-        """
+        """Start to judge beside a review; None where picks are built, or the merge conflicts."""
         later = self.build and self.config.backport.build
         if later or self.snapshot.pull.merge.tree is None:
             return None
@@ -81,10 +77,7 @@ class BranchJudges:
         deadline: Deadline,
         begun: Future[tuple[Backport, ...]] | None = None,
     ) -> tuple[Backport, ...]:
-        """Return the verdict for each branch after a review.
-
-        If the change is rejected or could not be judged, only requested branches are tried.
-        """
+        """Judge after a review; where it is no pass, only requested branches are tried."""
         refusal = _REFUSALS.get(verdict)
         tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
         judged = begun.result() if tried and begun else self.judge(tried, deadline)

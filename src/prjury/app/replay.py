@@ -39,21 +39,17 @@ class StandInJudge:
 
     @property
     def name(self) -> str:
-        """The judge's name."""
         return self.record.title
 
     @property
     def type(self) -> JudgeType:
-        """The source of its answers."""
         return self.record.type
 
     @property
     def lowers_only(self) -> bool:
-        """Tell whether its approval must not lift what others say."""
         return self.record.lowers_only
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Answer."""
         return self.answer(context)
 
 
@@ -90,7 +86,6 @@ def defer_models(along: Ports) -> Casting:
 
 
 def replay_records(records: Records, *, ask: bool = False) -> Casting:
-    """Replay all judges."""
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         record = records.get(place) or SeatRecord(place.name, JudgeType.DETERMINISTIC)
@@ -129,7 +124,6 @@ def make_records(seating: Seating, verdict: Verdict) -> Records:
 
 
 def record_of(judge: PullJudge) -> SeatRecord:
-    """Return the facts about a judge."""
     if isinstance(judge, StandInJudge):
         return judge.record
     lowers_only = bool(getattr(judge, "lowers_only", False))
@@ -156,7 +150,6 @@ def with_times(seating: Seating, verdict: Verdict) -> Verdict:
 
 
 def is_dismissible(judge: str, kind: JudgeType) -> bool:
-    """Tell whether findings of a judge can be dismissed."""
     return kind in MODEL_BACKED or judge.partition("-")[0] == NAME
 
 
@@ -186,7 +179,6 @@ def apply_dismissals(
 
 
 def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
-    """Seat the same judges, which dismissed findings do not fail."""
 
     def cast_leniently(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = cast(place, make, ports)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 def run(request: ReviewRequest, environment: RunEnvironment) -> Report | NothingToReview:
-    """Judge a pull request."""
     started = time.monotonic()
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):

@@ -53,7 +53,6 @@ class SetupStep(Struct, frozen=True):
     command: str = ""
 
     def lines(self) -> Iterator[str]:
-        """The step in YAML, as an item of ``steps``."""
         yield f"      - name: {self.name}"
         if self.command:
             yield f"        run: {self.command}"
@@ -183,7 +182,6 @@ class GitHubRunner(Toolchains, frozen=True, dict=True):
     """
 
     def has(self, program: str) -> bool:  # noqa: ARG002 - whatever it is
-        """True."""
         return True
 
     def distance(self, tool: str, wanted: str) -> float:  # noqa: ARG002 - of whatever tool

@@ -60,11 +60,9 @@ class RecordingModel:
     room = _ROOM
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it refuses
-        """Raises CannotJudgeError."""
         raise CannotJudgeError("models are asked in another job", reason="waiting")
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002 - as above
-        """Nothing is known of it."""
         return None
 
 
@@ -72,17 +70,13 @@ class RecordingModels:
     """Seats a model that is not asked, so that what it would read is read."""
 
     def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
-        """One seat."""
         return Panel((RecordingModel(),))
 
 
 def collect(
     request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
 ) -> StageEvidence | NothingToReview:
-    """Ask every judge that is a program, and keep what the models will need.
-
-    Builds are taken from evidence even where the policy runs them: nothing of the change runs here.
-    """
+    """Ask every judge that is a program; builds are taken from evidence, never run here."""
     started = time.monotonic()
     with steps.open_change(request) as opened:
         if isinstance(opened, NothingToReview):
@@ -125,7 +119,6 @@ class Refused(Struct, frozen=True):
     why: str
 
     def read(self) -> bytes:
-        """Raises CannotJudgeError, ``evidence_untrusted``."""
         raise CannotJudgeError(
             "the build's evidence does not count",
             why=self.why,
@@ -135,11 +128,7 @@ class Refused(Struct, frozen=True):
 
 
 def _describe_edit(snapshot: Snapshot, workflow: str | None) -> str:
-    """Say why what the workflow left behind proves nothing; empty where the change leaves it alone.
-
-    The runner takes the workflow from the merge of the change with its base, so it is the base's
-    own wherever the merged tree has the same file.
-    """
+    """Say why the evidence proves nothing: the merged tree has another workflow than the base."""
     if workflow is None:
         return ""
     pull = snapshot.pull
@@ -231,10 +220,7 @@ def publish_stage(
     override: Override | None = None,
     dismissals: Sequence[Dismissal] = (),
 ) -> Report:
-    """The report. The cascade derives its verdict again from what every judge said.
-
-    Only opinions that the evidence waits for count: no model's key changes what programs said.
-    """
+    """Derive the verdict again; only opinions that the evidence waits for count."""
     if opinions.evidence != digest:
         raise SourceError(
             "The verdict is about other evidence",

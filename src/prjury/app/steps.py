@@ -49,11 +49,7 @@ from prjury.snapshot.model import PullRequest, patch_id, printable
 
 
 def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:
-    """The names of the tiers that judge none of the changed paths.
-
-    The first entry that matches a path counts; what no entry matches is judged by all tiers. A
-    renamed file has both of its paths.
-    """
+    """The tiers that judge no changed path: of each path the first entry counts, or all judge."""
     every = [tier.name for tier in config.tiers]
     if not (config.paths and pull.files):
         return ()
@@ -81,17 +77,14 @@ class OpenedChange(Struct, frozen=True):
 
     @property
     def config(self) -> Config:
-        """The settings in force."""
         return self.policy.config
 
     @property
     def pull(self) -> PullRequest:
-        """The pull request."""
         return self.snapshot.pull
 
     @property
     def unwanted(self) -> Unwanted:
-        """The judges that the operator has switched off."""
         request = self.request
         off = () if request.build else RUNNING
         if not (request.build or request.trusts_policy or request.config):
@@ -102,24 +95,20 @@ class OpenedChange(Struct, frozen=True):
 
     @property
     def seconds(self) -> float:
-        """The time of all judges together."""
         timeout = self.request.timeout
         return float(self.config.limits.wall if timeout is None else timeout)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The notes for a reader if the change touches the rules it is judged by."""
         request, store = self.request, self.snapshot.store
         work_tree = store.operator.work_tree
         return policy_notes(self.pull, store, request.config, work_tree, request.policy_path)
 
     @property
     def answers_commands(self) -> bool:
-        """Tell whether commands in comments are answered here."""
         return answers_commands(self.pull, self.snapshot.store)
 
     def start_clock(self) -> PullRequestContext:
-        """The context of the judges; their time runs from here."""
         return replace(context_of(self.pull, self.seconds), workflow=self.request.workflow)
 
     def add_call_sites_and_issues(
@@ -148,7 +137,6 @@ class OpenedChange(Struct, frozen=True):
         return BranchJudges(self.snapshot, ports, self.config, build, thorough=requested)
 
     def choose_branches(self, *, alone: bool = False, texts: bool = True) -> ChosenBranches:
-        """The release branches of the operator, of requests and of the policy."""
         own_names = self.request.backport_to
         if (own_names and alone) or self.request.target.uncommitted:
             return ChosenBranches(tuple(dict.fromkeys(own_names)))
@@ -169,7 +157,6 @@ class OpenedChange(Struct, frozen=True):
 
 @contextmanager
 def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToReview]:
-    """Take the snapshot and find the policy in force."""
     with open_snapshot(request.target) as taken:
         if isinstance(taken, NothingToReview):
             yield taken
@@ -180,7 +167,6 @@ def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToRevi
 
 
 def record_change(change: OpenedChange, journal: Recorder, started: float) -> None:
-    """Keep which change is judged, and how long it took to read it."""
     pull = change.pull
     journal.record(
         "change",
@@ -196,7 +182,6 @@ def record_change(change: OpenedChange, journal: Recorder, started: float) -> No
 
 
 def record_verdict(report: Report, journal: Recorder) -> None:
-    """Keep how it ended, and what it cost."""
     cost = report.cost
     journal.record(
         "verdict",
@@ -234,7 +219,6 @@ def reusable_votes(change: OpenedChange) -> EarlierVotes | None:
 
 
 def context_of(pull: PullRequest, seconds: float) -> PullRequestContext:
-    """The change that judges are asked about, and their deadline."""
     goal = f"merge {printable(pull.head.ref)} into {printable(pull.base.ref)}"
     return PullRequestContext(goal, pull=pull, deadline=Deadline.after(seconds))
 
@@ -263,11 +247,9 @@ class BallotKeeper(Struct, frozen=True):
     ballots: list[Ballot]
 
     def judge_started(self, jury: str, judge: str) -> None:
-        """Hand on that a judge was asked."""
         self.progress.judge_started(jury, judge)
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        """Keep the ballot."""
         self.ballots.append(ballot)
         self.progress.judge_finished(jury, ballot)
 
@@ -331,5 +313,4 @@ def cost_of(
 
 
 def origin_of(policy: Policy) -> PolicyOrigin:
-    """The policy as a report records it."""
     return PolicyOrigin(policy.source, policy.hash, policy.resolved)

@@ -78,7 +78,6 @@ class GroupedCommands(TyperGroup):
     """The program's commands."""
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
-        """Write the commands by their groups, each in one whole sentence."""
         for title, commands in _COMMANDS.items():
             names = map(_name_command, commands)
             rows = [
@@ -160,7 +159,6 @@ def _globals(
 
 
 def main(environ: Mapping[str, str]) -> NoReturn:
-    """Runs the command line and exits with one of the documented codes."""
     for ending in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # such as below nohup
             signal.signal(ending, _interrupt)

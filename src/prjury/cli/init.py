@@ -72,7 +72,6 @@ class Situation(Struct, frozen=True):
 
     @property
     def workflows(self) -> tuple[str, ...]:
-        """The files that fit."""
         gate = _APART if self.forks else _ALONE
         beside = _CONFLICTS if self.no_comments else _COMMENT
         return (*gate, beside, *_QUEUE * self.queue, *_BACKPORT * self.backport)

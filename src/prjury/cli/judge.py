@@ -64,7 +64,6 @@ def judge(
 
 
 def parse_options(texts: Sequence[str]) -> dict[str, str]:
-    """``NAME=VALUE`` of each option."""
     options: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")

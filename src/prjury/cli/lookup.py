@@ -136,7 +136,6 @@ def _last_line(trials: Sequence[PackTestResult], seconds: float) -> str:
 
 
 def _progress(text: str) -> None:
-    """One line that each next one replaces, on a terminal only."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{text}")
         sys.stderr.flush()

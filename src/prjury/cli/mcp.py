@@ -74,7 +74,6 @@ def mcp(  # noqa: PLR0913 - the command's options
 
 
 def _await_end(call: Callable[[], None]) -> None:
-    """Call something when the other end of standard input is closed."""
     poller = select.poll()
     poller.register(sys.stdin.fileno(), 0)  # it hears of the end alone
     poller.poll()
@@ -82,7 +81,6 @@ def _await_end(call: Callable[[], None]) -> None:
 
 
 def serve(tools: AgentTools) -> MCPServer[Any]:
-    """The server with its tools."""
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.tools import Tool

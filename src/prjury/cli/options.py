@@ -147,7 +147,6 @@ class UncommittedOptions(Struct, frozen=True):
     staged: Staged = False
 
     def apply_to(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
-        """The request, about uncommitted work if that is asked for."""
         if not (self.worktree or self.staged):
             return request
         if self.worktree and self.staged:
@@ -221,7 +220,6 @@ def request_of(
     labels: list[str] | None = None,
     evidence: Path | None = None,
 ) -> ReviewRequest:
-    """The request that the options make."""
     from prjury.app.artifact_file import EvidenceFile
     from prjury.app.request import ReviewRequest
 

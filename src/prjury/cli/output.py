@@ -84,7 +84,6 @@ class CommandRun:
         return self.journal
 
     def end(self, code: int) -> None:
-        """Keep how the run ended, if anything of it was kept."""
         if self.journal and self.journal.began:
             self.journal.record("end", exit=code)
 
@@ -107,7 +106,6 @@ class Terminal:
         return Redactor(secrets_in(self.environ))
 
     def show_tracebacks(self) -> None:
-        """Print the tracebacks of judges that crash to standard error."""
         handler = logging.StreamHandler(sys.stderr)
         handler.setFormatter(_Redacted(self.redact))
         logger = logging.getLogger("prjury")
@@ -127,7 +125,6 @@ class Terminal:
         return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 
     def publisher(self, kind: OutputFormat) -> Publisher:
-        """Writes a report in this format to standard output."""
         from prjury.publishers.terminal import TerminalPublisher
 
         if kind is OutputFormat.TERMINAL:
@@ -136,7 +133,6 @@ class Terminal:
         return StandardOutput(kind, self)
 
     def render(self, report: Report, kind: OutputFormat) -> str:
-        """The report in a format that can be written to a file."""
         from io import StringIO
 
         from prjury.publishers.terminal import TerminalPublisher
@@ -176,7 +172,6 @@ class StandardOutput(Struct, frozen=True):
     name: str = "standard output"
 
     def publish(self, report: Report) -> None:
-        """Writes it."""
         print_text(self.terminal.render(report, self.format), self.format)
 
 
@@ -251,7 +246,6 @@ def _parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
 
 
 def parse_outputs(texts: list[str] | None, formats: type[Kind]) -> list[tuple[Kind, Path]]:
-    """Each ``FORMAT=FILE`` taken apart, with files that can be written."""
     files = [_parse_output(text, formats) for text in texts or ()]
     for _, file in files:
         refuse_place(file)
@@ -259,7 +253,6 @@ def parse_outputs(texts: list[str] | None, formats: type[Kind]) -> list[tuple[Ki
 
 
 def refuse_place(output: Path) -> None:
-    """Raise UsageError for a file that cannot be written, before any work is done."""
     if not output.absolute().parent.is_dir() or output.is_dir():
         raise UsageError(
             f"--output cannot write {output}", remedy="Name a file in a directory that exists"

@@ -107,7 +107,6 @@ _HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price"
 
 
 def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
-    """The forecasts as a table and a sum."""
     from prjury.report.sanitise import log_line
 
     rows = [row for forecast in forecasts for row in _rows(forecast)]
@@ -124,7 +123,6 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
 
 
 def forecast_json(forecasts: Sequence[Forecast]) -> str:
-    """The forecasts as one JSON object, every call in it."""
     from msgspec import to_builtins
 
     total = _total(forecasts)
