@@ -10,7 +10,7 @@ Every word of a command, of a report and of a branch goes through the sanitiser 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
@@ -59,72 +59,46 @@ def comment(job: Job) -> JobResult:
     if written.by_program:
         return job.end_idle("Nothing to do: a program has written it, and only people are heard.")
     with job.dependencies.connect(event, job.inputs) as client:
-        return _Conversation(job, event, client, written).answer()
+        history = PullHistory(client, event.repo, event.number or 0)
+        now = history.comments.get(written.id)
+        if now is None or now.edited or now.body != written.body:
+            return job.end_idle("Nothing to do: the comment was deleted or edited meanwhile.")
+        return _answer(Replies(job, event, client, now, history))
 
 
-@dataclass
-class _Conversation:
-    """One command and its answer."""
-
-    job: Job
-    event: Event
-    client: GitHub
-    written: CommentFacts
-    failed: PrJuryError | None = field(default=None, init=False)
-
-    def answer(self) -> JobResult:
-        history = PullHistory(self.client, self.event.repo, self.event.number or 0)
-        room, now = history.room, history.comments.get(self.written.id)
-        if now is None or now.edited or now.body != self.written.body:
-            return self.job.end_idle("Nothing to do: the comment was deleted or edited meanwhile.")
-        replies = Replies(self.job, self.event, self.client, now, history)
-        command = parse_command(now.body)
-        if not self._may_ask(command, replies):
-            react(room, now.id, "-1")
-            return self.job.end_idle("Refused: who has written it may not write to the repository.")
-        answered = history.answered
-        if str(now.id) in answered or (now.reactions != 0 and has_reaction(room, now.id)):
-            return self.job.end_idle(
-                "Nothing to do: this command was answered already, and its answer may be deleted "
-                "by now. To have it carried out once more, write it again."
-            )
-        reply = self._reply(command, replies)
-        if reply.words:
-            first = now.body.partition("\n")[0].removesuffix("\r")
-            repeated = inline_code(first, _REPEATED, self.job.log.redact)
-            after = f"after={'.'.join(answered[-_REMEMBERED:])}" if answered else ""
-            values = " ".join(filter(None, [f"id=answer.{now.id}", after, reply.values]))
-            body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"
-            post_comment(room, history.number, body)
-            for earlier in history.passing_answers:
-                delete_comment(room, earlier.id)
-        else:
-            react(room, now.id, "rocket")
-        self.job.log.say("Answered.")
-        return JobResult(
-            self.failed.exit_code if self.failed else ExitCode.OPEN,
-            str(self.failed) if self.failed else None,
+def _answer(replies: Replies) -> JobResult:
+    """Do what the command asks for, unless it does not count or was answered before."""
+    job, now, history = replies.job, replies.comment, replies.history
+    command = parse_command(now.body)
+    if not replies.may_ask(command):
+        react(history.room, now.id, "-1")
+        return job.end_idle("Refused: who has written it may not write to the repository.")
+    answered = history.answered
+    if str(now.id) in answered or (now.reactions != 0 and has_reaction(history.room, now.id)):
+        return job.end_idle(
+            "Nothing to do: this command was answered already, and its answer may be deleted by "
+            "now. To have it carried out once more, write it again."
         )
-
-    def _may_ask(self, command: CommentCommand | str, replies: Replies) -> bool:
-        if replies.history.is_from_writer(replies.comment):
-            return True
-        asks_review = isinstance(command, CommentCommand) and command.name == "review"
-        author = (replies.pull.author or "").casefold() if asks_review else ""
-        return bool(author) and replies.comment.author.casefold() == author
-
-    def _reply(self, command: CommentCommand | str, replies: Replies) -> CommandReply:
-        if command == "":
-            return replies.list_commands("This is not a command")
-        if isinstance(command, str):
-            return CommandReply(command)
-        try:
-            return replies.carry_out(command)
-        except DeclinedError as declined:
-            return CommandReply(declined.words)
-        except PrJuryError as error:
-            self.failed = error
-            return CommandReply(plain(str(error), 600, self.job.log.redact))
+    failure = None
+    try:
+        reply = replies.carry_out(command)
+    except DeclinedError as declined:
+        reply = CommandReply(declined.words)
+    except PrJuryError as error:
+        failure, reply = error, CommandReply(plain(str(error), 600, job.log.redact))
+    if reply.words:
+        first = now.body.partition("\n")[0].removesuffix("\r")
+        repeated = inline_code(first, _REPEATED, job.log.redact)
+        after = f"after={'.'.join(answered[-_REMEMBERED:])}" if answered else ""
+        values = " ".join(filter(None, [f"id=answer.{now.id}", after, reply.values]))
+        body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"
+        post_comment(history.room, history.number, body)
+        for earlier in history.passing_answers:
+            delete_comment(history.room, earlier.id)
+    else:
+        react(history.room, now.id, "rocket")
+    job.log.say("Answered.")
+    return JobResult(failure.exit_code, str(failure)) if failure else JobResult(ExitCode.OPEN)
 
 
 #: The files of the workflows that judge pull requests, as `prjury init` writes them.
@@ -156,9 +130,20 @@ class Replies:
     comment: CommentFacts
     history: PullHistory
 
-    def carry_out(self, command: CommentCommand) -> CommandReply:
+    def may_ask(self, command: CommentCommand | str) -> bool:
+        """Tell whether the author may write, or may ask for this review of an own change."""
+        if self.history.is_from_writer(self.comment):
+            return True
+        asks_review = isinstance(command, CommentCommand) and command.name == "review"
+        author = (self.pull.author or "").casefold() if asks_review else ""
+        return bool(author) and self.comment.author.casefold() == author
+
+    def carry_out(self, command: CommentCommand | str) -> CommandReply:
+        if isinstance(command, str):
+            words = CommandReply(command)
+            return words if command else self._list_commands("This is not a command")
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
-            "help": lambda _command: self.list_commands("Commands"),
+            "help": lambda _command: self._list_commands("Commands"),
             "review": lambda _command: self._review(),
             "fix": lambda _command: self._fix(),
             "override": lambda _command: self._override(),
@@ -169,7 +154,7 @@ class Replies:
             raise DeclinedError("The pull request is closed.")
         return handlers[command.name](command)
 
-    def list_commands(self, title: str) -> CommandReply:
+    def _list_commands(self, title: str) -> CommandReply:
         lines = "\n".join(f"* `{words}`: {does}" for words, does in COMMANDS.values())
         about = (
             "The first line of a new comment is the command, exactly as it stands here; a reason "
@@ -187,18 +172,14 @@ class Replies:
         return self.pull.head.sha or ""
 
     @cached_property
-    def _verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
-        return self.history.verdicts
-
-    @cached_property
     def _verdict(self) -> ToldVerdict:
         """The verdict that the command is about: on this head, and there when it was written."""
-        if not self._verdicts:
+        if not self.history.verdicts:
             raise DeclinedError(
                 "There is no comment with a verdict here to which this could refer "
                 "(`publish: {comment: true}`)."
             )
-        posted, verdict = self._verdicts[-1]
+        posted, verdict = self.history.verdicts[-1]
         if verdict.head != self._head:
             raise DeclinedError(
                 f"The last verdict is about `{verdict.head[:12]}`, and the head is "
@@ -242,17 +223,14 @@ class Replies:
         try:
             self._start_again(run)
         except PublishError as error:
-            raise DeclinedError(self._describe_left_override(error)) from error
+            why = plain(error.why or error.what, 300, self.job.log.redact)
+            remedy = plain(error.remedy, 300, self.job.log.redact)
+            raise DeclinedError(
+                f"The override of `{self._head[:12]}` is kept and counts when this head is judged "
+                f"next, but the gate is as it was: the run could not be started again ({why}). "
+                f"{remedy.rstrip('.')}."
+            ) from error
         return CommandReply()
-
-    def _describe_left_override(self, error: PublishError) -> str:
-        why = plain(error.why or error.what, 300, self.job.log.redact)
-        remedy = plain(error.remedy, 300, self.job.log.redact)
-        return (
-            f"The override of `{self._head[:12]}` is kept and counts when this head is judged "
-            f"next, but the gate is as it was: the run could not be started again ({why}). "
-            f"{remedy.rstrip('.')}."
-        )
 
     def _dismiss(self, command: CommentCommand) -> CommandReply:
         group, redact = self._find_group(command.number), self.job.log.redact
@@ -283,18 +261,13 @@ class Replies:
             raise DeclinedError(
                 "The report of that run is not there any more. `/prjury review` makes a new one."
             )
-        meant = [
-            finding
-            for finding in findings(verdict_from_report(self._report))
-            if finding.check.fingerprint in group
-        ]
-        for finding in meant:
+        for finding in findings(verdict_from_report(self._report)):
             ballot = finding.voice.ballot
-            if not is_dismissible(ballot.judge, ballot.type):
-                judge = inline_code(ballot.judge)
+            is_meant = finding.check.fingerprint in group
+            if is_meant and not is_dismissible(ballot.judge, ballot.type):
                 raise DeclinedError(
-                    f"Finding {number} is of {judge}, which has proved it; it cannot be dismissed. "
-                    "`/prjury override REASON` opens the gate all the same."
+                    f"Finding {number} is of {inline_code(ballot.judge)}, which has proved it; it "
+                    "cannot be dismissed. `/prjury override REASON` opens the gate all the same."
                 )
 
     def _backport(self, command: CommentCommand) -> CommandReply:
@@ -324,7 +297,7 @@ class Replies:
         runs = list_runs(self.history.room, self._head)
         own_runs = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
         own_runs = [run for run in own_runs if run.conclusion != "skipped"]
-        last = self._verdicts[-1][1] if self._verdicts else None
+        last = self.history.verdicts[-1][1] if self.history.verdicts else None
         number = last.run if last and last.head == self._head else None
         if not own_runs:
             return self._run_of(number)

@@ -10,6 +10,7 @@ the gate is a status, it also closes the gate of a new head until there is a ver
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from prjury.action.history import PullHistory
@@ -85,17 +86,14 @@ class _Watch:
     def _close_gate(self, head: str) -> None:
         """Close the gate until there is a verdict; that of a later run stays."""
         with Publication(self.job, self.event, by_status=True) as publication:
-            if match := _SKIPS.search(self._read_message(head)):
-                publication.close(_SKIPPED.format(match[0].strip()), for_good=True)
+            match = None
+            with suppress(SourceError):
+                match = _SKIPS.search(read_message(self.client, self.event.repo, head))
+            if match:
+                publication.set_gate("error", _SKIPPED.format(match[0].strip()))
             else:
-                publication.close(_WAITING)
-            publication.mark_superseded()
-
-    def _read_message(self, head: str) -> str:
-        try:
-            return read_message(self.client, self.event.repo, head)
-        except SourceError:
-            return ""
+                publication.set_gate("pending", _WAITING)
+            publication.gates = False
 
     def look_at_pulls_onto_moved_base(self) -> None:
         base = self.event.pull.base

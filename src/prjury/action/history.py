@@ -131,7 +131,7 @@ class PullHistory:
                 numbers |= dict.fromkeys([*filter(None, earlier.split(".")), match[1]])
         return list(numbers)
 
-    @property
+    @cached_property
     def verdicts(self) -> list[tuple[CommentFacts, ToldVerdict]]:
         pairs = [(comment, ToldVerdict.of(comment.body)) for _, comment in self.own]
         return [(comment, verdict) for comment, verdict in pairs if verdict]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TextIO
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
@@ -51,11 +51,8 @@ class JobDirectories(Struct, frozen=True):
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> JobDirectories:
         temporary = environ.get("RUNNER_TEMP") or tempfile.gettempdir()
-        return cls(
-            Path(temporary) / "prjury-report",
-            _path(environ.get("GITHUB_STEP_SUMMARY")),
-            _path(environ.get("GITHUB_OUTPUT")),
-        )
+        texts = (environ.get(name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
+        return cls(Path(temporary) / "prjury-report", *(Path(it) if it else None for it in texts))
 
     def report_file(self, name: str) -> Path:
         try:
@@ -68,25 +65,15 @@ class JobDirectories(Struct, frozen=True):
         return self.reports / name
 
 
-def _path(value: str | None) -> Path | None:
-    return Path(value) if value else None
-
-
 def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
     """Copies the logs without secrets to ``build-1.log`` and so on; the copies."""
-    remaining = []
-    for number, content in enumerate(_contents(judgments), 1):
-        path = places.report_file(f"build-{number}.log")
-        write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
-        remaining.append(path)
-    return remaining
-
-
-def _contents(judgments: Iterable[Judgment]) -> Iterator[bytes]:
-    for judgment in judgments:
-        for log in map(Path, RunFacts.of(judgment).logs):
-            if log.parent.name.startswith(LOGS) and (content := _end_of(log)):
-                yield content
+    copies: list[Path] = []
+    for log in (Path(name) for each in judgments for name in RunFacts.of(each).logs):
+        if log.parent.name.startswith(LOGS) and (content := _end_of(log)):
+            path = places.report_file(f"build-{len(copies) + 1}.log")
+            write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
+            copies.append(path)
+    return copies
 
 
 def _end_of(log: Path) -> bytes:
@@ -103,16 +90,12 @@ def _end_of(log: Path) -> bytes:
         return b""
 
 
-def clone_url(event: Event) -> str:
-    """The address from which the event's repository is fetched."""
-    return f"{event.server_url}/{event.repo}.git"
-
-
 class GitAccess(Struct, frozen=True):
     """How git reaches the server."""
 
     protocols: str = "https"
-    url: Callable[[Event], str] = clone_url
+    #: The address from which the event's repository is fetched.
+    url: Callable[[Event], str] = lambda event: f"{event.server_url}/{event.repo}.git"
 
     def transport(self, event: Event, environ: Mapping[str, str], token: str) -> Transport:
         """The transport for an event's repository; plain http is for a server on this machine."""
@@ -130,15 +113,12 @@ class Beforehand(Struct, frozen=True):
     begun: Callable[[Policy], None] = lambda _policy: None
 
 
-#: Judges the event's pull request for these branches; for none, those of the policy and its labels.
-Picking: TypeAlias = Callable[[Event, Inputs, Sequence[str]], "Picks"]
-
-
 class Dependencies(Struct, frozen=True, kw_only=True):
     """What judges, what renders, and what speaks with GitHub."""
 
     judge: Callable[[Event, Inputs, Beforehand], Report | NothingToReview]
-    picks: Picking
+    #: Judges for these branches; for none, those of the policy and its labels.
+    picks: Callable[[Event, Inputs, Sequence[str]], Picks]
     connect: Callable[[Event, Inputs], GitHub]
     renderer: Renderer
     environment: RunEnvironment = field(default_factory=RunEnvironment)
@@ -174,21 +154,6 @@ class Log:
         self.stream.flush()
 
 
-def write_no_verdict(
-    places: JobDirectories, verdict: str, gate: str, line: str, redact: Redact
-) -> None:
-    if places.outputs:
-        values = {
-            "verdict": verdict,
-            "gate": gate,
-            "headline": " ".join(redact(line).split()),
-            "backports": "{}",
-        }
-        write_outputs(places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
-    if places.summary:
-        add_markdown(places.summary, f"**PR Jury:** {plain(line, None, redact)}\n")
-
-
 class JobResult(NamedTuple):
     """How a job ends: its exit code, and what is shown as its error."""
 
@@ -215,7 +180,7 @@ class Job(Struct, frozen=True):
     def end_idle(self, reason: str, *, is_open: bool = False) -> JobResult:
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
-        write_no_verdict(self.places, "abstain", gate, reason, self.log.redact)
+        self._write_no_verdict("abstain", gate, reason)
         return JobResult(ExitCode.OPEN)
 
     def report_end(self, lines: Iterable[str], complaints: Sequence[str]) -> JobResult:
@@ -227,11 +192,13 @@ class Job(Struct, frozen=True):
 
     def tell_error(self, complaint: str) -> None:
         with suppress(PublishError):
-            write_no_verdict(self.places, "error", "action_required", complaint, self.log.redact)
+            self._write_no_verdict("error", "action_required", complaint)
 
-
-def job_result(report: Report, complaints: list[str]) -> JobResult:
-    """The gate is the exit code; what could not be published is one where the gate is open."""
-    code = report.gate.exit_code
-    code = ExitCode.NOT_PUBLISHED if complaints and code is ExitCode.OPEN else code
-    return JobResult(code, " ".join(complaints) or None)
+    def _write_no_verdict(self, verdict: str, gate: str, line: str) -> None:
+        if self.places.outputs:
+            headline = " ".join(self.log.redact(line).split())
+            values = {"verdict": verdict, "gate": gate, "headline": headline, "backports": "{}"}
+            write_outputs(self.places.outputs, {**dict.fromkeys(OUTPUTS, ""), **values})
+        if self.places.summary:
+            line = plain(line, None, self.log.redact)
+            add_markdown(self.places.summary, f"**PR Jury:** {line}\n")

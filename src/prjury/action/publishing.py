@@ -12,14 +12,13 @@ from typing import Any, Self
 from msgspec import structs
 
 from prjury.action.history import EarlierComments, PullHistory, StandingCommands, find_queued_number
-from prjury.action.job import Job, JobResult, job_result, keep_logs
+from prjury.action.job import Job, JobResult, keep_logs
 from prjury.app.inputs import OUTPUTS
-from prjury.errors import PrJuryError, PublishError
+from prjury.errors import ExitCode, PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event
 from prjury.github.payload import PullFacts
 from prjury.policy.load import Policy
-from prjury.ports import Publisher
 from prjury.publishers.check_run import CheckRunReport
 from prjury.publishers.comment import StickyComment
 from prjury.publishers.factory import PublisherFactory, Target
@@ -49,6 +48,8 @@ class Publication:
     #: Whether a status is the gate though the mode is not ``publish``.
     by_status: bool = False
     past: PullHistory | None = None
+    #: Whether the gate waits for this run; false once it is set, or has a newer head.
+    gates: bool = True
     complaints: list[str] = field(default_factory=list)
     #: What must not be written: by this token (GitHub gives forks no better one), or because there
     #: is a newer head.
@@ -56,7 +57,6 @@ class Publication:
     _hub: GitHub | None = None
     _check: CheckRunReport | None = None
     _withheld: dict[str, PublishError] = field(default_factory=dict)
-    _gates: bool = True
 
     def __enter__(self) -> Self:
         if self.job.inputs.github_token:
@@ -66,7 +66,7 @@ class Publication:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if error is not None:
+        if error is not None and self.gates:
             self._abandon(str(error) if isinstance(error, PrJuryError) else _INTERRUPTED)
         if self._hub:
             self._hub.close()
@@ -127,29 +127,16 @@ class Publication:
 
     def begin(self, policy: Policy) -> None:
         posts = self._posts()
-        options = policy.resolved.get("publish", {})
-        self._check = posts.check(options) if posts else None
+        self._check = posts.check(policy.resolved.get("publish", {})) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
                 self._check.start(head, is_new=self.event.is_first_run)
 
-    def close(self, reason: str, *, for_good: bool = False) -> None:
-        """Close the gate until there is a verdict, or for good where none will come."""
+    def set_gate(self, state: str, reason: str) -> None:
+        """Set the status of the head, where it is the gate."""
         posts, head = self._posts(), self.event.pull.head.sha
         if posts and (status := posts.status()) and head:
-            status.set(head, "error" if for_good else "pending", reason)
-
-    def mark_superseded(self) -> None:
-        self._gates = False
-
-    def open(self, reason: str) -> list[str]:
-        """Open the gate where there is nothing to judge; return one line for each failed post."""
-        posts = self._posts()
-        status = posts.status() if posts else None
-        if status and (head := self.event.pull.head.sha):
-            with self._collect_errors():
-                status.set(head, "success", reason)
-        return self.complaints
+            status.set(head, state, reason)
 
     def finish(self, report: Report) -> JobResult:
         # Where the status is the gate, a job that is green whatever comes changes nothing of it.
@@ -159,18 +146,24 @@ class Publication:
         self._publish(self.earlier.add_history(report))
         for note in self.notes:
             self.job.log.say(note)
-        return job_result(report, self.complaints)
+        code = report.gate.exit_code
+        if self.complaints and code is ExitCode.OPEN:
+            code = ExitCode.NOT_PUBLISHED
+        return JobResult(code, " ".join(self.complaints) or None)
 
     def _publish(self, report: Report) -> None:
         options = report.policy.resolved.get("publish", {})
         outputs = dict.fromkeys(OUTPUTS, "")
         self._write_files(report, options, outputs)
-        if self._hub:
-            self._post(report, options, outputs)
+        if posts := self._posts():
+            self._post(posts, report, options, outputs)
         self._note_withheld()
-        with self._collect_errors():
-            self._tell_in_summary()
-        with self._collect_errors():
+        with self.collect_errors():
+            notes, summary = self.complaints + self.notes, self.job.places.summary
+            if notes and summary:
+                lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in notes)
+                add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
+        with self.collect_errors():
             if file := self.job.places.outputs:
                 own = {name: it for name, it in outputs.items() if it or name == "comment-url"}
                 write_outputs(file, {**outputs_of(report), **own})
@@ -186,23 +179,25 @@ class Publication:
         if wanted.get("sarif"):
             files.append(("", "report.sarif", renderer.sarif))
         for output, file, render in files:
-            with self._collect_errors():
+            with self.collect_errors():
                 path = places.report_file(file)
                 write_atomically(path, render(report))
-                outputs[output] = str(path)
-        outputs.pop("", None)
-        with self._collect_errors():
+                outputs |= {output: str(path)} if output else {}
+        with self.collect_errors():
             ballots = (voice.judgment for voice in seat_outcomes(report.verdict))
             logs = keep_logs(ballots, places, self.job.log.redact)
             outputs["build-log"] = str(logs[0]) if logs else ""
-        with self._collect_errors():
+        with self.collect_errors():
             if places.summary and wanted.get("summary", True):
                 add_markdown(places.summary, renderer.summary(report))
 
-    def _post(self, report: Report, wanted: Mapping[str, Any], outputs: dict[str, str]) -> None:
-        posts = self._posts()
-        if posts is None:
-            return
+    def _post(
+        self,
+        posts: PublisherFactory,
+        report: Report,
+        wanted: Mapping[str, Any],
+        outputs: dict[str, str],
+    ) -> None:
         with self._sort_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_old_head()
@@ -211,40 +206,44 @@ class Publication:
                     address = publisher.publish(report) or ""
                     outputs |= {output: address} if output else {}
                     self.notes += getattr(publisher, "notes", ())
-                if _is_outdated(publisher):
+                if isinstance(publisher, StickyComment) and publisher.outdated:
                     break
         if check := self._check or posts.check(wanted):
             with self._sort_errors(check.name):
                 check.publish(report)
             self.notes += check.notes
         if status := posts.status():
-            with self._collect_errors():
+            with self.collect_errors():
                 status.publish(report)
-        self._gates = False
+        self.gates = False
 
     def _abandon(self, reason: str) -> None:
-        posts, head = self._posts(), self.event.pull.head.sha
-        if not (self._gates and posts and head):
-            return
-        if status := posts.status():
-            with suppress(PublishError):
-                status.set(head, "error", reason)
-        if self._check:
+        with suppress(PublishError):
+            self.set_gate("error", reason)
+        if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):
                 self._check.abandon(reason, head)
 
     def _posts(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
-        renderer, redact = self.job.dependencies.renderer, self.job.log.redact
-        target = target_of(self.event, self.job, self.files, by_status=self.by_status)
+        event, run, page = self.event, self.event.run, ""
+        if run:
+            page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"
+        # A job that only publishes runs on the default branch, so its own success is no gate.
+        by_status = self.by_status or self.job.inputs.mode == "publish"
+        head = event.pull.head.sha if event.of_pull_request or by_status else None
+        target = Target(
+            event.repo, event.number, head, by_status, str(run) if run else None, page, self.files
+        )
         # A review has read them before it built, and the mode conflicts before it merged.
         history = self.history if self.job.inputs.mode == "publish" else None
         seen = history.seen_comments if history else None
+        renderer, redact = self.job.dependencies.renderer, self.job.log.redact
         return PublisherFactory(target, self._hub, renderer, redact, seen)
 
     @contextmanager
-    def _collect_errors(self) -> Iterator[None]:
+    def collect_errors(self) -> Iterator[None]:
         try:
             yield
         except PublishError as error:
@@ -266,35 +265,6 @@ class Publication:
         if not self._withheld:
             return
         errors = self._withheld.items()
-        lacks = [
-            f"the {what} ({error.remedy[:1].lower()}{error.remedy[1:]})" for what, error in errors
-        ]
+        lacks = [f"the {what} ({e.remedy[:1].lower()}{e.remedy[1:]})" for what, e in errors]
         whys = dict.fromkeys(error.why for error in self._withheld.values())
         self.notes.append(f"Not written: {', '.join(lacks)}. {'. '.join(whys)}. {_NO_POST}")
-
-    def _tell_in_summary(self) -> None:
-        notes, summary = self.complaints + self.notes, self.job.places.summary
-        if notes and summary:
-            lines = "\n".join(f"* {plain(line, None, self.job.log.redact)}" for line in notes)
-            add_markdown(summary, f"\n**Not published everywhere:**\n\n{lines}\n")
-
-
-def _is_outdated(publisher: Publisher) -> bool:
-    return isinstance(publisher, StickyComment) and publisher.outdated
-
-
-def target_of(event: Event, job: Job, files: str = "", *, by_status: bool = False) -> Target:
-    """A job that only publishes runs on the default branch, so its own success is no gate."""
-    by_status = by_status or job.inputs.mode == "publish"
-    run, page = event.run, ""
-    if run:
-        page = f"{event.server_url}/{event.repo}/actions/runs/{run.id}/attempts/{run.attempt}"
-    return Target(
-        event.repo,
-        event.number,
-        event.pull.head.sha if event.of_pull_request or by_status else None,
-        by_status,
-        str(run) if run else None,
-        page,
-        files,
-    )

@@ -8,7 +8,6 @@ has failed, the status of the head becomes an error, so that no gate stays green
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,8 +45,7 @@ from prjury.github.event import (
 from prjury.github.payload import PullFacts, Tip
 from prjury.github.pulls import list_open_pulls, refuse_twins, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
-from prjury.judges.builds.stage import BuiltEvidence
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Status
 from prjury.publishers.files import write_atomically
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
@@ -81,7 +79,12 @@ def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
     event = event_of(job)
-    outcome = _build(job, event)
+    request, environment = _make_request(job, event), _make_environment(job)
+    if job.inputs.junit:
+        places = read_junit(job.inputs.junit, job.environ)
+        outcome = junit_evidence(request, environment, places)
+    else:
+        outcome = build_stage(request, environment)
     if isinstance(outcome, NothingToReview):
         return job.end_idle(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
@@ -89,20 +92,9 @@ def build(job: Job) -> JobResult:
     keep_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
     for one in outcome.ballots:
         job.log.say(f"{one.judge}: {one.judgment.status} - {one.judgment.reasoning}")
-    return _build_result(outcome.ballot.judgment)
-
-
-def _build_result(judgment: Judgment) -> JobResult:
+    judgment = outcome.ballot.judgment
     code = _BUILD_CODES.get(judgment.status, ExitCode.OPEN)
     return JobResult(code, judgment.reasoning if code else None)
-
-
-def _build(job: Job, event: Event) -> BuiltEvidence | NothingToReview:
-    request, environment = _make_request(job, event), _make_environment(job)
-    if not job.inputs.junit:
-        return build_stage(request, environment)
-    places = read_junit(job.inputs.junit, job.environ)
-    return junit_evidence(request, environment, places)
 
 
 def collect(job: Job) -> JobResult:
@@ -149,7 +141,7 @@ def publish(job: Job) -> JobResult:
     with Publication(job, event) as publication:
         pull = find_pull(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
-            publication.mark_superseded()
+            publication.gates = False
             return job.end_idle(pull.reason)
         publication.event = event = replace(event, pull=pull)
         if run.conclusion == "cancelled":
@@ -158,22 +150,22 @@ def publish(job: Job) -> JobResult:
         evidence = evidence_from_text(content)
         refuse_other(evidence, event)
         if isinstance(evidence, NoEvidence):
-            return _open_gate(job, evidence.reason, publication)
-        verdict = _read_verdict(job)
+            with publication.collect_errors():
+                publication.set_gate("success", evidence.reason)
+            job.end_idle(evidence.reason, is_open=True)
+            return job.report_end((), publication.complaints)
+        models_asked = job.environ.get(MODELS_ASKED, "true") != "false"
+        verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST) if models_asked else None
         digest = sha256(content)
         opinions = (
             opinions_from_text(verdict) if verdict else opinions_without_models(evidence, digest)
         )
         if run.attempt > 1:
-            publication.close("Judging")  # what the earlier attempt said counts no longer
+            # What the earlier attempt said counts no longer.
+            publication.set_gate("pending", "Judging")
         override = publication.read_standing_commands().override
         report = publish_stage(evidence, digest, opinions, override, publication.earlier.dismissals)
         return publication.finish(report)
-
-
-def _read_verdict(job: Job) -> bytes | None:
-    models_asked = job.environ.get(MODELS_ASKED, "true") != "false"
-    return download_artifacts(job, VERDICT, VERDICT_DIGEST) if models_asked else None
 
 
 def _not_run(run: WorkflowRun) -> str:
@@ -184,18 +176,11 @@ def _not_run(run: WorkflowRun) -> str:
 
 def _end_cancelled(job: Job, run: WorkflowRun, publication: Publication) -> JobResult:
     """A build that was cancelled is no evidence and no error: the gate waits for another one."""
-    publication.mark_superseded()
+    publication.gates = False
     if has_newer_run(publication.client.repo(publication.event.repo), run):
         return job.end_idle("The build was cancelled, and there is a newer one.")
-    publication.close("The build was cancelled: run it again")
+    publication.set_gate("pending", "The build was cancelled: run it again")
     return job.end_idle("The build was cancelled, so that there is nothing to judge.")
-
-
-def _open_gate(job: Job, reason: str, publication: Publication) -> JobResult:
-    complaints = publication.open(reason)
-    ended = job.end_idle(reason, is_open=True)
-    code = ExitCode.NOT_PUBLISHED if complaints else ended.code
-    return JobResult(code, " ".join(complaints) or None)
 
 
 def _read_trigger(job: Job) -> tuple[Event, WorkflowRun]:
@@ -328,10 +313,14 @@ MODELS_ASKED = "PRJURY_MODELS_ASKED"
 
 
 def download_artifacts(job: Job, name: str, variable: str) -> bytes:
-    digest = _read_digest(job.environ, variable)
-    what = Path(name).stem
-    path = job.places.report_file(name)
-    return read_artifact_file(path, what, digest, LARGEST)
+    digest = job.environ.get(variable)
+    if digest is None:
+        raise UsageError(
+            f"{variable} is not set",
+            why="The job that made the file tells its sha256, so that no other is taken for it",
+            remedy="Use the workflows that `prjury init --forks` writes",
+        )
+    return read_artifact_file(job.places.report_file(name), Path(name).stem, digest, LARGEST)
 
 
 def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
@@ -357,14 +346,3 @@ def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
             remedy="Run all jobs of the workflow again",
             reason="evidence_mismatch",
         )
-
-
-def _read_digest(environ: Mapping[str, str], variable: str) -> str:
-    digest = environ.get(variable)
-    if digest is None:
-        raise UsageError(
-            f"{variable} is not set",
-            why="The job that made the file tells its sha256, so that no other is taken for it",
-            remedy="Use the workflows that `prjury init --forks` writes",
-        )
-    return digest

@@ -26,7 +26,7 @@ from prjury.cli.init import init
 from prjury.cli.judge import improve, judge
 from prjury.cli.lookup import explain, journal, rules
 from prjury.cli.mcp import mcp
-from prjury.cli.output import CommandRun, Terminal, close_terminal
+from prjury.cli.output import Terminal, close_terminal
 from prjury.cli.review import review
 from prjury.errors import ExitCode, PrJuryError, UsageError
 
@@ -150,12 +150,12 @@ def _globals(
     ] = False,
     no_color: Annotated[bool, typer.Option("--no-color", help="Print no colours.")] = False,
 ) -> None:
-    run = context.obj if isinstance(context.obj, CommandRun) else CommandRun(context.obj or {})
-    run.command, environ = context.invoked_subcommand or "", run.environ
-    colorless = no_color or bool(environ.get("NO_COLOR"))
-    context.obj = Terminal(verbose=verbose, color=not colorless, environ=environ, run=run)
+    terminal: Terminal = context.obj
+    terminal.command = context.invoked_subcommand or ""
+    terminal.verbose = verbose
+    terminal.color = not (no_color or terminal.environ.get("NO_COLOR"))
     if verbose:
-        context.obj.show_tracebacks()
+        terminal.show_tracebacks()
 
 
 def main(environ: Mapping[str, str]) -> NoReturn:
@@ -164,10 +164,10 @@ def main(environ: Mapping[str, str]) -> NoReturn:
             signal.signal(ending, _interrupt)
     _open_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
-    run = CommandRun(environ)
-    code = _run_guarded(run)
-    code = _flush(code)
-    run.end(code)
+    terminal = Terminal(environ)
+    code = _flush(_run_guarded(terminal))
+    if terminal.journal and terminal.journal.began:
+        terminal.journal.record("end", exit=code)
     sys.stderr.flush()
     # Threads of judges that hang are abandoned, not waited for; what they left behind is removed.
     atexit._run_exitfuncs()  # noqa: SLF001 - os._exit skips them, and there is no public name
@@ -216,10 +216,10 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
     raise KeyboardInterrupt
 
 
-def _run_guarded(run: CommandRun) -> int:  # noqa: PLR0911 - one for each way to end
+def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
-        code = int(app(standalone_mode=False, obj=run, prog_name="prjury") or ExitCode.OPEN)
+        code = int(app(standalone_mode=False, obj=terminal, prog_name="prjury") or ExitCode.OPEN)
         # Typer answers Ctrl-C with a number.
         return _end_interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:

@@ -295,7 +295,7 @@ class AgentTools:
 
         from prjury.sandbox.held import resume
 
-        journal = self.terminal.run.open_journal(self.terminal.redact)
+        journal = self.terminal.open_journal()
         with self._turn:
             resume()
             started = time.monotonic()

@@ -12,14 +12,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from msgspec import Struct
-
 from prjury.errors import PublishError, UsageError
 
 if TYPE_CHECKING:
     from prjury.app.request import RunEnvironment
     from prjury.journal.write import RunJournal
-    from prjury.ports import Publisher
     from prjury.report.model import Report
     from prjury.report.sanitise import Redact
 
@@ -62,40 +59,28 @@ class PlainFormat(StrEnum):
 
 
 @dataclass
-class CommandRun:
-    """One run of a command, and its journal once something has happened in it."""
+class Terminal:
+    """The operator's terminal and environment, and the journal once something has happened."""
 
-    environ: Mapping[str, str]
+    environ: Mapping[str, str] = field(default_factory=dict)
+    verbose: bool = False
+    color: bool = True
     command: str = ""
     journal: RunJournal | None = None
 
-    def open_journal(self, redact: Redact) -> RunJournal:
+    def open_journal(self) -> RunJournal:
         """The journal; a reason why it cannot be written is one line on standard error."""
         from prjury.journal.write import RunJournal
         from prjury.resources import program_version
 
         def warn(line: str) -> None:
-            print(f"prjury: {redact(line)}", file=sys.stderr)
+            print(f"prjury: {self.redact(line)}", file=sys.stderr)
 
         if self.journal is None:
             self.journal = RunJournal(
-                self.environ, self.command, version=program_version(), redact=redact, warn=warn
+                self.environ, self.command, version=program_version(), redact=self.redact, warn=warn
             )
         return self.journal
-
-    def end(self, code: int) -> None:
-        if self.journal and self.journal.began:
-            self.journal.record("end", exit=code)
-
-
-@dataclass(frozen=True)
-class Terminal:
-    """The operator's terminal and environment."""
-
-    verbose: bool = False
-    color: bool = True
-    environ: Mapping[str, str] = field(default_factory=dict)
-    run: CommandRun = field(default_factory=lambda: CommandRun({}))
 
     @cached_property
     def redact(self) -> Redact:
@@ -120,17 +105,19 @@ class Terminal:
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress
-        journal = self.run.open_journal(self.redact)
+        journal = self.open_journal()
         progress = RecordedProgress(kind(sys.stderr, self.redact), journal)
         return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 
-    def publisher(self, kind: OutputFormat) -> Publisher:
+    def publish(self, report: Report, kind: OutputFormat) -> None:
+        """Write the report to standard output."""
         from prjury.publishers.terminal import TerminalPublisher
 
         if kind is OutputFormat.TERMINAL:
             color = self.color and sys.stdout.isatty()
-            return TerminalPublisher(sys.stdout, color=color, redact=self.redact)
-        return StandardOutput(kind, self)
+            TerminalPublisher(sys.stdout, color=color, redact=self.redact).publish(report)
+        else:
+            print_text(self.render(report, kind), kind)
 
     def render(self, report: Report, kind: OutputFormat) -> str:
         from io import StringIO
@@ -164,48 +151,31 @@ class _Redacted(logging.Formatter):
         return self._redact(super().format(record))
 
 
-class StandardOutput(Struct, frozen=True):
-    """Writes a report in a machine's format to standard output."""
-
-    format: OutputFormat
-    terminal: Terminal
-    name: str = "standard output"
-
-    def publish(self, report: Report) -> None:
-        print_text(self.terminal.render(report, self.format), self.format)
-
-
 def print_text(text: str, kind: StrEnum) -> None:
     """Writes a text of this format to standard output, as UTF-8 whatever the locale."""
-    try:
-        _write(text, "utf-8")
-    except OSError as error:
-        raise PublishError(
-            f"The report could not be printed: {error}",
-            why="The program that reads our output has ended, or the disk is full",
-            remedy=f"Write it to a file with --output {kind}=FILE",
-        ) from error
+    print_out("report", text, remedy=f"Write it to a file with --output {kind}=FILE")
 
 
-def print_out(what: str, text: str, encoding: str = "utf-8") -> None:
+def print_out(
+    what: str,
+    text: str,
+    encoding: str = "utf-8",
+    remedy: str = "Free some space, or read all of the output",
+) -> None:
     """Writes to standard output; a reader that has seen enough is no reason to end otherwise."""
     try:
-        _write(text, encoding)
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
+        sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
+        sys.stdout.buffer.flush()
     except OSError as error:
-        close_terminal()
+        close_terminal()  # what is left of it would be tried once more at the end, and fail again
         if not isinstance(error, BrokenPipeError):
             raise PublishError(
                 f"The {what} could not be printed: {error}",
                 why="The disk is full, or standard output is closed",
-                remedy="Free some space, or read all of the output",
+                remedy=remedy,
             ) from error
-
-
-def _write(text: str, encoding: str) -> None:
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
-    sys.stdout.buffer.write(b"" if text.endswith("\n") else b"\n")
-    sys.stdout.buffer.flush()
 
 
 def deliver(
@@ -222,7 +192,7 @@ def deliver(
     try:
         show()
     except PublishError as error:
-        close_terminal()  # what is left of it would be tried once more at the end, and fail again
+        close_terminal()
         refused = None if isinstance(error.__cause__, BrokenPipeError) else error
     for kind, file in files:
         write_atomically(file, render(kind))
@@ -235,20 +205,17 @@ def close_terminal() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parse_output(text: str, formats: type[Kind]) -> tuple[Kind, Path]:
-    name, equals, file = text.partition("=")
-    if not equals or not file or name not in set(formats):
-        raise UsageError(
-            f"--output {text!r} is not FORMAT=FILE",
-            remedy=f"Formats are {', '.join(formats)}; for example --output json=report.json",
-        )
-    return formats(name), Path(file)
-
-
 def parse_outputs(texts: list[str] | None, formats: type[Kind]) -> list[tuple[Kind, Path]]:
-    files = [_parse_output(text, formats) for text in texts or ()]
-    for _, file in files:
-        refuse_place(file)
+    files = []
+    for text in texts or ():
+        name, equals, file = text.partition("=")
+        if not equals or not file or name not in set(formats):
+            raise UsageError(
+                f"--output {text!r} is not FORMAT=FILE",
+                remedy=f"Formats are {', '.join(formats)}; for example --output json=report.json",
+            )
+        refuse_place(Path(file))
+        files.append((formats(name), Path(file)))
     return files
 
 

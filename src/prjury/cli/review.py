@@ -63,7 +63,7 @@ def _run(
         print(outcome.reason, file=sys.stdout if kind is OutputFormat.TERMINAL else sys.stderr)
         return ExitCode.OPEN
     deliver(
-        lambda: terminal.publisher(kind).publish(outcome),
+        lambda: terminal.publish(outcome, kind),
         files,
         lambda each: terminal.render(outcome, each),
     )
