@@ -25,7 +25,7 @@ from prjury.report.backports import Backports
 from prjury.report.model import Backport
 from prjury.resources import program_version
 from prjury.snapshot.model import PullRequest
-from prjury.snapshot.picked import Author, Pick, PickedCommit
+from prjury.snapshot.picked import Pick, PickedCommit
 
 #: Seconds for picking commits one by one.
 _PICK_SECONDS = 120.0
@@ -134,14 +134,12 @@ class _PickMaker(Struct, frozen=True):
         )
 
     def _commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
-        shas = [entry.split(" ")[0] for entry in backport.prerequisites]
         pull = self._pull
-        rebases = self.result.policy.config.backport.merge == "rebase" and pull.ahead > 1
-        for sha in shas:
-            commit = self._commit(sha, tree)
+        for entry in backport.prerequisites:
+            commit = self._commit(entry.split(" ")[0], tree)
             yield commit
             tree = commit.tree
-        if not rebases:
+        if self.result.policy.config.backport.merge != "rebase" or pull.ahead <= 1:
             yield self._squash(tree)
             return
         deadline = Deadline.after(_PICK_SECONDS)
@@ -157,14 +155,11 @@ class _PickMaker(Struct, frozen=True):
         if pull.ahead > 1:
             number = f" (#{pull.number})" if pull.number else ""
             message = f"{' '.join(pull.title.split())}{number}\n"
-            author = self._author() or author
+            commits = self.releases.messages(pull.merge_base, pull.head.sha)
+            own = next((one.sha for one in commits if len(one.parents) == 1), None)
+            author = (self.releases.read_commit(own)[1] if own else None) or author
         files = self.releases.diff_trees(tree, after)
         return PickedCommit(after, files, message, author, (pull.head.sha,))
-
-    def _author(self) -> Author | None:
-        commits = self.releases.messages(self._pull.merge_base, self._pull.head.sha)
-        own = next((one.sha for one in commits if len(one.parents) == 1), None)
-        return self.releases.read_commit(own)[1] if own else None
 
     def _commit(self, sha: str, tree: str) -> PickedCommit:
         after = self.releases.pick(self.releases.parent(sha), sha, tree).tree or tree

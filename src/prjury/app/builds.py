@@ -50,7 +50,7 @@ def plan_directory(
     here: Toolchains | None = None,
 ) -> DetectedBuilds:
     """All that would be built of a directory, or of the newest commit of a bare repository."""
-    if _is_bare(root):
+    if (root / "objects").is_dir() and (root / "HEAD").is_file():  # a bare repository
         repository = open_repository(root)
         with open_store(repository) as store:
             head = repository.commit("HEAD").sha
@@ -63,10 +63,6 @@ def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi
     """The CI of a directory, in the rows of its matrices that fit a machine."""
     judge = _make_judge(environment, default_policy().config, open_directory(root))
     return judge.find_ci(TREE, here)
-
-
-def _is_bare(root: Path) -> bool:
-    return (root / "objects").is_dir() and (root / "HEAD").is_file()
 
 
 def _config(root: Path | None, own: Path | None) -> Config:

@@ -245,8 +245,8 @@ def _value_of(content: bytes, what: str, schema: str, largest: int) -> Json:
         value = json.loads(
             content,
             object_pairs_hook=_refuse_repeated_keys,
-            parse_constant=_refuse,
-            parse_float=_finite,
+            parse_constant=_refuse_infinite,
+            parse_float=_refuse_infinite,
         )
     except (ValueError, RecursionError) as error:
         raise _invalid(what, "it is not JSON, or a key stands twice") from error
@@ -269,25 +269,23 @@ def _refuse_repeated_keys(pairs: Sequence[tuple[str, Any]]) -> Json:
     return value
 
 
-def _finite(digits: str) -> float:
+def _refuse_infinite(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
-        raise ValueError(f"{digits[:20]} is too large a number")
+        raise ValueError(f"{digits[:20]} is no number")
     return number
-
-
-def _refuse(word: str) -> float:
-    raise ValueError(f"{word} is no number")
 
 
 def _to_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
     """Return what passes as JSON; judgments and the policy have forms of their own."""
     value: Json = {name: getattr(passed, name) for name in passed.__struct_fields__}
     if isinstance(passed, StageEvidence | Opinions):
-        value["records"] = [
-            (place, {**to_builtins(replace(record, judgment=None)), **_keep(record)})
-            for place, record in sorted(passed.records.items())
-        ]
+        records = value["records"] = []
+        for place, record in sorted(passed.records.items()):
+            form = to_builtins(replace(record, judgment=None))
+            if record.judgment:
+                form["judgment"] = judgment_to_json(record.judgment)
+            records.append((place, form))
     if isinstance(passed, StageEvidence):
         policy = passed.policy
         value["policy"] = _PolicyForm(policy.source, policy.hash, policy.resolved)
@@ -295,10 +293,6 @@ def _to_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
         value["opinion"] = judgment_to_json(passed.opinion)
     plain: Json = to_builtins(value)
     return plain
-
-
-def _keep(record: SeatRecord) -> Json:
-    return {"judgment": judgment_to_json(record.judgment)} if record.judgment else {}
 
 
 def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
@@ -321,13 +315,12 @@ def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
 
 
 def _read_records(value: object) -> Records:
-    pairs = read_form({"records": value}, _RecordsForm).records
-    return {
-        place: replace(record, judgment=judgment_from_json(record.judgment))  # type: ignore[arg-type] # as it is in the file
-        if record.judgment is not None
-        else record
-        for place, record in pairs
-    }
+    records = {}
+    for place, record in read_form({"records": value}, _RecordsForm).records:
+        form: Any = record.judgment
+        judgment = None if form is None else judgment_from_json(form)
+        records[place] = replace(record, judgment=judgment)
+    return records
 
 
 class _RecordsForm(Struct, frozen=True):
@@ -343,8 +336,7 @@ class _PolicyForm(Struct, frozen=True):
 def _read_policy(value: object) -> Policy:
     # Files that a policy of the base names are files of the base, never of this machine.
     form = read_form(value, _PolicyForm)
-    origin, _, place = form.source.partition(":")
-    commit = place.partition(":")[0] if origin == "base" else None
+    commit = form.source.split(":")[1] if form.source.startswith("base:") else None
     policy = Policy(make_config(form.resolved, commit), form.source)
     if policy.hash != form.hash:
         raise ValueError("the policy does not have its stated hash")

@@ -22,12 +22,14 @@ _REGULAR_FILES = frozenset({"100644", "100755"})
 def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
-    return _find_policy(pull, repository, own, path).adapt_to(bare(pull.base.ref))
-
-
-def _find_policy(pull: PullRequest, repository: Repository, own: Path | None, path: str) -> Policy:
     if own:
-        return read_policy(text_of(own), f"file:{own}", shown=str(own))
+        policy = read_policy(text_of(own), f"file:{own}", shown=str(own))
+    else:
+        policy = _read_base_policy(pull, repository, path)
+    return policy.adapt_to(bare(pull.base.ref))
+
+
+def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:
     base, shown = pull.base.sha, f"{path} of {printable(pull.base.ref)}"
     text = text_at(repository, base, path, shown)
     if text is None and path != POLICY_PATH:

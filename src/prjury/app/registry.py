@@ -34,7 +34,7 @@ from prjury.jury.voting import (
     WeightedAverageVoting,
 )
 from prjury.policy.schema import Config
-from prjury.policy.tiers import JudgeEntry, TierConfig
+from prjury.policy.tiers import TierConfig
 from prjury.policy.voting import VotingEntry
 from prjury.ports import Ports
 from prjury.report.model import SkippedJudge
@@ -163,7 +163,8 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
             place = SeatPosition(tier.name, number, entry.name)
             reason = unwanted.reason(tier.name, entry.name)
             if reason is None:
-                judges[place] = judge = cast(place, partial(_make, entry, tier.name), ports)
+                factory = judge_factory(entry.name, f"tier {tier.name}")
+                judges[place] = judge = cast(place, partial(factory, entry.options), ports)
                 if type_of(judge) in MODEL_BACKED:
                     reason = unwanted.model_backed
             if reason:
@@ -172,10 +173,6 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
                 seats.append(Seat(judges[place], entry.weight))
         tiers.append(_make_tier(tier, seats))
     return Seating(CascadedJury(tiers), skipped, judges)
-
-
-def _make(entry: JudgeEntry, tier: str, ports: Ports) -> PullJudge:
-    return judge_factory(entry.name, f"tier {tier}")(entry.options, ports)
 
 
 def try_models(config: Config, ports: Ports) -> None:
@@ -193,7 +190,14 @@ def _make_tier(
     jury: Jury[PullRequestContext] | None = None
     _refuse_to_accept(config, seats)
     if seats:
-        jury = _hold_down(Jury(seats, voting_strategy(config.voting), config.name))
+        # No vote overrules a unanimous or must failure, and models lift nothing.
+        jury = Jury(seats, voting_strategy(config.voting), config.name)
+        lowering = [seat.title for seat in seats if getattr(seat.judge, "lowers_only", False)]
+        voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting
+        jury = replace(jury, voting=NeverOverruling(voting), models_lift=False)
+    advisory = config.advisory
+    if advisory == "auto":
+        advisory = all(type_of(seat.judge) in MODEL_BACKED for seat in seats)
     return Tier(
         config.name,
         jury,
@@ -201,7 +205,7 @@ def _make_tier(
         config.continue_on_reject,
         config.on_error,
         config.min_confidence,
-        _is_advisory(config, seats),
+        advisory,
     )
 
 
@@ -214,16 +218,3 @@ def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContex
             why="They read what the author says, which influences the model",
             remedy="Add another judge to the tier, or use another policy",
         )
-
-
-def _hold_down(jury: Jury[PullRequestContext]) -> Jury[PullRequestContext]:
-    """The jury, whose vote overrules no unanimous or must failure; models lift nothing."""
-    lowering = [seat.title for seat in jury.seats if getattr(seat.judge, "lowers_only", False)]
-    voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting
-    return replace(jury, voting=NeverOverruling(voting), models_lift=False)
-
-
-def _is_advisory(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> bool:
-    if config.advisory != "auto":
-        return config.advisory
-    return all(type_of(seat.judge) in MODEL_BACKED for seat in seats)

@@ -12,9 +12,7 @@ from prjury.git.open_snapshot import Snapshot
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns import judge as patterns
-from prjury.judges.patterns.judge import PatternsJudge
 from prjury.jury.guard import catch_crash, itself
-from prjury.jury.judge import Judge
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS
 from prjury.policy.patterns import PatternsOptions
@@ -82,33 +80,28 @@ class BranchJudges:
         tried = [name for name in branches if refusal is None or name in (self.thorough or ())]
         judged = begun.result() if tried and begun else self.judge(tried, deadline)
         by_branch = {one.branch: one for one in judged if one.branch in tried}
-        return tuple(by_branch.get(name) or _not_tried(name, refusal or "") for name in branches)
+        why = (f"{NOT_TRIED}: {refusal or ''}",)
+        return tuple(
+            by_branch.get(name) or Backport(name, "not_applicable", None, reasons=why)
+            for name in branches
+        )
 
     @cached_property
     def picked(self) -> PickedJudges:
         """The judges of picked changes, with rule packs that are read on first use."""
-        builds = self.build and self.config.backport.build
-        return PickedJudges(self._patterns(), self._build() if builds else None)
+        entries = [entry for tier in self.config.tiers for entry in tier.judges]
+        packs = next((entry.patterns for entry in entries if entry.patterns), PatternsOptions())
+        build = None
+        if self.build and self.config.backport.build:
+            from prjury.judges.builds import make  # noqa: PLC0415 - few want it
+
+            options = next((entry.build for entry in entries if entry.build), BuildOptions())
+            build = make(options.with_changes(from_="run"), self.ports)
+        return PickedJudges(patterns.make(packs, self.ports), build)
 
     def read_packs(self) -> None:
         """Read the operator's packs before a build or an agent runs, which could change them."""
         _ = self.picked
-
-    def _patterns(self) -> PatternsJudge:
-        options = (entry.patterns for tier in self.config.tiers for entry in tier.judges)
-        chosen = next(filter(None, options), PatternsOptions())
-        return patterns.make(chosen, self.ports)
-
-    def _build(self) -> Judge[PullRequestContext]:
-        from prjury.judges.builds import make  # noqa: PLC0415 - few want it
-
-        options = (entry.build for tier in self.config.tiers for entry in tier.judges)
-        chosen = next(filter(None, options), BuildOptions())
-        return make(chosen.with_changes(from_="run"), self.ports)
-
-
-def _not_tried(name: str, why: str) -> Backport:
-    return Backport(name, "not_applicable", None, reasons=(f"{NOT_TRIED}: {why}",))
 
 
 def ask_if_unsure(

@@ -35,6 +35,7 @@ _PNPM = "10"
 _CACHES = {"npm": "npm", "pnpm": "pnpm", "yarn": "yarn", "maven": "maven", "gradle": "gradle"}
 #: Where lock files decide what a cache holds; without one the action that caches fails.
 _LOCKED = {"npm": ("package-lock.json", "npm-shrinkwrap.json"), "yarn": ("yarn.lock",)}
+_LATEST_NODE = {"node-version": "lts/*"}
 _PLACE = "    steps:\n"
 #: The condition of the first step of a workflow's first job.
 _CONDITION = re.compile(
@@ -88,7 +89,8 @@ def setup_steps(
     steps_by_action = {step.action: step for plan in plans for step in _steps(plan, files)}
     steps_by_action |= from_ci
     for tool in ("tox", "nox"):
-        if any(_calls(plan, tool) for plan in plans):
+        call = re.compile(rf"(?:\w+=\S*\s+)*{tool}(?:\s|$)")
+        if any(call.match(step.text) for plan in plans for step in plan.steps):
             steps_by_action[tool] = SetupStep(f"Install {tool}", command=f"pipx install {tool}")
     if not steps_by_action:
         return ()
@@ -121,13 +123,6 @@ def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         yield SetupStep("Set up .NET", "actions/setup-dotnet", inputs)
     if go := _version("go", wants):
         yield SetupStep("Set up Go", "actions/setup-go", go)
-
-
-def _calls(plan: BuildPlan, tool: str) -> bool:
-    return any(re.match(rf"(?:\w+=\S*\s+)*{tool}(?:\s|$)", step.text) for step in plan.steps)
-
-
-_LATEST_NODE = {"node-version": "lts/*"}
 
 
 def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:

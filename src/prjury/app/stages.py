@@ -40,7 +40,6 @@ from prjury.git.open_snapshot import NothingToReview, Snapshot
 from prjury.judges.context import LINKED_ISSUES
 from prjury.jury.judgment import Judgment
 from prjury.models.memory import memory_at
-from prjury.policy.schema import Config
 from prjury.ports import NoModels, Panel, Ports, SilentProgress
 from prjury.ports.messages import Prompt, Reply
 from prjury.report.assemble import assemble
@@ -90,6 +89,7 @@ def collect(
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
         branches = change.branch_judges(ports)
+        unrepaired = (NO_REPAIR,) if change.config.fix.enabled else ()
         return StageEvidence(
             pull=change.pull,
             policy=change.policy,
@@ -98,7 +98,11 @@ def collect(
             version=program_version(),
             unwanted=change.unwanted,
             backports=branches.judge_beside(chosen.names, verdict.status, context.deadline),
-            notes=(*change.notes, *chosen.notes, *_no_repair(change.config)),
+            notes=(
+                *change.notes,
+                *chosen.notes,
+                *unrepaired,
+            ),
             spares=_spares(change),
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
@@ -147,10 +151,6 @@ def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | No
     edited = _describe_edit(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
     return structs.replace(ports, models=RecordingModels(), evidence=evidence)
-
-
-def _no_repair(config: Config) -> tuple[str, ...]:
-    return (NO_REPAIR,) if config.fix.enabled else ()
 
 
 def _spares(change: OpenedChange) -> tuple[str, str] | None:
