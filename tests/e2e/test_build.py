@@ -13,7 +13,7 @@ import pytest
 from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, running
 from fakes.history import History
-from prjury.app.artifact_file import LARGEST
+from prjury.app.request import LARGEST
 from prjury.cli.build import hand_over
 from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError

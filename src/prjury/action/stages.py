@@ -16,16 +16,16 @@ from msgspec import structs
 from prjury.action.dependencies import request_of, with_inputs
 from prjury.action.job import Beforehand, Job, JobResult, keep_logs
 from prjury.action.publishing import Publication
-from prjury.app.artifact_file import read_artifact_file, sha256
 from prjury.app.builds import build as build_stage
 from prjury.app.builds import junit_evidence, read_junit
 from prjury.app.evidence import (
-    LARGEST,
     NoEvidence,
     StageEvidence,
     evidence_from_text,
     evidence_to_text,
     opinions_from_text,
+    read_artifact_file,
+    sha256,
     verdict_to_text,
 )
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -320,7 +320,7 @@ def download_artifacts(job: Job, name: str, variable: str) -> bytes:
             why="The job that made the file tells its sha256, so that no other is taken for it",
             remedy="Use the workflows that `prjury init --forks` writes",
         )
-    return read_artifact_file(job.places.report_file(name), Path(name).stem, digest, LARGEST)
+    return read_artifact_file(job.places.report_file(name), Path(name).stem, digest)
 
 
 def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:

@@ -7,6 +7,8 @@ survive, as lone surrogates.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -16,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
 from msgspec import Meta, Struct, field, to_builtins
 from msgspec.structs import replace
 
-from prjury.app.artifact_file import MAKERS
 from prjury.app.registry import SeatPosition, Unwanted
+from prjury.app.request import read_regular_file
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.context import CallSite
@@ -30,7 +32,7 @@ from prjury.report.codec import SCHEMA_NAME, Json, read_form, report_to_json
 from prjury.report.model import Backport, Cost, Count, Report
 from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
-from prjury.snapshot.model import PullRequest
+from prjury.snapshot.model import PullRequest, visible
 
 if TYPE_CHECKING:
     from prjury.jury.judgment import Judgment as KeptJudgment
@@ -183,6 +185,9 @@ class TakenAlong(_FilesAlone, frozen=True):
             raise self._absent()
         return {blob: self.taken.blobs[blob] for blob in blobs}
 
+
+#: The modes of the action that make the files.
+MAKERS = {"evidence": "mode: collect", "verdict": "mode: decide"}
 
 EVIDENCE_SCHEMA: Final = "prjury/evidence/v1"
 OPINIONS_SCHEMA: Final = "prjury/opinions/v1"
@@ -348,5 +353,37 @@ def _invalid(what: str, why: str) -> SourceError:
         f"The {what} is refused: {why.splitlines()[0][:200]}",
         why="It is another file, was damaged or forged, or another release of prjury wrote it",
         remedy=f"Name the file that `{MAKERS[what]}` of this release has written",
+        reason=f"{what}_invalid",
+    )
+
+
+def read_artifact_file(path: Path, what: str, digest: str) -> bytes:
+    try:
+        content = read_regular_file(path, LARGEST)
+    except FileNotFoundError as error:
+        raise SourceError(
+            f"There is no {visible(path.name)}",
+            why=f"`{MAKERS[what]}` makes it: that was not run here, or its job in the workflow has "
+            "failed, was cancelled or did not upload it",
+            remedy=f"Look at the job with `{MAKERS[what]}`, then run the workflow again",
+            reason=f"{what}_missing",
+        ) from error
+    except OSError as error:
+        raise _make_refusal(path, what, error.strerror or str(error)) from error
+    expected = digest.strip().removeprefix("sha256:").lower()
+    if not hmac.compare_digest(sha256(content), expected):
+        raise _make_refusal(path, what, "it is not the file that the job before has made")
+    return content
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _make_refusal(path: Path, what: str, why: str) -> SourceError:
+    return SourceError(
+        f"The {what} in {visible(path.name)} is refused: {why}",
+        why="It was replaced, or the jobs of the workflow are not those of the examples",
+        remedy=f"Name the file that `{MAKERS[what]}` has written, or run the workflow again",
         reason=f"{what}_invalid",
     )

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
 
+from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import SnapshotRequest
 from prjury.policy.load import POLICY_PATH, Policy
 from prjury.ports import Evidence, NoRecorder, Progress, Recorder, SilentProgress
 from prjury.report.model import Dismissal, EarlierVotes, Override
 from prjury.report.sanitise import BY_SHAPE, Redact
+from prjury.snapshot.model import visible
+
+#: Bytes; the evidence of a very large build stays below it.
+LARGEST = 64 * 1024**2
 
 
 class ReviewRequest(Struct, frozen=True):
@@ -54,3 +62,50 @@ class RunEnvironment(Struct, frozen=True):
     #: Is called with the policy in force before anything is judged.
     begun: Callable[[Policy], None] = lambda _policy: None
     journal: Recorder = field(default_factory=NoRecorder)
+
+
+class EvidenceFile(Struct, frozen=True):
+    """The evidence of a build elsewhere, in a file (`prjury.ports.Evidence`)."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self) -> bytes:
+        shown = visible(str(self.path))
+        try:
+            return read_regular_file(self.path, LARGEST)
+        except FileNotFoundError as error:
+            raise CannotJudgeError(
+                f"there is no evidence at {shown}",
+                why="`prjury build` was not run, or its file was not brought here",
+                remedy="run `prjury build` first, and name the file that it writes",
+                reason="evidence_missing",
+            ) from error
+        except OSError as error:
+            raise CannotJudgeError(
+                f"the evidence {shown} is refused",
+                why=error.strerror or str(error),
+                remedy="name the file that `prjury build` has written",
+                reason="evidence_invalid",
+            ) from error
+
+
+def read_regular_file(path: Path, largest: int) -> bytes:
+    """The bytes of a regular file, no link; an OSError's `strerror` is a phrase for people."""
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, "it is a link") from error
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is not a regular file")
+    with os.fdopen(descriptor, "rb") as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"it is larger than {largest // 1024**2} MiB")
+    return content

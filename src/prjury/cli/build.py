@@ -56,7 +56,7 @@ def build(
 
 def hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
-    from prjury.app.artifact_file import LARGEST
+    from prjury.app.request import LARGEST
     from prjury.jury.judgment import Status
     from prjury.publishers.files import write_atomically
     from prjury.publishers.judgment import JudgmentPrinter

@@ -80,13 +80,19 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
 
 def read_reports(places: Sequence[Path]) -> list[ReportJson]:
     """Read reports as they are named, those of a directory in the order of their names."""
+    import json
+
     from prjury.report.codec import ReportJson, read_form
 
     reports = []
     for place in places:
         files = sorted(place.rglob("*.json"), key=_group_by_number) if place.is_dir() else [place]
         for file in files:
-            value = _read_json(file)
+            try:
+                value = json.loads(file.read_bytes())
+            except (OSError, ValueError) as error:
+                why = getattr(error, "strerror", None) or str(error)
+                raise _no_report(file, why) from error
             if place.is_dir() and not (isinstance(value, dict) and "schema" in value):
                 continue
             try:
@@ -101,17 +107,6 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
 
 def _group_by_number(file: Path) -> list[str]:  # 9 before 10
     return [part.zfill(20) if part.isdigit() else part for part in re.split(r"(\d+)", str(file))]
-
-
-def _read_json(file: Path) -> object:
-    import json
-
-    try:
-        return json.loads(file.read_bytes())
-    except OSError as error:
-        raise _no_report(file, error.strerror or str(error)) from error
-    except ValueError as error:
-        raise _no_report(file, str(error)) from error
 
 
 def _no_report(file: Path, why: str) -> UsageError:

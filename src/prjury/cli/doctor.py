@@ -93,14 +93,21 @@ def check_config(
     from prjury.doctor.checked import check_policy, find_doubts
     from prjury.policy.load import list_places
     from prjury.policy.yaml_reader import read_yaml
+    from prjury.report.wording import pluralize
 
     text = text_of(file)
     try:
-        policy = check_policy(text, str(file), _root_for(file))
+        directory = file.absolute().parent
+        root = directory.parent if directory.name == ".github" else Path.cwd()
+        policy = check_policy(text, str(file), root)
     except ConfigError as error:
         if not error.problems:
             raise
-        raise _print_problems(file, error.problems) from error
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        count = pluralize(len(error.problems), "problem")
+        remedy = "Correct what the lines above name"
+        raise ConfigError(f"{file} has {count}", remedy=remedy) from error
     for doubt in list_places(read_yaml(text, str(file)), find_doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
@@ -118,18 +125,6 @@ def _lines(config: Config, written: dict[str, object]) -> Iterator[str]:
     for key in sorted(written.keys() - {"version", "tiers", "extend"}):
         yield f"  {key}: {json.dumps(written[key], ensure_ascii=False)} (from this file)"
     yield "  everything else: the default; `prjury schema` has every key"
-
-
-def _root_for(file: Path) -> Path:
-    directory = file.absolute().parent
-    return directory.parent if directory.name == ".github" else Path.cwd()
-
-
-def _print_problems(file: Path, problems: tuple[str, ...]) -> ConfigError:
-    for problem in problems:
-        print(problem, file=sys.stderr)
-    number = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-    return ConfigError(f"{file} has {number}", remedy="Correct what the lines above name")
 
 
 def schema(

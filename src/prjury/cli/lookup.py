@@ -101,6 +101,7 @@ def run_tests(
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
     from prjury.judges.patterns.pack_tests import run_pack_tests
+    from prjury.report.wording import pluralize
     from prjury.resources import rule_packs
     from prjury.rulepacks.find import packs_at
 
@@ -119,20 +120,14 @@ def run_tests(
     if format is PlainFormat.JSON:
         _print_json({"passed": sound, "packs": [trial.json for trial in trials]})
     else:
-        _print_lines([*_list_results(trials), _last_line(trials, time.monotonic() - started)])
+        lines = [
+            line for each in trials for line in (each.line, *(f"    {f}" for f in each.failures))
+        ]
+        failures = pluralize(sum(len(each.failures) for each in trials), "failure")
+        count = "all sound" if sound else failures
+        seconds = time.monotonic() - started
+        _print_lines([*lines, f"{pluralize(len(trials), 'pack')}, {count}, {seconds:.1f} s"])
     return ExitCode.OPEN if sound else ExitCode.REJECTED
-
-
-def _list_results(trials: Sequence[PackTestResult]) -> Iterator[str]:
-    for trial in trials:
-        yield trial.line
-        yield from (f"    {line}" for line in trial.failures)
-
-
-def _last_line(trials: Sequence[PackTestResult], seconds: float) -> str:
-    failures = sum(len(trial.failures) for trial in trials)
-    count = f"{failures} {'failure' if failures == 1 else 'failures'}" if failures else "all sound"
-    return f"{len(trials)} {'pack' if len(trials) == 1 else 'packs'}, {count}, {seconds:.1f} s"
 
 
 def _progress(text: str) -> None:
@@ -167,21 +162,16 @@ def show_journal(
     """Show a run as a timeline: hotspots, which step follows which, and loops."""
     from prjury.journal.read import read_journal
     from prjury.journal.timeline import list_journal
-
-    terminal: Terminal = context.obj
-    entries = read_journal(file or _find_newest(terminal))
-    print_out("journal", terminal.redact("\n".join(list_journal(entries))))
-
-
-def _find_newest(terminal: Terminal) -> Path:
     from prjury.journal.write import journal_directory, journal_files
 
+    terminal: Terminal = context.obj
     place = journal_directory(terminal.environ)
-    files = journal_files(place) if place else []
+    files = [file] if file else journal_files(place) if place else []
     if not files:
         raise UsageError(
             f"there is no journal in {place or 'the state directory'}",
             why="No run has written one",
             remedy="Run prjury review first, or name a file",
         )
-    return files[-1]
+    entries = read_journal(files[-1])
+    print_out("journal", terminal.redact("\n".join(list_journal(entries))))

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.tools import Tool
 
-    from prjury.report.model import Report
 
 _INSTRUCTIONS = (
     "PR Jury judges changes before they become pull requests. Call review with worktree=true on "
@@ -69,15 +68,15 @@ def mcp(  # noqa: PLR0913 - the command's options
         commands=commands,
     )
     server = serve(tools)
-    threading.Thread(target=_await_end, args=(interrupt,), daemon=True).start()
+
+    def await_end() -> None:  # of standard input, whose other end is closed
+        poller = select.poll()
+        poller.register(sys.stdin.fileno(), 0)
+        poller.poll()
+        interrupt()
+
+    threading.Thread(target=await_end, daemon=True).start()
     server.run("stdio")
-
-
-def _await_end(call: Callable[[], None]) -> None:
-    poller = select.poll()
-    poller.register(sys.stdin.fileno(), 0)  # it hears of the end alone
-    poller.poll()
-    call()
 
 
 def serve(tools: AgentTools) -> MCPServer[Any]:
@@ -171,6 +170,7 @@ class AgentTools:
         """
         from prjury.app.review import run
         from prjury.git.open_snapshot import NothingToReview
+        from prjury.report.codec import report_to_json
 
         with self._run_call("review"):
             change = self._change(repo, target, base, head)
@@ -180,19 +180,14 @@ class AgentTools:
             outcome = run(work.apply_to(request, change), self.terminal.environment())
             if isinstance(outcome, NothingToReview):
                 return {"status": "nothing_to_review", "reason": outcome.reason}
-            return self._answer(outcome, whole=report)
-
-    def _answer(self, outcome: Report, *, whole: bool) -> dict[str, Any]:
-        from prjury.report.codec import report_to_json
-
-        report = {"report": report_to_json(outcome, self.terminal.redact)} if whole else {}
-        return {
-            "status": outcome.verdict.status.value,
-            "gate": outcome.gate.value,
-            "headline": outcome.headline,
-            "feedback": self.terminal.render(outcome, OutputFormat.FEEDBACK),
-            **report,
-        }
+            answer = {
+                "status": outcome.verdict.status.value,
+                "gate": outcome.gate.value,
+                "headline": outcome.headline,
+                "feedback": self.terminal.render(outcome, OutputFormat.FEEDBACK),
+            }
+            whole = {"report": report_to_json(outcome, self.terminal.redact)} if report else {}
+            return {**answer, **whole}
 
     def judge(
         self,
@@ -316,16 +311,7 @@ class AgentTools:
         return replace(self.change, repo=place, target=target, base=base, head=head)
 
     def _find_directory(self, path: str) -> Path:
-        place = self._find_path(path)
-        if not place.is_dir():
-            raise UsageError(
-                "there is no such directory",
-                remedy=f"Name one by its path from {self.change.repo}",
-            )
-        return place
-
-    def _find_path(self, path: str) -> Path:
-        """Follow a path, and links, to what lies below one of the roots."""
+        """Follow a path, and links, to a directory below one of the roots."""
         _check_length("path", path, _LONGEST_TEXT)
         try:
             place = (self.change.repo / path).resolve()
@@ -335,6 +321,11 @@ class AgentTools:
             raise UsageError(
                 "the path leads to none of the directories that are served",
                 remedy="The operator may add it: prjury mcp --repo DIR, repeatable",
+            )
+        if not place.is_dir():
+            raise UsageError(
+                "there is no such directory",
+                remedy=f"Name one by its path from {self.change.repo}",
             )
         return place
 

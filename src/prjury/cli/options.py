@@ -46,13 +46,6 @@ def parse_seconds(text: str) -> float:
     return seconds
 
 
-Target = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="[TARGET]",
-        help="A pull request's number or URL, or a branch; by default the current branch.",
-    ),
-]
 Repo = Annotated[Path, typer.Option(callback=absolute, help="A directory in the repository.")]
 Base = Annotated[str | None, typer.Option(help="The branch to merge into.")]
 Head = Annotated[str | None, typer.Option(help="The branch or commit to merge.")]
@@ -69,39 +62,11 @@ Model = Annotated[
     str | None,
     typer.Option(help="provider:name, several separated by commas, or scripted:FILE."),
 ]
-Record = Annotated[
-    Path | None,
-    typer.Option(
-        callback=absolute,
-        metavar="FILE",
-        help="Keep what the models answer, for --model scripted:FILE.",
-    ),
-]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
-Title = Annotated[str | None, typer.Option(help="The title of the change.")]
-BodyFile = Annotated[Path | None, typer.Option(help="A file with its description.")]
-Timeout = Annotated[
-    float | None,
-    typer.Option(
-        metavar="DURATION", parser=parse_seconds, help="For everything together, such as 30m."
-    ),
-]
 Onto = Annotated[
     list[str] | None,
     typer.Option(metavar="BRANCH", help="Also try a backport onto it; repeatable."),
 ]
-TrustPolicy = Annotated[
-    bool,
-    typer.Option(
-        "--trust-policy",
-        help="Let the base's policy choose servers, keys and programs for models.",
-    ),
-]
-Worktree = Annotated[
-    bool,
-    typer.Option("--worktree", help="Judge uncommitted work: all files that are not ignored."),
-]
-Staged = Annotated[bool, typer.Option("--staged", help="Judge uncommitted work: what is staged.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Show which models would be asked what, and ask none.")
 ]
@@ -114,13 +79,24 @@ Evidence = Annotated[
 class ChangeOptions(Struct, frozen=True):
     """Which change is looked at, by which policy, and for how long."""
 
-    target: Target = None
+    target: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[TARGET]",
+            help="A pull request's number or URL, or a branch; by default the current branch.",
+        ),
+    ] = None
     repo: Repo = Path()
     base: Base = None
     head: Head = None
     config: Config = None
     offline: Offline = False
-    timeout: Timeout = None
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            metavar="DURATION", parser=parse_seconds, help="For everything together, such as 30m."
+        ),
+    ] = None
 
 
 class JudgeOptions(Struct, frozen=True):
@@ -128,23 +104,41 @@ class JudgeOptions(Struct, frozen=True):
 
     no_build: NoBuild = False
     no_llm: NoLlm = False
-    title: Title = None
-    body_file: BodyFile = None
+    title: Annotated[str | None, typer.Option(help="The title of the change.")] = None
+    body_file: Annotated[Path | None, typer.Option(help="A file with its description.")] = None
 
 
 class ModelOptions(Struct, frozen=True):
     """How models are reached."""
 
     model: Model = None
-    record: Record = None
-    trust_policy: TrustPolicy = False
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            callback=absolute,
+            metavar="FILE",
+            help="Keep what the models answer, for --model scripted:FILE.",
+        ),
+    ] = None
+    trust_policy: Annotated[
+        bool,
+        typer.Option(
+            "--trust-policy",
+            help="Let the base's policy choose servers, keys and programs for models.",
+        ),
+    ] = False
 
 
 class UncommittedOptions(Struct, frozen=True):
     """Work that is not committed yet, instead of a change that is."""
 
-    worktree: Worktree = False
-    staged: Staged = False
+    worktree: Annotated[
+        bool,
+        typer.Option("--worktree", help="Judge uncommitted work: all files that are not ignored."),
+    ] = False
+    staged: Annotated[
+        bool, typer.Option("--staged", help="Judge uncommitted work: what is staged.")
+    ] = False
 
     def apply_to(self, request: ReviewRequest, change: ChangeOptions) -> ReviewRequest:
         if not (self.worktree or self.staged):
@@ -191,23 +185,19 @@ def expand(command: Callable[..., int]) -> Callable[..., int]:
         }
         return command(**given, **values)
 
-    parameters = [
-        each.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        for name, one in own.parameters.items()
-        for each in (_fields(groups[name]) if name in groups else [one])
-    ]
+    parameters = []
+    for name, one in own.parameters.items():
+        members = [one] if name not in groups else []
+        if name in groups:
+            hints = get_type_hints(groups[name], include_extras=True)
+            members = [
+                one.replace(name=field.name, default=field.default, annotation=hints[field.name])
+                for field in structs.fields(groups[name])
+            ]
+        parameters += [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in members]
     vars(run)["__signature__"] = own.replace(parameters=parameters)
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
-
-
-def _fields(group: type[Any]) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return [
-        inspect.Parameter(field.name, kind, default=field.default, annotation=hints[field.name])
-        for field in structs.fields(group)
-    ]
 
 
 def request_of(
@@ -220,11 +210,19 @@ def request_of(
     labels: list[str] | None = None,
     evidence: Path | None = None,
 ) -> ReviewRequest:
-    from prjury.app.artifact_file import EvidenceFile
-    from prjury.app.request import ReviewRequest
+    from prjury.app.request import EvidenceFile, ReviewRequest
 
     judges, models = judges or JudgeOptions(), models or ModelOptions()
-    facts = _facts(judges) | ({"labels": tuple(labels)} if labels else {})
+    facts: dict[str, object] = {"labels": tuple(labels)} if labels else {}
+    if judges.title is not None:
+        facts["title"] = judges.title
+    if (file := judges.body_file) is not None:
+        try:
+            facts["body"] = file.read_text("utf-8", "replace")
+        except OSError as error:
+            raise UsageError(
+                f"--body-file {file} cannot be read: {error.strerror}", remedy="Check the path"
+            ) from error
     return ReviewRequest(
         target=_snapshot_request(terminal, change, facts),
         config=change.config,
@@ -240,22 +238,6 @@ def request_of(
     )
 
 
-def _facts(judges: JudgeOptions) -> dict[str, object]:
-    facts: dict[str, object] = {} if judges.title is None else {"title": judges.title}
-    if (file := judges.body_file) is not None:
-        try:
-            facts["body"] = file.read_text("utf-8", "replace")
-        except OSError as error:
-            raise UsageError(
-                f"--body-file {file} cannot be read: {error.strerror}", remedy="Check the path"
-            ) from error
-    return facts
-
-
-def _is_branch(target: str) -> bool:
-    return re.fullmatch(r"(?!#?[0-9]+$)(?!-)[^\s:~^?*\[\\]+", target) is not None
-
-
 def _snapshot_request(
     terminal: Terminal, change: ChangeOptions, facts: dict[str, object]
 ) -> SnapshotRequest:
@@ -263,7 +245,7 @@ def _snapshot_request(
     from prjury.git.open_snapshot import SnapshotRequest, parse_target
 
     number, url, head = None, None, change.head
-    if change.target and _is_branch(change.target):
+    if change.target and re.fullmatch(r"(?!#?[0-9]+$)(?!-)[^\s:~^?*\[\\]+", change.target):
         if head:
             raise UsageError(
                 "A branch and --head are given",

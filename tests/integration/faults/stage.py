@@ -18,9 +18,8 @@ from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
 from prjury.action.job import Beforehand, Dependencies
-from prjury.app.artifact_file import sha256
 from prjury.app.backport import Picks
-from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text
+from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text, sha256
 from prjury.app.inputs import Inputs
 from prjury.app.stages import publish_stage
 from prjury.github.client import Connection, GitHub, RetryBudget

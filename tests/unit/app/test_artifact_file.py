@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.app.artifact_file import LARGEST, EvidenceFile
+from prjury.app.request import LARGEST, EvidenceFile
 from prjury.errors import CannotJudgeError
 
 
