@@ -93,7 +93,7 @@ def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Pa
 
 def _print_row(pull: SamplePull, report: Report) -> None:
     from prjury.publishers.terminal import printable_line
-    from prjury.report.wording import backport_line
+    from prjury.report.backports import backport_line
 
     print(f"#{pull.number} {pull.title}: {pull.shows}")
     print(f"   {printable_line(report.headline, sys.stdout)}")

@@ -28,7 +28,7 @@ from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
 from prjury.report.text import trust
 from prjury.report.wording import pluralize
 from prjury.snapshot.model import visible
-from prjury.snapshot.picked import HEADS, Author, Pick, PickedCommit, PickedFile
+from prjury.snapshot.picked import HEADS, Author, Pick, PickedFile
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
@@ -59,15 +59,13 @@ def store_commit(pick: Pick, room: RepoClient) -> str:
     """Store the commits and return the last one, which no branch has yet; idempotent."""
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
-        _store_tree(tree, commit, room)
+        stored = _add_trees(tree, commit.files, room)
+        if stored != commit.tree:
+            raise _differs("tree", stored, commit.tree)
         message = add_origins(commit.message, commit.origins)
         parent = _add_commit(room, message, commit.tree, parent, commit.author)
         tree = commit.tree
     return parent
-
-
-def store_empty_commit(pick: Pick, message: str, room: RepoClient) -> str:
-    return _add_commit(room, message, pick.branch_tree, pick.branch_sha, None)
 
 
 def _add_commit(
@@ -102,7 +100,7 @@ def _store(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -
 def refuse_unsayable(pick: Pick) -> None:
     files = [file for commit in pick.commits for file in commit.files]
     names = [pick.branch, *(file.path for file in files)]
-    wrong = next((name for name in names if not _is_text(name)), None)
+    wrong = next((name for name in names if re.search("[\ud800-\udfff]", name)), None)
     modes = {file.path: file.mode for file in files if file.mode}
     odd = next((path for path, mode in modes.items() if mode not in _MODES), None)
     if wrong is None and odd is None:
@@ -134,12 +132,6 @@ def explain_workflows(pick: Pick) -> Iterator[None]:
             remedy="Pick it by hand, or give the token of an app that has `workflows: write`",
             reason="permission",
         ) from error
-
-
-def _store_tree(base: str, commit: PickedCommit, room: RepoClient) -> None:
-    tree = _add_trees(base, commit.files, room)
-    if tree != commit.tree:
-        raise _differs("tree", tree, commit.tree)
 
 
 def _add_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> str:
@@ -184,10 +176,6 @@ def _make_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
     return {**entry, "sha": blob}
-
-
-def _is_text(name: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _differs(what: str, theirs: str, ours: str) -> PublishError:
@@ -262,7 +250,12 @@ class BackportPulls:
         if tip is None:
             tip = self._branch(pick)
         elif not self._has_pick(tip, pick):
-            raise _refuse_taken(head)
+            raise PublishError(
+                f"The branch {visible(head)} already exists with other content",
+                why="Somebody pushed to it, or an earlier run made it on an older tip",
+                remedy="Delete it if it is not needed, and run again; PR Jury never changes it",
+                reason="ref_taken",
+            )
         return self._open_pull(pick, tip)
 
     def _find_existing(self, pick: Pick) -> Proposal | None:
@@ -309,7 +302,12 @@ class BackportPulls:
         head = head_of(pick)
         with explain_workflows(pick):
             if pick.conflicts:
-                sha = store_empty_commit(pick, empty_message(pick), self.room)
+                # A pull request needs a commit; it names none that was picked.
+                count = pluralize(len(pick.conflicts), "file")
+                message = f"Backport of #{pick.number}: to be done\n\n"
+                message += f"The change conflicts in {count}. This commit is empty.\n"
+                tree, parent = pick.branch_tree, pick.branch_sha
+                sha = _add_commit(self.room, message, tree, parent, None)
             else:
                 sha = store_commit(pick, self.room)
             try:
@@ -361,7 +359,7 @@ class BackportPulls:
         content = {
             "head": head_of(pick),
             "base": pick.branch,
-            "title": make_title(pick, self.redact),
+            "title": join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, self.redact),
             "body": body_of(pick, tip, self.redact),
             "draft": is_draft,
         }
@@ -407,15 +405,6 @@ def _refuse_moved(pick: Pick, tip: str | None) -> None:
     )
 
 
-def _refuse_taken(head: str) -> PublishError:
-    return PublishError(
-        f"The branch {visible(head)} already exists with other content",
-        why="Somebody pushed to it, or an earlier run made it on an older tip",
-        remedy="Delete it if it is not needed, and run again; PR Jury never changes it",
-        reason="ref_taken",
-    )
-
-
 def _explain(error: PublishError, head: str) -> PublishError:
     remedy = error.remedy
     if error.reason == "permission":
@@ -436,10 +425,6 @@ _CUT = "\n\n… (cut: too long for a pull request)\n"
 
 def head_of(pick: Pick) -> str:
     return f"{HEADS}{pick.number}-to-{pick.branch}"
-
-
-def make_title(pick: Pick, redact: Redact) -> str:
-    return join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, redact)
 
 
 def marker_of(pick: Pick) -> str:
@@ -472,11 +457,3 @@ def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
         most=_MOST_LINES,
     )
     return body if len(body) <= _LONGEST_BODY else body[:_LONGEST_BODY].rstrip() + _CUT
-
-
-def empty_message(pick: Pick) -> str:
-    return (
-        f"Backport of #{pick.number}: to be done\n\n"
-        f"The change conflicts in {pluralize(len(pick.conflicts), 'file')}. "
-        "This commit is empty.\n"
-    )

@@ -181,13 +181,11 @@ class CheckRunReport:
             needs=_READS,
             query={"check_name": NAME, "filter": "all"},
         )
-        own = {run.id: run for run in runs if self._is_marked(run)}
+        marked = (r for r in runs if r.external_id == self._marker or self._find_writer(r))
+        own = {run.id: run for run in marked}
         app = self._find_app() if own else ""
         own_runs = [run for run in own.values() if app and at(run.raw_data, "app", "slug") == app]
         return sorted(own_runs, key=attrgetter("id"))
-
-    def _is_marked(self, run: CheckRun) -> bool:
-        return run.external_id == self._marker or self._find_writer(run) is not None
 
     def _find_app(self) -> str:
         """Return the slug of our app; empty for a user, who may make no check runs."""

@@ -75,7 +75,8 @@ class StickyComment:
         seen, self.comments = self.comments, None  # another attempt looks again
         own = self._find_comments(seen)
         if not own:
-            created = self._create(body)
+            with write_once():
+                created = post_comment(self.room, self.number, body)
             # A second look: another run may have seen nothing and posted at the same time.
             comments = {comment.id: comment for comment in (created, *self._find_comments())}
             own = sorted(comments.values(), key=attrgetter("id"))
@@ -99,22 +100,15 @@ class StickyComment:
         own = [comment for comment in marked if comment.author == account]
         return sorted(own, key=attrgetter("id"))
 
-    def _create(self, body: str) -> CommentFacts:
-        with write_once():
-            return post_comment(self.room, self.number, body)
-
     def _edit(self, comment: CommentFacts, body: str) -> None:
-        doing, path = f"edit the comment on {self._pull_name}", f"/issues/comments/{comment.id}"
+        doing = f"edit the comment on {self.room.repo}#{self.number}"
+        path = f"/issues/comments/{comment.id}"
         try:
             self.room.send(doing, "PATCH", path, {"body": body}, ignore, needs=_NEEDS)
         except PublishError as error:
             if error.reason == "not_found":  # it was deleted since we looked
                 raise LookAgainError(error) from error
             raise
-
-    @property
-    def _pull_name(self) -> str:
-        return f"{self.room.repo}#{self.number}"
 
 
 def _find_writer(body: str) -> Run | None:

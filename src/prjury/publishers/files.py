@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -41,10 +40,7 @@ def outputs_of(report: Report) -> dict[str, str]:
 
 
 def add_markdown(path: Path, text: str, limit: int = _SUMMARY_LIMIT) -> None:
-    """Add Markdown to the file behind ``GITHUB_STEP_SUMMARY``, which has so many bytes at most.
-
-    Of what does not fit, only what stands before its first fold is added.
-    """
+    """Add Markdown to the file of the step's summary; if it is too long, up to its first fold."""
     content = text.rstrip("\n") + "\n"
     room = limit - (path.stat().st_size if path.is_file() else 0)
     if len(encode(content)) > room:
@@ -56,10 +52,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Puts a file in place as a whole; a link, a device or a pipe of that name is left alone."""
     data = encode(content) if isinstance(content, str) else content
     try:
-        _refuse_special(path)
-        replace_file(path, data)
+        is_special = path.is_symlink() or (path.exists() and not path.is_file())
+        if not is_special:
+            replace_file(path, data)
     except OSError as error:
         raise unwritable(path, error) from error
+    if is_special:
+        why = "it is a link, a directory or a device, not a regular file"
+        raise unwritable(path, OSError(None, why))
 
 
 def append(path: Path, content: bytes) -> None:
@@ -83,12 +83,3 @@ def unwritable(path: Path, error: OSError) -> PublishError:
         remedy="Name a file in a directory that exists and can be written to",
         reason="unwritable",
     )
-
-
-def _refuse_special(path: Path) -> None:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    if not stat.S_ISREG(mode):
-        raise OSError(None, "it is a link, a directory or a device, not a regular file")

@@ -39,7 +39,7 @@ class Labels:
         present = self._list()
         names = {name.casefold() for name in present}
         missing = [name for key, name in desired.items() if key not in names]
-        usable = [name for name in missing if _is_label(name)]
+        usable = [n for n in missing if len(n) <= _LONGEST and n.isprintable() and "," not in n]
         if usable:
             add_labels(self.room, self.number, usable)
         for name in present:
@@ -90,7 +90,3 @@ def _list_names(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, s
         if name and is_wanted:
             desired.setdefault(name.casefold(), name)
     return desired, {name.casefold() for name, _ in labels if name}
-
-
-def _is_label(name: str) -> bool:
-    return len(name) <= _LONGEST and name.isprintable() and "," not in name

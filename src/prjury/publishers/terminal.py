@@ -18,12 +18,11 @@ from msgspec import Struct
 
 from prjury.errors import PublishError
 from prjury.jury.voting import Ballot
-from prjury.report.backports import Backports
+from prjury.report.backports import Backports, backports_page
 from prjury.report.model import Report
 from prjury.report.render import Renderer, render_template
 from prjury.report.sanitise import BY_SHAPE, Redact, log_line, remove_commands
 from prjury.report.text import STYLED, TerminalText
-from prjury.report.view import backports_page
 from prjury.report.wording import describe_outcome, duration, first_line
 
 if TYPE_CHECKING:

@@ -178,14 +178,11 @@ class Reviewer(Struct, frozen=True):
         return f"To fix: {prose(fix, 600, self.redact)}"
 
     def _suggest(self, finding: FindingView, span: Location) -> str:
-        """Write a block that a click applies; only where the fix is the line as it would be right.
-
-        A fix with anything in it that would have to be cleaned or hidden is no suggestion, nor is
-        one in a file with carriage returns, which the block could not hold.
-        """
+        """Write a block that a click applies, if the fix is a whole line and needs no cleaning."""
         fix, line = finding.check.fix, self.added.get(span.path, {}).get(span.line or 0)
         if not fix or line is None or span.end_line not in {None, span.line}:
             return ""
+        # The block could not hold carriage returns.
         usable = finding.replaces_line and line.end != "\r\n" and "\n" not in fix
         if not usable or len(fix) > _LONGEST_SUGGESTION or clean(fix, None, self.redact) != fix:
             return ""

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from prjury.jury.gate import Gate, GatePolicy, gate, hold_to_content, hold_to_coverage
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Judgment, Status
+from prjury.jury.judgment import Status
 from prjury.jury.verdicts import TierAttempt, Verdict
 from prjury.jury.voting import Ballot
 from prjury.report.headline import OVERRIDDEN, headline
@@ -166,7 +166,9 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
     blocking = [ballot for a in attempts if not a.advisory for ballot in _ballots(a)]
     advisory = [ballot for a in attempts if a.advisory for ballot in _ballots(a)]
     judgments = [ballot.judgment for ballot in (*blocking, *advisory)]
-    ran = [build for one in judgments if _has_run(one) and (build := BuildFacts.of(one))]
+    # The tree was built also where less ran than on the base.
+    built = [one for one in judgments if one.status in _RAN or one.label in _ASKED]
+    ran = [build for one in built if (build := BuildFacts.of(one))]
     return _Scope(
         _Claims.of(blocking),
         _Claims.of(advisory),
@@ -178,11 +180,6 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
             one for each in judgments if (merge := MergeFacts.of(each)) for one in merge.unparsed
         ),
     )
-
-
-def _has_run(judgment: Judgment) -> bool:
-    """Return true if the tree was built, also where less ran than on the base."""
-    return judgment.status in _RAN or judgment.label in _ASKED
 
 
 def _ballots(attempt: TierAttempt) -> Sequence[Ballot]:
@@ -213,7 +210,9 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
     first = [recovery.words] if recovery else []
     if override:
         line = f"{OVERRIDDEN} by @{override.by}: {line}"
-        first.append(_overridden(override, pull))
+        words = f"@{override.by} opened the gate with {OVERRIDE_COMMAND}, for commit "
+        words += f"{pull.head.sha[:12]} only"
+        first.append(f"{words}: {override.reason}" if override.reason else words)
     return Report(
         pull=pull,
         verdict=held,
@@ -232,12 +231,6 @@ def assemble(  # noqa: PLR0913 - each argument is one part of the report
         recovery=recovery,
         answers_commands=answers_commands,
     )
-
-
-def _overridden(override: Override, pull: PullRequest) -> str:
-    commit = f"for commit {pull.head.sha[:12]} only"
-    why = f": {override.reason}" if override.reason else ""
-    return f"@{override.by} opened the gate with {OVERRIDE_COMMAND}, {commit}{why}"
 
 
 def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:

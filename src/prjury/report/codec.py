@@ -174,8 +174,7 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
         backports=[_backport_to_json(backport) for backport in report.backports],
         recovery={**msgspec.to_builtins(recovery), "usd": recovery.usd} if recovery else None,
     )
-    printed: Json = printable_json(value, redact)
-    return printed
+    return printable_json(value, redact)
 
 
 def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
@@ -190,12 +189,13 @@ def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
         "elapsed_ms": backports.elapsed_ms,
         "version": backports.version,
     }
-    printed: Json = printable_json(value, redact)
+    return printable_json(value, redact)
+
+
+def printable_json(value: Mapping[str, Any], redact: Redact) -> Json:
+    """Return JSON whose strings hold no secrets and no lone surrogates."""
+    printed: Json = _clean_value(msgspec.to_builtins(value), redact)
     return printed
-
-
-def printable_json(value: object, redact: Redact) -> Any:  # noqa: ANN401 - JSON
-    return _clean_value(msgspec.to_builtins(value), redact)
 
 
 def _clean_value(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON

@@ -77,9 +77,9 @@ View: TypeAlias = SimpleNamespace
 
 _INSTEAD = re.compile(r" (?:Write|Use) `[^`]*`\.$")
 _NAME = re.compile(r"[a-z0-9-]+", re.ASCII)
-_SEVERITY_ICONS = {"error": "fail", "warning": "error", "hint": "hint"}
-_WEIGHT_SYMBOLS = {Weight.MUST_FIX: "❌", Weight.SHOULD_LOOK: "⚠️", Weight.NIT: "💡"}
-_WEIGHT_ICONS = {Weight.MUST_FIX: "fail", Weight.SHOULD_LOOK: "error", Weight.NIT: "hint"}
+_ICONS = {"error": "fail", "warning": "error", "hint": "hint"}
+#: The severity that looks like a weight.
+_LOOKS = {Weight.MUST_FIX: "error", Weight.SHOULD_LOOK: "warning", Weight.NIT: "hint"}
 
 
 class FindingView(Struct, frozen=True):
@@ -153,11 +153,11 @@ def view_group(number: int, group: Sequence[Finding], views: Mapping[int, Findin
         if place.evidence == first.evidence:
             place.evidence = None
     evidence = finding.check.evidence or ""
-    is_settled = finding.dismissed is not None
+    is_settled, look = finding.dismissed is not None, _LOOKS[finding.weight]
     return View(
         number=number,
-        symbol="⚪" if is_settled else _WEIGHT_SYMBOLS[finding.weight],
-        icon=trust("abstain" if is_settled else _WEIGHT_ICONS[finding.weight]),
+        symbol="⚪" if is_settled else SEVERITY_SYMBOLS[look],
+        icon=trust("abstain" if is_settled else _ICONS[look]),
         source=join_source(finding.tier, finding.judge),
         word="advice" if finding.advisory else finding.check.severity,
         check=first,
@@ -190,7 +190,7 @@ def view_check(check: Check, url: str | None = None) -> View:
     label = str(check.location) if check.location else None
     return View(
         symbol="✅" if check.passed else SEVERITY_SYMBOLS[check.severity],
-        icon=trust("pass" if check.passed else _SEVERITY_ICONS[check.severity]),
+        icon=trust("pass" if check.passed else _ICONS[check.severity]),
         word="pass" if check.passed else check.severity,
         name=check.name,
         message=check.message if check.message.strip() else None,

@@ -97,11 +97,8 @@ def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
 def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Finding, ...]:
     """Return every failed check, the heaviest first, those with a place before those without."""
     by_print = {dismissal.finding: dismissal for dismissal in dismissals}
-    return tuple(sorted(_find_all(verdict, by_print), key=_order))
-
-
-def _order(finding: Finding) -> tuple[Weight, bool]:
-    return finding.weight, finding.check.location is None
+    every = _find_all(verdict, by_print)
+    return tuple(sorted(every, key=lambda each: (each.weight, each.check.location is None)))
 
 
 def group_findings(every: Sequence[Finding]) -> list[tuple[Finding, ...]]:

@@ -110,19 +110,17 @@ def is_advised_against(verdict: Verdict) -> bool:
 def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
     """Return true if the tree that would be merged was built, with results of tests."""
     builds = _list_passed_builds(verdict)
-    return bool(builds) and all(
-        _has_tested(build) and not _describe_other_base(pull, build) for build in builds
-    )
+    for build in builds:
+        has_tested = build.tests.run > 0 if build.tests else not build.test_files
+        if not has_tested or _describe_other_base(pull, build):
+            return False
+    return bool(builds)
 
 
 def _list_passed_builds(verdict: Verdict) -> list[BuildFacts]:
     judgments = (seat.judgment for seat in _list_blocking(verdict))
     passed = (judgment for judgment in judgments if judgment.status is Status.PASS)
     return [build for judgment in passed if (build := BuildFacts.of(judgment))]
-
-
-def _has_tested(build: BuildFacts) -> bool:
-    return build.tests.run > 0 if build.tests else not build.test_files
 
 
 def _describe_other_base(pull: PullRequest, build: BuildFacts) -> str:
@@ -175,10 +173,9 @@ def _list_blocking(verdict: Verdict) -> list[SeatOutcome]:
 
 
 def _count_unread(coverage: Coverage) -> str:
-    unread = coverage.files_total - coverage.files_judged
-    if unread == coverage.files_total:
-        return "no file read" if unread else ""
-    return f"{unread:,} of {coverage.files_total:,} files not read" if unread else ""
+    unread, total = coverage.files_total - coverage.files_judged, coverage.files_total
+    words = "no file" if unread == total else f"{unread:,} of {total:,} files not"
+    return f"{words} read" if unread else ""
 
 
 def _name_silent(seats: Iterable[SeatOutcome]) -> str:
@@ -251,12 +248,8 @@ def _describe_advice(attempt: TierAttempt) -> str:
 
 
 def _name_unconfigured(verdict: Verdict) -> str:
-    silent = [
-        seat.ballot.judge
-        for seat in _list_blocking(verdict)
-        if seat.judgment.label == NOT_CONFIGURED
-    ]
-    who = join_words(silent) or "a judge"
+    seats = [s for s in _list_blocking(verdict) if s.judgment.label == NOT_CONFIGURED]
+    who = join_words([seat.ballot.judge for seat in seats]) or "a judge"
     return f"{HUMAN}: no model is configured for {who}, and the policy requires one"
 
 
@@ -302,8 +295,10 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
         return f"merge conflicts in {files}{', all easy to resolve' if easy else ''}"
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
-    counts = _count_failures(build) if build else ""
-    if merge is None and (counts := counts or _count_blockers(judgment)):
+    counts, blocking = _count_failures(build) if build else "", blocking_checks(judgment)
+    if not counts and any(check.location for check in blocking):
+        counts = pluralize(len(blocking), "finding")
+    if merge is None and counts:
         return f"{name} fails, {counts}"
     line = first_line(judgment.reasoning)
     return f"{name}: {_shorten_reason(line)}" if line else f"{name} fails"
@@ -319,11 +314,6 @@ def _count_failures(build: BuildFacts) -> str:
     new = {kind: count for kind, count in new.items() if kind in _KINDS} or new
     noun = _KINDS.get(next(iter(new)), "failure") if len(new) == 1 else "failure"
     return pluralize(sum(new.values()), f"{'new ' if build.compared else ''}{noun}")
-
-
-def _count_blockers(judgment: Judgment) -> str:
-    blocking = blocking_checks(judgment)
-    return pluralize(len(blocking), "finding") if any(c.location for c in blocking) else ""
 
 
 def _shorten_reason(text: str) -> str:

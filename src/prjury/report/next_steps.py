@@ -120,7 +120,7 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         yield _STEPS[NOT_CONFIGURED]
     for seat in culprits(verdict):
         yield from _find_step(report, seat.judgment)
-    if verdict.status is not Status.FAIL or _has_conflicts(report):
+    if verdict.status is not Status.FAIL or report.pull.merge.conflicts:
         return
     failed = [seat for seat in culprits(verdict) if seat.judgment.reason != BASE_BROKEN]
     commands = [RunFacts.of(seat.judgment).command for seat in failed]
@@ -151,13 +151,9 @@ def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
         words = facts.remedy.strip() or (step.words if step else "Paste this")
         words = words[:1].upper() + words[1:]
         yield NextStep(words if words[-1] in ".!?" else f"{words}.", snippet)
-    elif _has_conflicts(report) and MergeFacts.of(judgment):
+    elif report.pull.merge.conflicts and MergeFacts.of(judgment):
         base = printable(report.pull.base.ref)
         words = f"Merge `{base}` into the branch, or rebase onto it, and resolve the conflicts."
         yield NextStep(words)
     elif step:
         yield step
-
-
-def _has_conflicts(report: Report) -> bool:
-    return bool(report.pull.merge.conflicts)

@@ -18,10 +18,9 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from prjury.report.annotations import MARKER_ID, to_sarif
-from prjury.report.backports import Backports
+from prjury.report.backports import Backports, backports_page
 from prjury.report.codec import report_to_json
 from prjury.report.continuity import write_marker_values
-from prjury.report.finding_view import View
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.text import (
@@ -34,7 +33,7 @@ from prjury.report.text import (
     style,
     trust,
 )
-from prjury.report.view import backports_page, page
+from prjury.report.view import page
 from prjury.resources import template_texts
 
 #: Characters, and bytes, that GitHub takes: a comment, a check run's text, a job summary.
@@ -105,9 +104,7 @@ class Renderer(Struct, frozen=True):
         return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def backports(self, reported: Backports) -> str:
-        view = backports_page(reported)
-        template = environment(MarkdownText).get_template("backports.md.j2")
-        return _tidy(template.render(page=self._ink(view, MarkdownText)))
+        return render_template("backports.md.j2", self.redact, page=backports_page(reported))
 
     def html(self, report: Report) -> str:
         """One self-contained page that loads nothing and runs nothing."""
@@ -115,7 +112,7 @@ class Renderer(Struct, frozen=True):
         style = templates.get_template("report.css").render()
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         return templates.get_template("report.html.j2").render(
-            page=self._ink(page(report, self.redact), HtmlText),
+            page=_ink(page(report, self.redact), HtmlText, self.redact),
             style=trust(style),
             style_hash=trust(f"sha256-{digest}"),
         )
@@ -132,9 +129,6 @@ class Renderer(Struct, frozen=True):
         view = page(report, self.redact)
         return render_template("terminal.txt.j2", self.redact, TerminalText, page=view, style=style)
 
-    def _ink(self, view: View, language: type[Text]) -> object:
-        return ink_value(view, lambda raw: language(raw, self.redact))
-
     def fitting(
         self,
         report: Report,
@@ -147,7 +141,7 @@ class Renderer(Struct, frozen=True):
         run: str | None = None,
     ) -> str:
         """A template in the roomiest shape that keeps within the limit of characters and bytes."""
-        view = self._ink(page(report, self.redact, run), MarkdownText)
+        view = _ink(page(report, self.redact, run), MarkdownText, self.redact)
         template = environment(MarkdownText).get_template(name)
         text = ""
         for shape in shapes:
@@ -177,8 +171,12 @@ def marker(report: Report, run: str | None, more: str = "") -> str:
 def render_template(
     name: str, redact: Redact, language: type[Text] = MarkdownText, **parts: object
 ) -> str:
-    shown = {key: ink_value(part, lambda raw: language(raw, redact)) for key, part in parts.items()}
+    shown = {key: _ink(part, language, redact) for key, part in parts.items()}
     return _tidy(environment(language).get_template(name).render(shown))
+
+
+def _ink(value: object, language: type[Text], redact: Redact) -> object:
+    return ink_value(value, lambda raw: language(raw, redact))
 
 
 class _Environment(SandboxedEnvironment):

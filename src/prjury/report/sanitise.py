@@ -13,11 +13,11 @@ import json
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 from urllib.parse import quote, quote_plus
 
 #: Unseen characters, as the inside of a regular expression's character class. Line feed and tab
@@ -179,24 +179,25 @@ class _Find(NamedTuple):
     kind: str
 
 
-class _Shapes:
-    """Shapes with the words at which they are looked for."""
+_ISSUER_SHAPES, _PHRASE_SHAPES = (
+    [(kind, words, re.compile(shape)) for kind, (words, shape) in kinds.items()]
+    for kinds in (_ISSUERS, _PHRASES)
+)
 
-    def __init__(self, kinds: Mapping[str, tuple[Sequence[str], str]], *, lower: bool) -> None:
-        self._kinds = [(kind, words, re.compile(shape)) for kind, (words, shape) in kinds.items()]
-        self._lower = lower
 
-    def find(self, text: str) -> Iterator[_Find]:
-        searched = _to_lower(text) if self._lower else text
-        for kind, words, shape in self._kinds:
-            for word in words:
-                at = searched.find(word)
-                while at >= 0:
-                    match = shape.match(text, at)
-                    if match:
-                        start, end = match.span(1 if shape.groups else 0)
-                        yield _Find(start, end, kind)
-                    at = searched.find(word, match.end() if match else at + 1)
+def _find_shapes(
+    text: str, searched: str, shapes: Iterable[tuple[str, Sequence[str], re.Pattern[str]]]
+) -> Iterator[_Find]:
+    """Find shapes at their words in the searched text, which is as long."""
+    for kind, words, shape in shapes:
+        for word in words:
+            at = searched.find(word)
+            while at >= 0:
+                match = shape.match(text, at)
+                if match:
+                    start, end = match.span(1 if shape.groups else 0)
+                    yield _Find(start, end, kind)
+                at = searched.find(word, match.end() if match else at + 1)
 
 
 def _to_lower(text: str) -> str:
@@ -206,11 +207,8 @@ def _to_lower(text: str) -> str:
     return "".join(low if len(low := char.lower()) == 1 else char for char in text)
 
 
-class Redact(Protocol):
-    """Anything that takes the secrets out of a text."""
-
-    def __call__(self, text: str, /) -> str:
-        """The text without secrets."""
+#: Takes the secrets out of a text.
+Redact: TypeAlias = Callable[[str], str]
 
 
 @dataclass(frozen=True)
@@ -237,7 +235,7 @@ class Redactor:
         return "".join(_replace(text, positions, finds))
 
     def _finds(self, text: str) -> Iterator[_Find]:
-        yield from _PHRASE_SHAPES.find(text)
+        yield from _find_shapes(text, _to_lower(text), _PHRASE_SHAPES)
         yield from self._tokens(text)
         joined, pieces = _join_wrapped(text)
         if pieces is None:
@@ -248,13 +246,9 @@ class Redactor:
                 yield _Find(start, end, find.kind)
 
     def _tokens(self, text: str) -> Iterator[_Find]:
-        yield from _ISSUER_SHAPES.find(text)
+        yield from _find_shapes(text, text, _ISSUER_SHAPES)
         for match in self._known.finditer(text) if self._known else ():
             yield _Find(match.start(), match.end(), "secret")
-
-
-_ISSUER_SHAPES = _Shapes(_ISSUERS, lower=False)
-_PHRASE_SHAPES = _Shapes(_PHRASES, lower=True)
 
 
 def redact_text(text: str, redact: Redact) -> str:

@@ -20,7 +20,8 @@ from prjury.jury.gate import Gate
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import BENIGN_LABELS, Ballot
-from prjury.report.backports import Backports
+from prjury.report import wording
+from prjury.report.backports import view_backports
 from prjury.report.finding_view import (
     Links,
     View,
@@ -41,39 +42,10 @@ from prjury.report.findings import (
 )
 from prjury.report.headline import is_advised_against, why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts, PanelFacts, RuleFacts, RunFacts
-from prjury.report.model import Backport, NotChecked, Report, TierReport
+from prjury.report.model import NotChecked, Report, TierReport
 from prjury.report.next_steps import gate_page, next_steps
 from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.text import trust
-from prjury.report.wording import (
-    FAILED,
-    HUMAN,
-    NOT_RUN,
-    NOTHING_MERGED,
-    PASSED,
-    RANKS,
-    SILENT,
-    UNJUDGED,
-    Outcome,
-    describe_outcome,
-    describe_share,
-    describe_since,
-    describe_trial,
-    duration,
-    find_tests,
-    first_line,
-    first_words,
-    footer,
-    is_idle,
-    is_prominent,
-    join_words,
-    list_facts,
-    pluralize,
-    reasons_beyond,
-    remove_symbols,
-    tests_words,
-    verdict_symbol,
-)
 from prjury.snapshot.model import FileChange, FileKind, Side, printable
 
 
@@ -82,14 +54,14 @@ class TableRow(Struct, frozen=True):
 
     tier: str
     judge: str
-    outcome: Outcome
+    outcome: wording.Outcome
     words: str
     elapsed_ms: int | None = None
     advisory: bool = False
 
     @property
     def time(self) -> str:
-        return "–" if self.elapsed_ms is None else duration(self.elapsed_ms)
+        return "–" if self.elapsed_ms is None else wording.duration(self.elapsed_ms)
 
 
 def rows(report: Report) -> tuple[TableRow, ...]:
@@ -101,13 +73,15 @@ def limit_rows(every: Sequence[TableRow], most: int) -> tuple[TableRow, ...]:
     """The rows, with the least important ones gathered into one where there are too many."""
     if len(every) <= most:
         return tuple(every)
-    by_rank = sorted(range(len(every)), key=lambda at: (RANKS.index(every[at].outcome.color), at))
+    by_rank = sorted(
+        range(len(every)), key=lambda at: (wording.RANKS.index(every[at].outcome.color), at)
+    )
     shown = sorted(by_rank[: most - 1])
     rest = [every[at] for at in by_rank[most - 1 :]]
     counts = Counter(row.outcome.word for row in rest)
-    words = join_words([f"{count} {word}" for word, count in counts.items()], most=5)
-    tiers = join_words(list(dict.fromkeys(row.tier for row in rest)))
-    gathered = TableRow(tiers, pluralize(len(rest), "more judge"), rest[0].outcome, words)
+    words = wording.join_words([f"{count} {word}" for word, count in counts.items()], most=5)
+    tiers = wording.join_words(list(dict.fromkeys(row.tier for row in rest)))
+    gathered = TableRow(tiers, wording.pluralize(len(rest), "more judge"), rest[0].outcome, words)
     return (*(every[at] for at in shown), gathered)
 
 
@@ -120,24 +94,23 @@ def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> I
     attempt = tier.attempt
     idle = [(judge.judge, judge.reason) for judge in tier.skipped]
     if attempt.verdict:
-        for ballot in attempt.verdict.ballots:
-            yield _ballot_row(attempt, ballot, reasons)
+        yield from (_ballot_row(attempt, ballot, reasons) for ballot in attempt.verdict.ballots)
     elif not idle:
         idle = [("all judges", attempt.skipped_because or "")]
     for judge, reason in idle:
         words = _NOT_NEEDED if report.pull.merge.conflicts else f"not run: {reason}"
-        yield TableRow(attempt.name, judge, NOT_RUN, words)
+        yield TableRow(attempt.name, judge, wording.NOT_RUN, words)
 
 
 def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -> TableRow:
     judgment, name = ballot.judgment, ballot.judge
-    subject = first_line(GeneralFacts.of(judgment).subject)
-    outcome, words = describe_outcome(judgment, attempt), _row_words(judgment, reasons)
+    subject = wording.first_line(GeneralFacts.of(judgment).subject)
+    outcome, words = wording.describe_outcome(judgment, attempt), _row_words(judgment, reasons)
     if subject and subject not in words:
         name = subject if subject.startswith(name) else f"{name}: {subject}"
-    if judgment.label == NOTHING_MERGED:
-        return TableRow(attempt.name, name, NOT_RUN, _NOT_NEEDED)
-    if outcome in {HUMAN, SILENT, UNJUDGED}:
+    if judgment.label == wording.NOTHING_MERGED:
+        return TableRow(attempt.name, name, wording.NOT_RUN, _NOT_NEEDED)
+    if outcome in {wording.HUMAN, wording.SILENT, wording.UNJUDGED}:
         words = f"{outcome.word}: {words}"
     return TableRow(
         attempt.name, name, outcome, words or outcome.word, ballot.elapsed_ms, attempt.advisory
@@ -148,20 +121,23 @@ def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
     """Return what a judge says, in short where it stands above the table already."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
-    words, tests = first_words(judgment), find_tests(judgment)
-    if tests and words == tests_words(tests):
+    words, tests = wording.first_words(judgment), wording.find_tests(judgment)
+    if tests and words == wording.tests_words(tests):
         return words
     if words in reasons and (tests or len(words) > _LONG):
         words = textwrap.shorten(_CLAUSE.split(words, maxsplit=1)[0], _LONG, placeholder=" …")
         words = "" if tests else words
     if tests:
-        words = "; ".join(filter(None, (tests_words(tests), words)))
+        words = "; ".join(filter(None, (wording.tests_words(tests), words)))
     return words
 
 
 #: The colour of the decision by its symbol.
-_COLORS = {each.symbol: each.color for each in (PASSED, FAILED, HUMAN, UNJUDGED)}
-_SEATS = {"pass": PASSED, "fail": FAILED}
+_COLORS = {
+    each.symbol: each.color
+    for each in (wording.PASSED, wording.FAILED, wording.HUMAN, wording.UNJUDGED)
+}
+_SEATS = {"pass": wording.PASSED, "fail": wording.FAILED}
 _GROUPS = {
     "Source": (FileKind.SOURCE,),
     "Tests": (FileKind.TEST,),
@@ -171,23 +147,25 @@ _GROUPS = {
     "Not for reading": (FileKind.LOCK, FileKind.BINARY, FileKind.SUBMODULE, FileKind.SYMLINK),
 }
 _FEW_ROWS = 8
+#: The symbols that stand before words; a page draws its own.
+_SYMBOL = re.compile("[✅❌⚠⚪⏭💡]\ufe0f? ?")
 
 
 def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> View:
     links = Links(report.pull, redact)
     verdict = report.verdict
     every_row = rows(report)
-    prominent = tuple(filter(is_prominent, report.backports))
-    others = tuple(one for one in report.backports if one not in prominent and not is_idle(one))
     # Where it conflicts nothing was judged, and the reason stands above.
     unread = () if report.pull.merge.conflicts else report.coverage.not_checked
-    gate = gate_page(report)
+    gate, artifacts = gate_page(report), links.to_artifacts(run)
+    seats = seat_outcomes(verdict)
+    logs = tuple(dict.fromkeys(log for seat in seats for log in RunFacts.of(seat.judgment).logs))
     return View(
         **_view_findings(report, links),
         has_commands=report.pull.number is not None and report.answers_commands,
         headline=report.headline,
-        decision=remove_symbols(report.headline),
-        icon=_COLORS.get(report.headline.partition(" ")[0], UNJUDGED.color),
+        decision=_SYMBOL.sub("", report.headline),
+        icon=_COLORS.get(report.headline.partition(" ")[0], wording.UNJUDGED.color),
         status=trust(verdict.status.value),
         gate=trust(report.gate.value),
         version=report.version,
@@ -196,21 +174,19 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         next=next_steps(report),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
-        judged=describe_share(report.coverage),
+        judged=wording.describe_share(report.coverage),
         rows=every_row,
         few_rows=limit_rows(every_row, _FEW_ROWS),
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),
-        asked_backports=tuple(map(_view_backport, prominent)),
-        other_backports=tuple(map(_view_backport, others)),
-        backports=tuple(map(_view_backport, (*prominent, *others))),
+        **view_backports(report.backports),
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
-        since=describe_since(report),
+        since=wording.describe_since(report),
         recovery=report.recovery if report.recovery and report.recovery.rounds else None,
-        logs=_view_logs(report, links, run),
-        footer=footer(report),
+        logs=View(paths=logs, url=artifacts and trust(artifacts)) if logs else None,
+        footer=wording.footer(report),
         change=_view_change(report, links),
     )
 
@@ -222,13 +198,6 @@ def _group_unread(entries: Sequence[NotChecked]) -> tuple[View, ...]:
     return tuple(
         View(reason=reason, count=len(names), paths=tuple(names)) for reason, names in paths.items()
     )
-
-
-def _view_logs(report: Report, links: Links, run: str | None) -> View | None:
-    judgments = [seat.judgment for seat in seat_outcomes(report.verdict)]
-    paths = tuple(dict.fromkeys(log for each in judgments for log in RunFacts.of(each).logs))
-    url = links.to_artifacts(run)
-    return View(paths=paths, url=trust(url) if url else None) if paths else None
 
 
 def _view_findings(report: Report, links: Links) -> dict[str, Any]:
@@ -265,26 +234,6 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     }
 
 
-def backports_page(found: Backports) -> View:
-    branches = tuple(map(_view_backport, found.backports))
-    return View(headline=found.headline, notes=found.notes, backports=branches)
-
-
-def _view_backport(backport: Backport) -> View:
-    return View(
-        branch=backport.branch,
-        symbol=trust(verdict_symbol(backport)),
-        command_list=backport.commands,
-        words=describe_trial(backport),
-        is_tried=backport.verdict != "not_requested",
-        reasons=reasons_beyond(backport),
-        conflicts=backport.conflicts,
-        prerequisites=backport.prerequisites,
-        commands=" &&\n".join(backport.commands) if backport.commands else None,
-        checks=tuple(map(view_check, backport.checks)),
-    )
-
-
 def seats_view(judgment: Judgment) -> View | None:
     seats = PanelFacts.of(judgment).seats
     if not seats:
@@ -293,7 +242,7 @@ def seats_view(judgment: Judgment) -> View | None:
     views = tuple(
         View(
             seat=seat.seat,
-            outcome=_SEATS.get(seat.status, SILENT),
+            outcome=_SEATS.get(seat.status, wording.SILENT),
             score="" if seat.score is None else f"{seat.score:.2f}",
             reason=seat.reason.replace("_", " ") if seat.reason else None,
             answers=tuple(seat.criteria.get(name, "–") for name in criteria),
@@ -312,10 +261,10 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
         tier=seat.attempt.name,
         judge=seat.ballot.judge,
         source=join_source(seat.attempt.name, seat.ballot.judge),
-        outcome=describe_outcome(judgment, seat.attempt),
+        outcome=wording.describe_outcome(judgment, seat.attempt),
         reasoning=judgment.reasoning,
         question=GeneralFacts.of(judgment).question or None,
-        facts=tuple(list_facts(seat.ballot)),
+        facts=tuple(wording.list_facts(seat.ballot)),
         checks=tuple(
             view_check(
                 replace(check, evidence=None) if id(check) in sums else check,
@@ -328,25 +277,22 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
 
 
 def _view_tier(tier: TierReport, every_row: Sequence[TableRow]) -> View:
-    attempt, outcome = tier.attempt, NOT_RUN
+    attempt, outcome = tier.attempt, wording.NOT_RUN
     if attempt.verdict:
         judgment = attempt.worrying_abstention or attempt.verdict.aggregated
-        outcome = describe_outcome(judgment, attempt)
-        if outcome is PASSED and (idle := _list_idle(tier)):
-            outcome = structs.replace(NOT_RUN, word=f"{join_words(idle)} not run")
+        outcome = wording.describe_outcome(judgment, attempt)
+        ballots = attempt.verdict.ballots
+        idle = [skipped.judge for skipped in tier.skipped]
+        idle += [ballot.judge for ballot in ballots if ballot.judgment.label in BENIGN_LABELS]
+        if outcome is wording.PASSED and idle:
+            outcome = structs.replace(wording.NOT_RUN, word=f"{wording.join_words(idle)} not run")
     return View(
         name=attempt.name,
         outcome=outcome,
         advisory=attempt.advisory,
-        time=duration(attempt.elapsed_ms) if attempt.ran else None,
+        time=wording.duration(attempt.elapsed_ms) if attempt.ran else None,
         rows=tuple(row for row in every_row if row.tier == attempt.name),
     )
-
-
-def _list_idle(tier: TierReport) -> list[str]:
-    ballots = tier.attempt.verdict.ballots if tier.attempt.verdict else ()
-    idle = [ballot.judge for ballot in ballots if ballot.judgment.label in BENIGN_LABELS]
-    return [*(skipped.judge for skipped in tier.skipped), *idle]
 
 
 def _view_tip(side: Side) -> View:
@@ -376,11 +322,10 @@ def _group_files(report: Report, links: Links) -> Iterator[View]:
     reasons = {entry.path: entry.reason for entry in report.coverage.not_checked}
     for title, kinds in _GROUPS.items():
         files = [file for file in report.pull.files if file.kind in kinds]
-        views = tuple(_view_file(file, links, reasons) for file in files)
-        if views:
+        if files:
             yield View(
                 title=title,
-                files=views,
+                files=tuple(_view_file(file, links, reasons) for file in files),
                 additions=sum(file.additions for file in files),
                 deletions=sum(file.deletions for file in files),
             )

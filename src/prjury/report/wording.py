@@ -21,11 +21,7 @@ from prjury.report.judge_facts import (
     RunFacts,
     TestFacts,
 )
-from prjury.report.model import NOT_TRIED, Backport, Coverage, Report
-from prjury.snapshot.model import printable
-
-#: The symbols that stand before words; a page draws its own.
-_DRAWN = re.compile("[✅❌⚠⚪⏭💡]\ufe0f? ?")
+from prjury.report.model import Coverage, Report
 
 
 class Outcome(Struct, frozen=True):
@@ -48,16 +44,6 @@ RANKS = ("fail", "error", "abstain", "pass", "not-run")
 #: A failed check by its severity.
 SEVERITY_SYMBOLS = {"error": "❌", "warning": "⚠️", "hint": "💡"}
 
-_BACKPORTS = {
-    "suitable": ("✅", "suitable"),
-    "suitable_with_changes": ("⚠️", "suitable with changes"),
-    "needs_human": ("⚪", "needs a human"),
-    "not_suitable": ("❌", "not suitable"),
-    "already_present": ("✅", "already there"),
-    "not_applicable": ("⏭️", "not applicable"),
-    "not_requested": ("⏭️", "not asked for"),
-    "error": ("⚪", "could not be tried"),
-}
 _BARE_SCORES = {Status.PASS: 1.0, Status.FAIL: 0.0}
 _SANDBOXES = {
     "L0": "builds ran without a sandbox",
@@ -104,10 +90,6 @@ def join_words(words: list[str], most: int = 3) -> str:
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def remove_symbols(text: str) -> str:
-    return _DRAWN.sub("", text)
-
-
 def first_line(text: str) -> str:
     """The first line that says something, without the spaces around it."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
@@ -141,52 +123,6 @@ def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> 
     if attempt and not attempt.advisory and judgment.status is Status.ABSTAIN:
         return HUMAN
     return UNJUDGED if judgment.status is Status.ERROR else SILENT
-
-
-def verdict_words(backport: Backport) -> str:
-    return _BACKPORTS[backport.verdict][1]
-
-
-def verdict_symbol(backport: Backport) -> str:
-    return _BACKPORTS[backport.verdict][0]
-
-
-def backport_line(backport: Backport) -> str:
-    """``✅ 1.1.x: suitable, picks cleanly``."""
-    branch, words = printable(backport.branch), describe_trial(backport)
-    return f"{verdict_symbol(backport)} {branch}: {words}"
-
-
-def describe_trial(backport: Backport) -> str:
-    """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
-    words, trial = verdict_words(backport), ""
-    if backport.verdict in {"not_applicable", "already_present", "not_requested"}:
-        reason = next(iter(backport.reasons), "")
-        return reason if reason.startswith(NOT_TRIED) else words
-    if backport.conflicts and backport.prerequisites:
-        trial = f"picks cleanly after {pluralize(len(backport.prerequisites), 'other commit')}"
-    elif backport.conflicts:
-        trial = f"conflicts in {pluralize(len(backport.conflicts), 'file')}"
-    elif backport.applies:
-        trial = "picks cleanly"
-    return ", ".join(filter(None, (words, trial)))
-
-
-def is_prominent(backport: Backport) -> bool:
-    """Return true if somebody asked for the branch, or will probably want it."""
-    decided = backport.verdict not in {"not_requested", "not_applicable"}
-    return decided and (backport.asked == "yes" or backport.band == "likely")
-
-
-def is_idle(backport: Backport) -> bool:
-    """Return true if nothing was tried on a branch that nobody asked for."""
-    return backport.asked != "yes" and describe_trial(backport).startswith(NOT_TRIED)
-
-
-def reasons_beyond(backport: Backport) -> tuple[str, ...]:
-    """The reasons without one that the words say already."""
-    words = describe_trial(backport)
-    return tuple(reason for reason in backport.reasons if reason != words)
 
 
 def list_facts(ballot: Ballot) -> Iterator[str]:
@@ -237,13 +173,7 @@ def difference_words(more: int, noun: str = "") -> str:
 
 def footer(report: Report) -> tuple[str, ...]:
     """Models, cost, policy, sandbox and version, each as one short phrase."""
-    return (*_cost(report), *_agents(report), *_origin(report), *_describe_ignored(report))
-
-
-def _describe_ignored(report: Report) -> Iterator[str]:
-    rules = report.policy.resolved.get("ignore")
-    if isinstance(rules, list | tuple) and rules:
-        yield f"ignored: {join_words([f'`{rule}`' for rule in rules], most=10)}"
+    return (*_cost(report), *_agents(report), *_origin(report))
 
 
 def _agents(report: Report) -> Iterator[str]:
@@ -283,6 +213,9 @@ def _origin(report: Report) -> Iterator[str]:
             yield f"lent to them: {', '.join(report.sandbox.lent)}"
     yield f"took {duration(report.elapsed_ms)}"
     yield f"prjury {report.version}"
+    rules = report.policy.resolved.get("ignore")
+    if isinstance(rules, list | tuple) and rules:
+        yield f"ignored: {join_words([f'`{rule}`' for rule in rules], most=10)}"
 
 
 def _ran_here(voice: SeatOutcome) -> bool:
