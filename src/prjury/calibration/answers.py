@@ -1,85 +1,69 @@
-"""What became of the errors that models reported, read from the reports of past runs."""
+"""What became of the errors that models reported, read from reports of past runs and a clone."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
 
 from msgspec import Struct
 
-from prjury.calibration.record import Counts
+from prjury.calibration.record import Counts, join_model_setups
+from prjury.errors import SourceError
+from prjury.git.operator import OperatorRepository, open_repository
 from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Check, Status
 from prjury.jury.voting import Ballot
 from prjury.report.codec import PullJson, ReportJson, ballot_of
 from prjury.report.judge_facts import ModelSetup, PanelFacts
 
-if TYPE_CHECKING:
-    from prjury.calibration.clone import CloneHistory
-
-_VOTES = frozenset({Status.PASS, Status.FAIL})
-
-
-class FindingKey(Struct, frozen=True):
-    """A place of which an error was reported, whatever the words were."""
-
-    judge: str
-    path: str
-    quote: str
+#: A judge, and the path and text of which it has reported an error, whatever the words were.
+FindingKey: TypeAlias = tuple[str, str, str]
 
 
 def _key_of(judge: str, check: Check) -> FindingKey:
     path = check.location.path if check.location else ""
-    return FindingKey(judge, path, " ".join((check.evidence or check.message).split()))
+    return judge, path, " ".join((check.evidence or check.message).split())
 
 
 def read_model_setup(report: ReportJson) -> ModelSetup | None:
     """Return on what the answers of models in a report depend; None if none has answered."""
-    setups = (PanelFacts.of(ballot.judgment).setup for ballot in model_ballots(report))
+    setups = (PanelFacts.of(ballot.judgment).setup for ballot in _model_ballots(report))
     return join_model_setups([setup for setup in setups if setup])
 
 
-def join_model_setups(parts: Sequence[ModelSetup]) -> ModelSetup | None:
-    """Return one setup for several judges; None for none."""
-    if not parts:
-        return None
-    models = tuple(sorted({name for part in parts for name in part.models}))
-    return ModelSetup(models, {judge: it for part in parts for judge, it in part.prompts.items()})
-
-
-def model_ballots(report: ReportJson) -> list[Ballot]:
-    """Return what judges that ask models have said."""
+def _model_ballots(report: ReportJson) -> list[Ballot]:
     judgments = [judgment for tier in report.tiers for judgment in tier.judgments]
     return [ballot_of(judgment) for judgment in judgments if judgment.type in MODEL_BACKED]
 
 
-def name_pull(pull: PullJson) -> str:
+def _name_pull(pull: PullJson) -> str:
     """Return the name of a pull request, or of its branch where it has no number."""
     return f"{pull.repo}:{pull.head.ref}" if pull.number is None else f"{pull.repo}#{pull.number}"
 
 
-def find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
-    """Return the errors that a second question has confirmed."""
-    errors = {}
-    for ballot in model_ballots(report):
-        if PanelFacts.of(ballot.judgment).confirmed:
-            for check in ballot.judgment.failed_checks:
-                if check.severity == "error":
-                    errors[_key_of(ballot.judge, check)] = check
-    return errors
+def _find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
+    return {
+        _key_of(ballot.judge, check): check
+        for ballot in _model_ballots(report)
+        if PanelFacts.of(ballot.judgment).confirmed
+        for check in ballot.judgment.failed_checks
+        if check.severity == "error"
+    }
 
 
 def count_answers(reports: Sequence[ReportJson], clone: CloneHistory | None) -> Counts:
     """Count what became of each confirmed error, once a pull request; its reports are in order."""
     pulls: dict[str, list[ReportJson]] = defaultdict(list)
     for report in reports:
-        pulls[name_pull(report.pull)].append(report)
+        pulls[_name_pull(report.pull)].append(report)
     outcomes = Counter[str]()
     for group in pulls.values():
         first: dict[FindingKey, int] = {}
         for at, report in enumerate(group):
-            for key in find_confirmed_errors(report):
+            for key in _find_confirmed_errors(report):
                 first.setdefault(key, at)
         outcomes.update(_find_outcome(key, group[at:], clone) for key, at in first.items())
     return Counts(**outcomes)
@@ -89,15 +73,16 @@ def _find_outcome(
     key: FindingKey, reports: Sequence[ReportJson], clone: CloneHistory | None
 ) -> str:
     """Return what became of an error that the first of these reports holds."""
+    judge = key[0]
     dismissed = {each.finding for report in reports for each in report.dismissals}
     names = set[str]()  # under which reports list it; they differ by criterion
     last = None
     for report in reports:
-        for ballot in model_ballots(report):
+        for ballot in _model_ballots(report):
             checks = ballot.judgment.failed_checks
             same = [check for check in checks if _key_of(ballot.judge, check) == key]
             names.update(check.fingerprint for check in same)
-            if ballot.judge == key.judge and ballot.judgment.status in _VOTES:
+            if ballot.judge == judge and ballot.judgment.status in {Status.PASS, Status.FAIL}:
                 last = None if same else report
     if dismissed & names:
         return "dismissed"
@@ -112,11 +97,107 @@ def _changes_lines(
     """Tell whether a later push changed the lines of an error, which a model may only forget."""
     if last.pull.head == first.pull.head:
         return False
-    text = clone.read(last.pull, key.path) if clone else None
+    _, path, quote = key
+    text = clone.read(last.pull, path) if clone else None
     if text is not None:
-        return key.quote not in " ".join(text.split())
+        return quote not in " ".join(text.split())
     old, new = (
-        {file.path: file.new_blob for file in report.pull.files}.get(key.path)
+        {file.path: file.new_blob for file in report.pull.files}.get(path)
         for report in (first, last)
     )
     return old is None or old != new
+
+
+class CloneHistory(Struct, frozen=True):
+    """What a clone says of pull requests: which are merged, and what their files hold."""
+
+    repository: OperatorRepository
+
+    def is_merged(self, pull: PullJson) -> bool:
+        """Tell whether the base branch, here or at its origin, holds the change in any form."""
+        branch = pull.base.ref
+        for ref in (f"refs/remotes/origin/{branch.removeprefix('origin/')}", branch):
+            try:
+                tip = self.repository.commit(ref).sha
+            except (SourceError, ValueError):
+                continue
+            if self._has_change(tip, pull):
+                return True
+        return False
+
+    def read(self, pull: PullJson, path: str) -> str | None:
+        """Return the text of a file at the pull request's head; None if it is not here."""
+        content, code, _ = self.repository.git.try_run(
+            "cat-file", "blob", f"{pull.head.sha}:{path}"
+        )
+        return None if code else content.decode("utf-8", "replace")
+
+    def knows(self, commit: str) -> bool:
+        return self.repository.git.try_run("cat-file", "-e", f"{commit}^{{commit}}")[1] == 0
+
+    def _has_change(self, tip: str, pull: PullJson) -> bool:
+        """Tell whether a commit's history holds the change: as it is, squashed or rebased."""
+        git, head, base = self.repository.git, pull.head.sha, pull.base.sha
+        if tip == base or not self.knows(base):
+            return False
+        if pull.number is not None:
+            subjects = git.text("log", "--first-parent", "--format=%s", f"{base}..{tip}")
+            pattern = rf"\(#{pull.number}\)$|^Merge pull request #{pull.number} "
+            if re.search(pattern, subjects, re.MULTILINE):
+                return True
+        if not self.knows(head):
+            return False
+        if git.try_run("merge-base", "--is-ancestor", head, tip)[1] == 0:
+            return True
+        picked = git.text("cherry", tip, head)  # without merges, so that it may be empty
+        if picked and "+" not in picked:  # each commit is there, or one like it
+            return True
+        whole = self._patch_ids("diff", "--no-ext-diff", pull.merge_base, head)
+        each = ("log", "--first-parent", "--patch", "--no-ext-diff", f"{base}..{tip}")
+        return bool(whole & self._patch_ids(*each))
+
+    def _patch_ids(self, *command: str) -> set[str]:
+        git = self.repository.git
+        names = git("patch-id", "--stable", stdin=git(*command)).decode()
+        return {line.split()[0] for line in names.splitlines()}
+
+
+def open_clone(directory: Path, base: str) -> CloneHistory | None:
+    """Open the clone at a directory; None if there is none that knows a commit of the base."""
+    try:
+        clone = CloneHistory(open_repository(directory))
+    except SourceError:
+        return None
+    return clone if clone.knows(base) else None
+
+
+def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) -> Iterator[str]:
+    """Iterate over lines: each finding that one set of reports has alone, and then the costs."""
+    first, second = (
+        {f"{_name_pull(r.pull)}@{r.pull.head.sha[:7]}": r for r in reports}
+        for reports in (ones, others)
+    )
+    shared = [change for change in first if change in second]
+    both = alone = 0
+    for change in shared:
+        one, other = (_find_confirmed_errors(side[change]) for side in (first, second))
+        both += len(one.keys() & other.keys())
+        for sign, errors, more in (("-", one, other), ("+", other, one)):
+            for key in errors.keys() - more.keys():
+                alone += 1
+                yield f"{sign} {change} {key[0]} {key[1]}: {errors[key].message}"
+        votes, other_votes = (
+            {ballot.judge: ballot.judgment.status.value for ballot in _model_ballots(side[change])}
+            for side in (first, second)
+        )
+        for judge in votes.keys() & other_votes.keys():
+            if votes[judge] != other_votes[judge]:
+                yield f"! {change} {judge}: {votes[judge]} against {other_votes[judge]}"
+    yield f"{len(shared)} changes judged by both, {len(first.keys() ^ second.keys())} by one"
+    yield f"{both} errors told by both, {alone} by one"
+    for sign, reports in (("-", ones), ("+", others)):
+        costs = [report.cost for report in reports]
+        prices = [cost.usd for cost in costs if cost.usd is not None]
+        price = f"${sum(prices):.4f}" if len(prices) == len(costs) else "price unknown"
+        tokens = sum(cost.input_tokens + cost.output_tokens for cost in costs)
+        yield f"{sign} {sum(cost.llm_calls for cost in costs)} calls, {tokens:,} tokens, {price}"

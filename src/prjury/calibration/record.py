@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import cache
 from math import exp, lgamma, log
 from typing import Annotated, Any, TypeAlias
@@ -22,6 +23,14 @@ PROMISE, CONFIDENCE = 0.9, 0.9
 VALID_DAYS = 180
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
+
+
+def join_model_setups(parts: Sequence[ModelSetup]) -> ModelSetup | None:
+    """Return one setup for several judges; None for none."""
+    if not parts:
+        return None
+    models = tuple(sorted({name for part in parts for name in part.models}))
+    return ModelSetup(models, {judge: it for part in parts for judge, it in part.prompts.items()})
 
 
 def keeps_promise(right: int, wrong: int) -> bool:
@@ -53,18 +62,14 @@ class Counts(Struct, frozen=True):
 
     @property
     def wrong(self) -> int:
-        """The answers against the judge."""
         return self.dismissed + self.merged
 
     @property
     def missing(self) -> int:
         """Return how many more answers, all right, the promise needs; 0 where it is kept."""
-        if keeps_promise(self.mended, self.wrong):
-            return 0
-        return fewest_answers(self.wrong) - self.mended - self.wrong
+        return max(0, fewest_answers(self.wrong) - self.mended - self.wrong)
 
     def __str__(self) -> str:
-        """The counts in one line."""
         total = self.mended + self.wrong + self.open
         verdict = f"{self.missing} more before it may block" if self.missing else "it may block"
         return (
@@ -87,14 +92,12 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def of(cls, setup: ModelSetup, counts: Counts, today: dt.date) -> Record:
-        """The record of these answers."""
         answers = (counts.mended, counts.dismissed, counts.merged)
         expires = today + dt.timedelta(VALID_DAYS)
         record = cls(setup.models, setup.prompts, *answers, today, expires)
         return structs.replace(record, digest=record.compute_digest())
 
     def compute_digest(self) -> str:
-        """Return 64 hex digits for everything but the digest."""
         values: dict[str, Any] = msgspec.to_builtins(self)
         del values["digest"]
         text = json.dumps(values, sort_keys=True, separators=(",", ":"))
@@ -108,8 +111,8 @@ class Record(Struct, frozen=True):
             return f"it expired on {self.expires}"
         counts = Counts(self.mended, self.dismissed, self.merged)
         if counts.missing:
-            answers = f"{counts.mended} right and {counts.wrong} wrong"
-            return f"{answers} answers no longer keep the promise; {counts.missing} more do"
+            answers = f"{counts.mended} right and {counts.wrong} wrong answers"
+            return f"{answers} no longer keep the promise; {counts.missing} more do"
         return None
 
     def find_misfit(self, setup: ModelSetup) -> str | None:
@@ -122,7 +125,6 @@ class Record(Struct, frozen=True):
         return None
 
     def __str__(self) -> str:
-        """The record as YAML."""
         lines = [f"{key}: {json.dumps(value)}" for key, value in msgspec.to_builtins(self).items()]
         words = "# Written by `prjury calibrate`, read from the base; edited, it proves nothing."
         return "\n".join([words, *lines, ""])

@@ -34,7 +34,7 @@ def calibrate(
     terminal: Terminal = context.obj
     first = read_reports(reports)
     if against is not None:
-        from prjury.calibration.compare import compare_reports
+        from prjury.calibration.answers import compare_reports
 
         lines = compare_reports(first, read_reports([against]))
         print_out("comparison", terminal.redact("\n".join(lines)))
@@ -48,8 +48,7 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
     """Count, and write the record or withdraw it; return what to print, and the exit code."""
     from datetime import UTC, datetime
 
-    from prjury.calibration.answers import count_answers, read_model_setup
-    from prjury.calibration.clone import open_clone
+    from prjury.calibration.answers import count_answers, open_clone, read_model_setup
     from prjury.calibration.record import Record
     from prjury.policy.schema import Config
 

@@ -160,8 +160,7 @@ def show_journal(
     ] = None,
 ) -> None:
     """Show a run as a timeline: hotspots, which step follows which, and loops."""
-    from prjury.journal.read import read_journal
-    from prjury.journal.timeline import list_journal
+    from prjury.journal.read import list_journal, read_journal
     from prjury.journal.write import journal_directory, journal_files
 
     terminal: Terminal = context.obj

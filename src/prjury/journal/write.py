@@ -17,22 +17,19 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from prjury.errors import SourceError
+from prjury.jury.context import JudgmentContext
+from prjury.jury.guard import Listener
+from prjury.jury.jury import Jury
+from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
 from prjury.report.judge_facts import AgentFacts
 from prjury.report.sanitise import BY_SHAPE, Redact, log_line
 from prjury.state_directory import private_directory
-
-if TYPE_CHECKING:
-    from prjury.jury.context import JudgmentContext
-    from prjury.jury.guard import Listener
-    from prjury.jury.jury import Jury
-    from prjury.jury.verdicts import JuryVerdict
 
 SCHEMA = "prjury/journal/v1"
 #: Bytes of one file; the end of a run is written beyond it.
@@ -76,7 +73,6 @@ class RunJournal:
 
     @property
     def began(self) -> bool:
-        """Tell whether anything was recorded."""
         return self._descriptor is not None
 
     def record(self, event: str, /, **facts: object) -> None:
@@ -88,20 +84,17 @@ class RunJournal:
             try:
                 if self._descriptor is None:
                     self._descriptor = self._create_file()
-                self._append(self._descriptor, at, event, facts)
+                line = self._encode_event({"t": at, "event": event, **facts})
+                if len(line) > self._left and event not in _ALWAYS:
+                    if self._full:
+                        return
+                    line, self._full = self._encode_event({"t": at, "event": "full"}), True
+                self._left -= len(line)
+                os.write(self._descriptor, line)
             except (OSError, ValueError, SourceError) as error:
                 self._failed = True
                 why = getattr(error, "strerror", None) or str(error)
                 self._warn(f"the journal of this run is not written: {why}")
-
-    def _append(self, descriptor: int, at: float, event: str, facts: Mapping[str, object]) -> None:
-        line = self._encode_event({"t": at, "event": event, **facts})
-        if len(line) > self._left and event not in _ALWAYS:
-            if self._full:
-                return
-            line, self._full = self._encode_event({"t": at, "event": "full"}), True
-        self._left -= len(line)
-        os.write(descriptor, line)
 
     def _encode_event(self, facts: Mapping[str, object]) -> bytes:
         plain: dict[str, object] = {}
@@ -111,7 +104,6 @@ class RunJournal:
         return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
     def _create_file(self) -> int:
-        """Make the file, with its first line, and room for it."""
         place = journal_directory(self._environ)
         if place is None:
             raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
@@ -146,7 +138,6 @@ class RecordedRounds:
         self._jury, self._listener, self._recorder, self._number = jury, listener, recorder, 0
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        """Return the jury's verdict on one attempt."""
         started = time.monotonic()
         self._number += 1
         record_tools(self._recorder, AgentFacts.of_result(context.metadata))
@@ -170,12 +161,10 @@ class RecordedProgress:
         self._shown, self._recorder = shown, recorder
 
     def judge_started(self, jury: str, judge: str) -> None:
-        """A judge has been asked."""
         self._shown.judge_started(jury, judge)
         self._recorder.record("asked", tier=jury, judge=judge)
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        """A judge has answered."""
         self._shown.judge_finished(jury, ballot)
         judgment = ballot.judgment
         agent = AgentFacts.of(judgment)
@@ -201,5 +190,4 @@ class RecordedProgress:
             self._recorder.record("command", text=text.removeprefix(_COMMAND))
 
     def close(self) -> None:
-        """The judges are done."""
         self._shown.close()

@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from prjury.errors import UsageError
-from prjury.journal.read import JournalFile, read_journal
-from prjury.journal.timeline import WIDTH, list_journal
-from prjury.journal.transitions import Transitions, find_loops
+from prjury.journal.read import (
+    WIDTH,
+    JournalFile,
+    Transitions,
+    find_loops,
+    list_journal,
+    read_journal,
+)
 
 RUN: list[dict[str, Any]] = [
     {"schema": "prjury/journal/v1", "t": 0, "event": "start", "command": "review", "at": "2026"},

@@ -9,8 +9,7 @@ import pytest
 
 from fakes import reports as fake
 from prjury.journal import write
-from prjury.journal.read import read_journal
-from prjury.journal.timeline import list_journal
+from prjury.journal.read import list_journal, read_journal
 from prjury.journal.write import RecordedProgress, RunJournal, journal_files
 from prjury.jury.judgment import Judgment
 from prjury.ports import SilentProgress
