@@ -210,10 +210,7 @@ class Proposal(Struct, frozen=True):
 
 
 def is_proposable(backport: Backport, opening: Opening) -> bool:
-    """Return true if a pull request is to be opened for a verdict.
-
-    An empty draft is opened only if the backport is requested or the conflicts are simple.
-    """
+    """An empty draft is opened only if the backport is requested or the conflicts are simple."""
     if backport.tree is not None:
         return backport.verdict in {"suitable", "suitable_with_changes"}
     if opening.conflicts == "nothing" or not backport.conflicts:

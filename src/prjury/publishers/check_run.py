@@ -88,7 +88,6 @@ class CheckRunReport:
     _fresh: CheckRun | None = field(default=None, init=False)
 
     def start(self, head_sha: str, *, is_new: bool = False) -> str:
-        """Set the check run in progress, before anything is judged; return its address."""
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url

@@ -68,7 +68,6 @@ class StickyComment:
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        """Do the same with a text, whose first line is our marker."""
         return converge(lambda: self._try_comment(body), self.room.client.sleep)
 
     def _try_comment(self, body: str) -> str:

@@ -70,7 +70,6 @@ class PublisherFactory(Struct, frozen=True):
         return CommitStatus(self._room, self.target.page, redact=self.redact)
 
     def make_pull_publishers(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
-        """Yield what is posted to the pull request, each with the output that it fills, if any."""
         target = self.target
         if not target.number:
             return

@@ -78,7 +78,6 @@ def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
 
 
 def _list_names(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
-    """Return the labels of this report, by their folded names, and all that there could be."""
     labels = [(mapping.get(status), status is report.verdict.status) for status in Status]
     if pattern := mapping.get(BACKPORT):
         labels += [

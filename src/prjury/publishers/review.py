@@ -142,7 +142,6 @@ class LineReview:
             )
 
     def _list_threads(self) -> Iterator[object]:
-        """Yield those of the last hundred threads that nobody has resolved."""
         owner, _, name = self.room.repo.partition("/")
         pull = {"owner": owner, "name": name, "number": self.number}
         data = self._query("list the review threads", _LIST_THREADS, pull)

@@ -140,7 +140,6 @@ class Reviewer(Struct, frozen=True):
     redact: Redact = BY_SHAPE
 
     def remarks(self, earlier: Collection[str] = (), most: int = MOST_INLINE) -> list[Remark]:
-        """Return the remarks of the heaviest findings, without ``earlier`` fingerprints."""
         return [
             self._write_remark(finding, span)
             for finding, span in islice(self._place_findings(), most)

@@ -243,7 +243,6 @@ def hold(verdict: Verdict, coverage: Coverage, policy: GatePolicy) -> Verdict:
 
 
 def gate_policy_of(policy: PolicyOrigin) -> GatePolicy:
-    """The gate policy that a report records, so that the gate can be decided again from it."""
     section = policy.resolved.get("gate")
     recorded = section if isinstance(section, Mapping) else {}
     default = GatePolicy()

@@ -178,7 +178,6 @@ def report_to_json(report: Report, redact: Redact = BY_SHAPE) -> Json:
 
 
 def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
-    """Return the JSON ``prjury/backports/v1``, whose parts are those of the report."""
     value = {
         "schema": "prjury/backports/v1",
         "headline": backports.headline,

@@ -50,7 +50,6 @@ class ToldVerdict(Struct, frozen=True):
 
     @classmethod
     def of(cls, body: str) -> ToldVerdict | None:
-        """Read the verdict that a comment tells; None for another comment, and an older form."""
         values = read_markers(body) or {}
         findings, head = values.get("findings"), values.get("head", "")
         if findings is None or not _HEAD.fullmatch(head):
@@ -75,7 +74,6 @@ def name_finding(finding: Finding) -> str:
 
 
 def write_marker_values(report: Report) -> str:
-    """Write the values in the hidden line of a report's comment."""
     groups, room = [], _MOST
     every = group_findings(findings(report.verdict, report.dismissals))
     for group in every:
@@ -123,7 +121,6 @@ def compare_findings(verdict: Verdict, head: str, reported: ToldVerdict | None) 
 
 
 def find_settled(report: Report) -> Callable[[str, str], bool]:
-    """Return what tells, by fingerprint and judge, if an earlier finding is dismissed or fixed."""
     present = {finding.check.fingerprint for finding in findings(report.verdict)}
     dismissed = {dismissal.finding for dismissal in report.dismissals}
     judged = find_judged_seats(report.verdict)

@@ -220,7 +220,6 @@ def _list_gone(pull: PullRequest) -> Iterator[str]:
 
 
 def _index_rules(facts: PatternFacts) -> dict[tuple[object, ...], RuleFacts]:
-    """Index what is said of rules by rule and place, and by rule alone for its first finding."""
     index: dict[tuple[object, ...], RuleFacts] = {}
     for rule in reversed(facts.findings):
         index[rule.rule, rule.path, rule.line] = index[(rule.rule,)] = rule

@@ -57,7 +57,6 @@ class SeatOutcome(Struct, frozen=True):
 
     @property
     def rejects(self) -> bool:
-        """Whether the tier failed because of this ballot."""
         if not self.counts or self.attempt.status is not Status.FAIL:
             return False
         return self.judgment.status is Status.FAIL or Status.FAIL not in self.attempt.statuses
@@ -84,7 +83,6 @@ def seat_outcomes(verdict: Verdict) -> tuple[SeatOutcome, ...]:
 
 
 def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
-    """The ballots that made the verdict what it is; none for a verdict that passes."""
     if verdict.status is Status.PASS or verdict.aggregated.label == UNREAD_CONTENT:
         return ()
     voices = [v for v in seat_outcomes(verdict) if v.counts and v.judgment.status is verdict.status]
@@ -102,10 +100,7 @@ def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Fi
 
 
 def group_findings(every: Sequence[Finding]) -> list[tuple[Finding, ...]]:
-    """Group findings of one rule, and of other checks those that say the same.
-
-    They stay in the order of `findings`, by which a comment numbers them.
-    """
+    """Group findings of one rule, or of the same words, in the order by which they are numbered."""
     groups: dict[tuple[object, ...], list[Finding]] = {}
     rules: dict[tuple[str, str], frozenset[str]] = {}
     for finding in every:
@@ -127,7 +122,6 @@ def select_checks(judgment: Judgment) -> tuple[Check, ...]:
 
 
 def blocking_checks(judgment: Judgment) -> tuple[Check, ...]:
-    """The findings for which a judgment that rejects does so: those of the highest severity."""
     failed = select_checks(judgment)
     worst = min((_SEVERITIES.index(check.severity) for check in failed), default=0)
     return tuple(check for check in failed if check.severity == _SEVERITIES[worst])

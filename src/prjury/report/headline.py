@@ -38,7 +38,6 @@ _KINDS = {"compile": "compile error", "test": "test failure", "lint": "lint erro
 
 
 def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage) -> str:
-    """Write the decision in one line, for people: a symbol, words and the reason."""
     if verdict.status is Status.PASS:
         is_open = gate is Gate.SUCCESS
         return _describe_pass(pull, verdict, coverage) if is_open else _name_unconfigured(verdict)
@@ -69,7 +68,6 @@ def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
 
 
 def _list_objections(attempt: TierAttempt) -> list[tuple[str, str]]:
-    """Return who of an advisory tier objects or could not judge, and the first problem of each."""
     is_unheard = attempt.status is Status.ERROR or (
         attempt.status is Status.ABSTAIN and attempt.worrying_abstention
     )
@@ -179,7 +177,6 @@ def _count_unread(coverage: Coverage) -> str:
 
 
 def _name_silent(seats: Iterable[SeatOutcome]) -> str:
-    """Name the models, and the judges that only advise, which gave no answer."""
     silent = [seat for seat in seats if _is_silent(seat)]
     names = join_words([seat.ballot.judge for seat in silent])
     words = filter(None, (_find_word(seat.judgment) for seat in silent))

@@ -92,7 +92,6 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
 
 
 def gate_page(report: Report) -> str | None:
-    """Return the page that explains why the gate is closed; None where it is open."""
     if report.gate is Gate.SUCCESS:
         return None
     verdict = report.verdict

@@ -107,7 +107,6 @@ class Renderer(Struct, frozen=True):
         return render_template("backports.md.j2", self.redact, page=backports_page(reported))
 
     def html(self, report: Report) -> str:
-        """One self-contained page that loads nothing and runs nothing."""
         templates = environment(HtmlText)
         style = templates.get_template("report.css").render()
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
@@ -125,7 +124,6 @@ class Renderer(Struct, frozen=True):
         return json.dumps(to_sarif(report, self.redact), indent=1, ensure_ascii=False)
 
     def terminal(self, report: Report) -> str:
-        """Return the lines of a terminal, each with its style before it."""
         view = page(report, self.redact)
         return render_template("terminal.txt.j2", self.redact, TerminalText, page=view, style=style)
 

@@ -60,7 +60,6 @@ class Pieces:
         self._new = list(ends)[:-1]
 
     def find(self, at: int) -> int:
-        """Return where a character of the second text was in the first."""
         piece = bisect_right(self._new, at) - 1
         return self._old[piece] + at - self._new[piece]
 

@@ -40,7 +40,6 @@ class Text(ABC):
     def code(self, limit: int = 200) -> Markup: ...
 
     def quote(self, limit: int = 200) -> Markup:
-        """The first line with a word in it as code, and how many more lines there are."""
         lines = [line for line in self._raw.splitlines() if line.strip()]
         telling = (line.strip() for line in lines if any(map(str.isalnum, line)))
         code = type(self)(next(telling, first_line(self._raw)), self._redact).code(limit)
@@ -162,7 +161,6 @@ class TerminalText(Text):
         return _safe(sanitise.log_line(self._raw.replace("`", ""), limit, self._redact))
 
     def lines(self, most: int, before: str = "| ") -> list[Markup]:
-        """Return the first lines with a word in them, and how many more there are."""
         lines = [line for line in self._raw.splitlines() if line.strip()]
         shown = [before + type(self)(line, self._redact).plain() for line in lines[:most]]
         return [*shown, *([trust(f"… (+{len(lines) - most} lines)")] if lines[most:] else [])]

@@ -126,7 +126,6 @@ def describe_outcome(judgment: Judgment, attempt: TierAttempt | None = None) -> 
 
 
 def list_facts(ballot: Ballot) -> Iterator[str]:
-    """Yield score, runs, models and time of a ballot, as far as they say something."""
     judgment = ballot.judgment
     score = None if judgment.score is None else judgment.score.normalized
     # The score of a judge that only passes or fails says nothing that the status does not say.
@@ -172,7 +171,6 @@ def difference_words(more: int, noun: str = "") -> str:
 
 
 def footer(report: Report) -> tuple[str, ...]:
-    """Models, cost, policy, sandbox and version, each as one short phrase."""
     return (*_cost(report), *_agents(report), *_origin(report))
 
 
@@ -238,7 +236,6 @@ def _policy_words(source: str) -> str:
 
 
 def describe_since(report: Report) -> str | None:
-    """Tell what became of the last verdict's findings, and how many are dismissed."""
     since, dismissed = report.since, len(report.dismissals)
     parts = []
     if since:
