@@ -16,14 +16,7 @@ from prjury.errors import PublishError
 from prjury.github.payload import CommentFacts
 from prjury.github.posts import delete_comment, post_comment, read_comments
 from prjury.github.repo_client import RepoClient, ignore
-from prjury.publishers.races import (
-    LookAgainError,
-    Run,
-    converge,
-    find_newer,
-    read_run,
-    write_once,
-)
+from prjury.publishers.races import LookAgainError, Run, converge, find_newer, read_run, write_once
 from prjury.report.annotations import MARKER_ID, read_markers
 from prjury.report.model import Report
 

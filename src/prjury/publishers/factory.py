@@ -98,7 +98,5 @@ class PublisherFactory(Struct, frozen=True):
             raise error.phrase_error(PublishError) from error
         if pull.closed or target.head_sha != pull.head.sha:
             now = "is closed" if pull.closed else "has a newer head"
-            raise PublishError(
-                f"Superseded: the pull request {now}, so nothing was posted to it",
-                reason="superseded",
-            )
+            words = f"Superseded: the pull request {now}, so nothing was posted to it"
+            raise PublishError(words, reason="superseded")

@@ -36,7 +36,12 @@ class Labels:
         desired, producible = _list_names(report, self.mapping)
         if not producible:
             return None
-        present = self._list()
+        from github.Label import Label  # noqa: PLC0415 - heavy, hence late
+
+        pull, path = f"{self.room.repo}#{self.number}", f"/issues/{self.number}/labels"
+        needs = "pull-requests: read"
+        labels = self.room.objects(Label, f"list the labels of {pull}", path, needs=needs)
+        present = [label.name for label in labels]
         names = {name.casefold() for name in present}
         missing = [name for key, name in desired.items() if key not in names]
         usable = [n for n in missing if len(n) <= _LONGEST and n.isprintable() and "," not in n]
@@ -50,25 +55,14 @@ class Labels:
             self.notes = (words,)
         return None
 
-    def _list(self) -> list[str]:
-        from github.Label import Label  # noqa: PLC0415 - heavy, hence late
-
-        doing, path = f"list the labels of {self._pull_name}", f"/issues/{self.number}/labels"
-        needs = "pull-requests: read"
-        return [label.name for label in self.room.objects(Label, doing, path, needs=needs)]
-
     def _remove(self, name: str) -> None:
         path = f"/issues/{self.number}/labels/{quote(name, safe='')}"
-        doing = f"take a label off {self._pull_name}"
+        doing = f"take a label off {self.room.repo}#{self.number}"
         try:
             self.room.send(doing, "DELETE", path, None, ignore, needs=_NEEDS)
         except PublishError as error:
             if error.reason != "not_found":
                 raise
-
-    @property
-    def _pull_name(self) -> str:
-        return f"{self.room.repo}#{self.number}"
 
 
 def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:

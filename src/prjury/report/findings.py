@@ -14,11 +14,7 @@ from prjury.jury.gate import UNREAD_CONTENT
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.verdicts import TierAttempt, TierPolicy, Verdict
 from prjury.jury.voting import Ballot
-from prjury.report.judge_facts import (
-    GeneralFacts,
-    PatternFacts,
-    RuleFacts,
-)
+from prjury.report.judge_facts import GeneralFacts, PatternFacts, RuleFacts
 from prjury.report.model import Dismissal
 
 #: The reasons of verdicts that no judge is to blame for.

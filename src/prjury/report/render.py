@@ -187,20 +187,20 @@ class _Environment(SandboxedEnvironment):
 @cache
 def environment(language: type[Text]) -> SandboxedEnvironment:
     """Our templates, in which a bare string is escaped for the language as well."""
+
+    def finalize(value: object) -> object:
+        is_bare = isinstance(value, str) and not isinstance(value, Markup)
+        return language(str(value)) if is_bare else value
+
     return _Environment(
         loader=DictLoader(template_texts()),
         undefined=StrictUndefined,
         autoescape=True,
-        finalize=lambda value: _final(value, language),
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-
-
-def _final(value: object, language: type[Text]) -> object:
-    bare = isinstance(value, str) and not isinstance(value, Markup)
-    return language(str(value)) if bare else value
 
 
 def _tidy(text: str) -> str:

@@ -40,10 +40,9 @@ from prjury.report.findings import (
     seat_outcomes,
     select_checks,
 )
-from prjury.report.headline import is_advised_against, why
+from prjury.report.headline import gate_page, is_advised_against, next_steps, why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.model import NotChecked, Report, TierReport
-from prjury.report.next_steps import gate_page, next_steps
 from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.text import trust
 from prjury.snapshot.model import FileChange, FileKind, Side, printable

@@ -10,17 +10,7 @@ from typing import Any
 import pytest
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import (
-    DIED,
-    MEMORY,
-    REFUSED,
-    TIMEOUT,
-    Job,
-    NotParsed,
-    Parsed,
-    Parser,
-    job,
-)
+from prjury.code.parser import DIED, MEMORY, REFUSED, TIMEOUT, Job, NotParsed, Parsed, Parser, job
 from prjury.code.worker import scan_safely
 from prjury.deadline import Deadline
 

@@ -19,9 +19,11 @@ from prjury.report.view import page
 SOURCE = Path(prjury.__file__).parent
 RENDERINGS = ("render", "annotations")
 #: What the view is made of.
-MATERIAL = {
-    f"prjury.report.{name}" for name in ("headline", "judge_facts", "next_steps", "assemble")
-} | {"prjury.jury.cascade", "prjury.jury.voting", "prjury.jury.jury"}
+MATERIAL = {f"prjury.report.{name}" for name in ("headline", "judge_facts", "assemble")} | {
+    "prjury.jury.cascade",
+    "prjury.jury.voting",
+    "prjury.jury.jury",
+}
 #: They show judgments that no report holds yet.
 WITHOUT_A_REPORT = {"judgment.py"}
 #: Shows ballots as well, while a run goes on.

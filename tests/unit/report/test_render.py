@@ -21,12 +21,7 @@ from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.report.model import Report
-from prjury.report.render import (
-    COMMENT_LIMIT,
-    SUMMARY_LIMIT,
-    Renderer,
-    environment,
-)
+from prjury.report.render import COMMENT_LIMIT, SUMMARY_LIMIT, Renderer, environment
 from prjury.report.sanitise import Redactor
 from prjury.report.text import HtmlText, MarkdownText, Text, ink_value
 from prjury.report.view import page

@@ -8,15 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from fakes.skeletons import blocks, skeleton
-from prjury.report.sanitise import (
-    EMPTY,
-    block,
-    clean,
-    inline_code,
-    log_line,
-    plain,
-    prose,
-)
+from prjury.report.sanitise import EMPTY, block, clean, inline_code, log_line, plain, prose
 
 NASTY = st.text(
     st.sampled_from(list("ab1 \t\n\r`~|\\<>#@*_[]()!-=+.:&'\"\x1b\u202e\u200b\U000e0041é😀\u0301")),

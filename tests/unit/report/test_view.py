@@ -12,9 +12,9 @@ from fakes import reports as fake
 from fakes.render import to_comment, to_feedback, to_html
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.report.headline import next_steps
 from prjury.report.judge_facts import BuildFacts, RuleFacts, TestFacts
 from prjury.report.model import Backport, PolicyOrigin, Report, SkippedJudge
-from prjury.report.next_steps import next_steps
 from prjury.report.render import Renderer
 from prjury.report.view import page
 from prjury.report.wording import ADVISES_AGAINST

@@ -5,16 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names import (
-    Binding,
-    Chain,
-    Node,
-    Rule,
-    any_kind,
-    inside,
-    match_any,
-    match_chain,
-)
+from prjury.code.names import Binding, Chain, Node, Rule, any_kind, inside, match_any, match_chain
 
 SEPARATORS = "/."
 ABSOLUTE = False

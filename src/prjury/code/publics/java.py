@@ -6,14 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.code.names import Node
-from prjury.code.publics.declared import (
-    child_of,
-    children_at,
-    children_of,
-    line_of,
-    text_of,
-    tidy,
-)
+from prjury.code.publics.declared import child_of, children_at, children_of, line_of, text_of, tidy
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
 _TYPES = {

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from prjury.code.names import Node
-from prjury.code.publics.declared import (
-    child_of,
-    children_at,
-    children_of,
-    line_of,
-    text_of,
-)
+from prjury.code.publics.declared import child_of, children_at, children_of, line_of, text_of
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
 _HIDDEN = frozenset({"private", "internal", "override"})

@@ -11,13 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from prjury.code.names import Node
-from prjury.code.publics.declared import (
-    child_of,
-    children_at,
-    children_of,
-    line_of,
-    text_of,
-)
+from prjury.code.publics.declared import child_of, children_at, children_of, line_of, text_of
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 
 #: Statements whose own statements are executed with the module's or the class's.
