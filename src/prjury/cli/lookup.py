@@ -57,12 +57,12 @@ def list_packs(
     ] = TextFormat.TERMINAL,
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
-    from prjury.rulepacks.display import pack_json, summary, table
+    from prjury.rulepacks.display import encode_pack, summary, table
     from prjury.rulepacks.find import list_known
 
     packs = list_known(paths or [])
     if format is TextFormat.JSON:
-        _print_json({"packs": [pack_json(pack) for pack in packs]})
+        _print_json({"packs": [encode_pack(pack) for pack in packs]})
     elif format is TextFormat.MARKDOWN:
         print_out("packs", table(packs).rstrip("\n"))
     else:
@@ -83,10 +83,10 @@ def show(
 
     pack, rule = find_named(name, list_known(paths or []))
     if format is PlainFormat.JSON and rule:
-        _print_json(display.rule_json(DescribedRule(pack, rule)))
+        _print_json(display.encode_rule(DescribedRule(pack, rule)))
     elif format is PlainFormat.JSON:
-        entries = [display.rule_json(one) for one in Described(pack).rules]
-        _print_json({**display.pack_json(pack), "rules": entries})
+        entries = [display.encode_rule(one) for one in Described(pack).rules]
+        _print_json({**display.encode_pack(pack), "rules": entries})
     elif rule:
         _print_lines(display.show_rule(DescribedRule(pack, rule)).strip().split("\n"))
     else:

@@ -8,7 +8,15 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.syntax import lines_in, strings, table, text_of, toml_mentions, toml_of, word
+from prjury.manifests.syntax import (
+    index_toml_lines,
+    lines_in,
+    load_toml,
+    strings,
+    table,
+    text_of,
+    word,
+)
 
 #: Cargo still takes the two with underscores.
 _SECTIONS = (
@@ -33,8 +41,8 @@ class CargoToml(Manifest, frozen=True):
 def read_cargo_toml(content: bytes) -> CargoToml:
     """Read a ``Cargo.toml``; what a workspace offers to its members becomes properties."""
     text = text_of(content)
-    document = toml_of(text)
-    seen = toml_mentions(text)
+    document = load_toml(text)
+    seen = index_toml_lines(text)
     package = table(document, "package")
     name = word(package.get("name"))
     version = _read_key(package, "version")
@@ -47,7 +55,7 @@ def read_cargo_toml(content: bytes) -> CargoToml:
         name=name or "",
         version=version,
         own_version=word(package.get("version")),
-        coordinates=(*own, *_language(package, seen), *_dependencies(document, seen)),
+        coordinates=(*own, *_list_languages(package, seen), *_dependencies(document, seen)),
         properties=_list_properties(workspace),
         members=members or (),
         excluded=excluded or (),
@@ -63,7 +71,7 @@ def _read_key(package: Mapping[str, Any], key: str) -> str | None:
     return word(value)
 
 
-def _language(
+def _list_languages(
     package: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
     edition = _read_key(package, "edition") or _FIRST_EDITION
@@ -98,12 +106,12 @@ def _dependencies(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
     for section, name, value in _list_dependencies(document):
-        yield replace(_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
+        yield replace(_make_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
     for name, value in table(document, "workspace", "dependencies").items():
-        yield _dependency(name, value, Role.MANAGED, seen)
+        yield _make_dependency(name, value, Role.MANAGED, seen)
 
 
-def _dependency(
+def _make_dependency(
     name: str, value: object, role: Role, seen: Mapping[str, Sequence[int]]
 ) -> Coordinate:
     entry = value if isinstance(value, dict) else {}
@@ -119,6 +127,6 @@ def read_toolchain(content: bytes) -> Manifest:
     """The Rust that developers of the project use, in ``rust-toolchain`` with or without TOML."""
     text = text_of(content).strip()
     if "[" in text:
-        text = word(table(toml_of(text), "toolchain").get("channel")) or ""
+        text = word(table(load_toml(text), "toolchain").get("channel")) or ""
     match = _CHANNEL.match(text)
     return Manifest(coordinates=(runtime("rust", match[1], role=Role.LOCKED),) if match else ())

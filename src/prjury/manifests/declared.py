@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from prjury.manifests.action_pins import read_pre_commit, read_workflow_pins
-from prjury.manifests.formats import SCRIPTS, Reader, format_of
+from prjury.manifests.formats import SCRIPTS, Reader, find_format
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
 from prjury.manifests.manifest import Coordinate, Manifest, Role
 from prjury.manifests.syntax import check_size
@@ -71,7 +71,7 @@ _MOST_LINES = 100
 _PLUGIN_ARTIFACT = ".gradle.plugin"
 
 
-def reader_for(path: str) -> Reader | None:
+def find_reader(path: str) -> Reader | None:
     """The reader of the versions in a file of this name; lock files have none."""
     if reader := _BY_NAME.get(PurePosixPath(path).name.lower()):
         return reader
@@ -79,24 +79,27 @@ def reader_for(path: str) -> Reader | None:
         return read_workflow_pins
     if path.endswith(".versions.toml"):
         return read_catalog_bytes
-    if kind := format_of(path):
+    if kind := find_format(path):
         return None if kind.locked else kind.reader
     return read_script_bytes if path.endswith(SCRIPTS) else None
 
 
 def is_manifest(path: str) -> bool:
     """Return true if versions of what a project is made of may stand in a file of this name."""
-    return reader_for(path) is not None
+    return find_reader(path) is not None
 
 
 def list_declared(path: str, content: bytes) -> tuple[DeclaredDependency, ...] | None:
     """List what a file declares, tools last; None for a file whose name declares nothing."""
-    reader = reader_for(path)
+    reader = find_reader(path)
     if reader is None:
         return None
     manifest = reader(check_size(content))
     lines = _Lines(content)
-    dependencies = [*_dependencies(path, manifest, lines), *_list_named_versions(manifest, lines)]
+    dependencies = [
+        *_list_dependencies(path, manifest, lines),
+        *_list_named_versions(manifest, lines),
+    ]
     distinct = dict.fromkeys(dependencies)
     return tuple(sorted(distinct, key=lambda each: (each.purpose is Purpose.TOOL, each.line)))
 
@@ -126,10 +129,12 @@ class _Lines:
         return places
 
 
-def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _list_dependencies(
+    path: str, manifest: Manifest, lines: _Lines
+) -> Iterator[DeclaredDependency]:
     for one in (*manifest.coordinates, *manifest.further):
         if one.version and "$" not in one.version and not one.via and one.role is not Role.SELF:
-            name = _write_name(one)
+            name = one.group if one.artifact.endswith(_PLUGIN_ARTIFACT) else str(one)
             version = "" if one.pin == one.version else one.version
             if one.ecosystem == "nuget" and "," not in version:
                 version = version.strip("[]")
@@ -138,10 +143,6 @@ def _dependencies(path: str, manifest: Manifest, lines: _Lines) -> Iterator[Decl
             yield DeclaredDependency(
                 name, version, one.pin or version, line, purpose, f"{one.role.value} {one.scope}"
             )
-
-
-def _write_name(one: Coordinate) -> str:
-    return one.group if one.artifact.endswith(_PLUGIN_ARTIFACT) else str(one)
 
 
 def _is_tool(path: str, one: Coordinate) -> bool:
@@ -165,12 +166,12 @@ def _list_named_versions(manifest: Manifest, lines: _Lines) -> Iterator[Declared
         catalog = name.startswith("catalog:")
         is_version = catalog or name in referred or _VERSION_NAME.search(name)
         if is_version and not _REPEATED.fullmatch(name) and name != "version":
-            yield from _property(name.rpartition(":")[2] if catalog else name, value, lines)
+            yield from _list_properties(name.rpartition(":")[2] if catalog else name, value, lines)
     for name, value in manifest.named_versions.items():
-        yield from _property(name, value, lines)
+        yield from _list_properties(name, value, lines)
 
 
-def _property(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _list_properties(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
     if not value or "$" in value or not any(map(str.isdigit, value)):
         return
     line = lines.first(name, value)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.syntax import json_of, table, text_of, word
+from prjury.manifests.syntax import load_json, table, text_of, word
 from prjury.manifests.xml import Node, read_xml
 
 _PROPERTY = re.compile(r"\$\(([\w.-]+)\)")
@@ -55,7 +55,8 @@ def _packages(project: Node) -> Iterator[Coordinate]:
         for node in group.children:
             name = node.attributes.get("Include") or node.attributes.get("Update")
             if node.tag in _REFERENCES and name:
-                yield _nuget(name, _read_version(node), _REFERENCES[node.tag], node.line)
+                version, role = _read_version(node), _REFERENCES[node.tag]
+                yield Coordinate("", name.strip().lower(), version, role, (node.line,), "nuget")
 
 
 def _read_version(node: Node) -> str | None:
@@ -65,13 +66,9 @@ def _read_version(node: Node) -> str | None:
     return None
 
 
-def _nuget(name: str, version: str | None, role: Role, line: int) -> Coordinate:
-    return Coordinate("", name.strip().lower(), version, role, (line,), "nuget")
-
-
 def read_global_json(content: bytes) -> Manifest:
     """The SDK in a ``global.json``: what a project targets where it does not say so itself."""
-    version = word(table(json_of(text_of(content)), "sdk").get("version"))
+    version = word(table(load_json(text_of(content)), "sdk").get("version"))
     match = _SDK.match(version or "")
     coordinates = (runtime("dotnet", f"net{match[1]}", role=Role.LOCKED),) if match else ()
     return Manifest(coordinates=coordinates)

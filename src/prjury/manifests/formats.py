@@ -26,7 +26,7 @@ from prjury.manifests.node import read_node_version, read_package_json, read_pnp
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
 from prjury.manifests.requirements import normalise_name, read_constraints, read_requirements
 from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
-from prjury.manifests.syntax import json_of, table, text_of, word
+from prjury.manifests.syntax import load_json, table, text_of, word
 
 #: Reads a build file; all raise `ManifestError` for one that they cannot read.
 Reader: TypeAlias = Callable[[bytes], Manifest]
@@ -57,14 +57,14 @@ def _read_by(pattern: re.Pattern[str], ecosystem: str, sign: str = "") -> Reader
 
 def read_pipfile_lock(content: bytes) -> Manifest:
     """Read what ``Pipfile.lock`` resolves packages to."""
-    document = json_of(text_of(content))
+    document = load_json(text_of(content))
     entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
     return _make_lock(_versions(entries), "pypi")
 
 
 def read_package_lock(content: bytes) -> Manifest:
     """Read what ``package-lock.json`` puts into the topmost ``node_modules``."""
-    document = json_of(text_of(content))
+    document = load_json(text_of(content))
     packages = {
         path.removeprefix(_MODULES): value
         for path, value in table(document, "packages").items()
@@ -207,7 +207,7 @@ _SCRIPT_FOLDER = "gradle"
 _BUILD_OF_BUILD = "buildSrc"
 
 
-def format_of(path: str) -> ManifestFormat | None:
+def find_format(path: str) -> ManifestFormat | None:
     """The kind of build file that a path names; None for other files."""
     name = posixpath.basename(path)
     if kind := _BY_NAME.get(name):
@@ -239,19 +239,19 @@ def _script_of(path: str, name: str) -> ManifestFormat | None:
 
 def reader_of(path: str, language: str) -> Reader:
     """Return the reader of a single file: its language may hold for names that no module has."""
-    kind = format_of(path)
+    kind = find_format(path)
     if kind is None or language == "gradle":
         return _BY_LANGUAGE[language]
     return kind.reader
 
 
-def project_directory_of(build_file: str) -> str:
+def find_project_directory(build_file: str) -> str:
     """The directory to which a build file belongs: ``requirements/`` and ``gradle/`` are parts."""
     for tail in _BY_TAIL:
         if f"/{build_file}".endswith(f"/{tail}"):
             return build_file[: -len(tail)].rstrip("/")
     directory = posixpath.dirname(build_file)
-    if format_of(build_file) is _SHARED_SCRIPT:
+    if find_format(build_file) is _SHARED_SCRIPT:
         return posixpath.dirname(directory)
     if build_file.endswith(LISTS):
         return f"/{directory}/".partition(f"/{_FOLDER}/")[0].strip("/")

@@ -13,7 +13,7 @@ from msgspec import structs
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source, comment_ranges, mask
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.syntax import table, text_of, toml_of
+from prjury.manifests.syntax import load_toml, table, text_of
 
 _PLUGIN = re2.compile(
     r"""\bid\s*\(?\s*["']([\w.-]+)["']\s*\)?\s*version\s*\(?\s*"""
@@ -75,7 +75,7 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
     }
     properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
     declared = tuple(_find_dependencies(source, code, catalog))
-    runtimes = tuple(_runtimes(source, code, declared))
+    runtimes = tuple(_list_runtimes(source, code, declared))
     own = _OWN_VERSION.search(code)
     return Manifest(
         coordinates=(*declared, *runtimes),
@@ -110,7 +110,9 @@ def read_wrapper(content: bytes) -> Manifest:
     return Manifest(coordinates=(runtime("gradle", match[1]),) if match else ())
 
 
-def _runtimes(source: Source, code: str, declared: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
+def _list_runtimes(
+    source: Source, code: str, declared: tuple[Coordinate, ...]
+) -> Iterator[Coordinate]:
     matches = (pattern.search(code) for pattern in _JAVA)
     if java := next((match for match in matches if match), None):
         version = java[1].replace("_", ".")
@@ -169,7 +171,7 @@ def read_catalog_bytes(content: bytes) -> Manifest:
     entries = read_catalog(text)
     versions = {
         name: _find_version(value, {})
-        for name, value in _flatten(table(toml_of(text), "versions"), _VERSION_KEYS)
+        for name, value in _flatten(table(load_toml(text), "versions"), _VERSION_KEYS)
     }
     return Manifest(
         coordinates=(*entries.values(), *_list_kotlin(entries.values())),
@@ -207,15 +209,15 @@ _ENTRY_KEYS = frozenset(("module", "group", "name", "id", "version"))
 
 def read_catalog(text: str) -> dict[str, Coordinate]:
     """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use."""
-    document = toml_of(text)
+    document = load_toml(text)
     versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))
     entries = {
         _alias(alias): entry
         for alias, value in _flatten(table(document, "libraries"), _ENTRY_KEYS)
-        if (entry := _library(value, versions))
+        if (entry := _read_library(value, versions))
     }
     for alias, value in _flatten(table(document, "plugins"), _ENTRY_KEYS):
-        if plugin := _catalog_plugin(value, versions):
+        if plugin := _read_plugin(value, versions):
             entries[f"plugins.{_alias(alias)}"] = plugin
     return entries
 
@@ -224,7 +226,7 @@ def _alias(name: str) -> str:
     return re.sub(r"[-_]", ".", name)
 
 
-def _library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+def _read_library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
     if isinstance(value, str):
         parts = [*value.split(":"), "", ""]
         return Coordinate(parts[0], parts[1], parts[2] or None, Role.MANAGED)
@@ -240,7 +242,7 @@ def _library(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
     )
 
 
-def _catalog_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
+def _read_plugin(value: object, versions: Mapping[str, Any]) -> Coordinate | None:
     if isinstance(value, str):
         group, _, version = value.partition(":")
         return Coordinate(group, f"{group}.gradle.plugin", version or None, Role.PLUGIN)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from prjury.manifests.formats import RANKS, format_of
+from prjury.manifests.formats import RANKS, find_format
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.manifests.node import list_requests
@@ -215,7 +215,7 @@ def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
         for path in files:
             paths.append(path)
             manifest = shelf.get(path)
-            kind = format_of(path)
+            kind = find_format(path)
             if own is None and kind and kind.anchor and not _is_blank(path, manifest):
                 own = depth
             if isinstance(manifest, Manifest):

@@ -192,7 +192,7 @@ def _compare_values(left: object, sign: type[ast.cmpop], right: object) -> objec
     return (_write_lower(left) == _write_lower(right)) == (sign is ast.Eq)
 
 
-def matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
+def list_matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a matrix in GitHub's order; one empty row where none is known."""
     mapping = matrix if isinstance(matrix, Mapping) else {}
     values = {key: _evaluate(value, context) for key, value in mapping.items()}

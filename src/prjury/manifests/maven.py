@@ -28,7 +28,7 @@ def read_pom(content: bytes) -> Pom:
     if project is None:
         raise ManifestError("it has no <project>")
     properties = {node.tag: node.text for node in project.all("properties", "*")}
-    coordinates, settings = tuple(_coordinates(project)), tuple(_list_settings(project))
+    coordinates, settings = tuple(_list_coordinates(project)), tuple(_list_settings(project))
     return Pom(
         name=project.value("artifactId") or "",
         group=project.value("groupId") or project.value("parent", "groupId") or "",
@@ -36,7 +36,7 @@ def read_pom(content: bytes) -> Pom:
         coordinates=(
             *coordinates,
             *_itself(project),
-            *_runtimes(coordinates, settings, properties),
+            *_list_runtimes(coordinates, settings, properties),
         ),
         settings=settings,
         properties=properties,
@@ -66,7 +66,7 @@ def _itself(project: Node) -> Iterator[Coordinate]:
         yield Coordinate(group, name, version, Role.SELF)
 
 
-def _runtimes(
+def _list_runtimes(
     coordinates: tuple[Coordinate, ...],
     settings: tuple[Setting, ...],
     properties: Mapping[str, str],
@@ -94,16 +94,18 @@ def _parent_path(project: Node) -> str | None:
     return parent.value("relativePath")
 
 
-def _coordinates(project: Node) -> Iterator[Coordinate]:
+def _list_coordinates(project: Node) -> Iterator[Coordinate]:
     for parent in project.all("parent"):
-        yield _coordinate(parent, Role.PARENT)
+        yield _read_coordinate(parent, Role.PARENT)
     for place in (project, *project.all("profiles", "profile")):
         for node in place.all("dependencies", "dependency"):
-            yield _coordinate(node, Role.DEPENDENCY)
+            yield _read_coordinate(node, Role.DEPENDENCY)
         for node in place.all("dependencyManagement", "dependencies", "dependency"):
-            yield _coordinate(node, Role.BOM if node.value("scope") == "import" else Role.MANAGED)
+            yield _read_coordinate(
+                node, Role.BOM if node.value("scope") == "import" else Role.MANAGED
+            )
         for node in _plugins(place):
-            yield _coordinate(node, Role.PLUGIN)
+            yield _read_coordinate(node, Role.PLUGIN)
 
 
 def _plugins(place: Node) -> Iterator[Node]:
@@ -111,7 +113,7 @@ def _plugins(place: Node) -> Iterator[Node]:
     yield from place.all("build", "pluginManagement", "plugins", "plugin")
 
 
-def _coordinate(node: Node, role: Role) -> Coordinate:
+def _read_coordinate(node: Node, role: Role) -> Coordinate:
     parts = [node.first("artifactId"), node.first("groupId")]
     group = node.value("groupId")
     if group is None and role is Role.PLUGIN:
@@ -129,16 +131,16 @@ def _coordinate(node: Node, role: Role) -> Coordinate:
 def _further(project: Node) -> Iterator[Coordinate]:
     for place in (project, *project.all("profiles", "profile")):
         for extension in place.all("build", "extensions", "extension"):
-            yield _coordinate(extension, Role.PLUGIN)
+            yield _read_coordinate(extension, Role.PLUGIN)
         for plugin in _plugins(place):
             for node in plugin.all("dependencies", "dependency"):
-                yield _coordinate(node, Role.PLUGIN)
+                yield _read_coordinate(node, Role.PLUGIN)
 
 
 def _list_settings(project: Node) -> Iterator[Setting]:
     for place in (project, *project.all("profiles", "profile")):
         for plugin in _plugins(place):
-            name = str(_coordinate(plugin, Role.PLUGIN))
+            name = str(_read_coordinate(plugin, Role.PLUGIN))
             for holder in (plugin, *plugin.all("executions", "execution")):
                 for configuration in holder.all("configuration"):
                     yield from _leaves(configuration, name, "")

@@ -77,7 +77,6 @@ class ManifestModule:
 
     @cached_property
     def own(self) -> list[DeclaredVersion]:
-        """The dependencies that its own build file asks for."""
         return [d for d in self.declared if d.role is Role.DEPENDENCY and d.level == 0]
 
     def evidence(self, requirement: Requirement) -> list[DeclaredVersion]:

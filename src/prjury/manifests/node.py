@@ -10,7 +10,15 @@ from typing import Any
 from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.syntax import json_mentions, json_of, lines_in, strings, table, text_of, word
+from prjury.manifests.syntax import (
+    index_json_lines,
+    lines_in,
+    load_json,
+    strings,
+    table,
+    text_of,
+    word,
+)
 
 #: Of two sections that name a package, the earlier one's version counts: users of a library bring
 #: their own version of a peer.
@@ -30,10 +38,9 @@ class PackageJson(Manifest, frozen=True):
 
 
 def read_package_json(content: bytes) -> PackageJson:
-    """Read what a ``package.json`` declares."""
     text = text_of(content)
-    document = json_of(text)
-    seen = json_mentions(text)
+    document = load_json(text)
+    seen = index_json_lines(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
     manager = word(document.get("packageManager")) or ""
@@ -51,7 +58,7 @@ def read_package_json(content: bytes) -> PackageJson:
             *_engines(document, seen),
             *_manager(manager, seen),
             *(_first_version(entries) for entries in by_name.values()),
-            *_overrides(document, seen),
+            *_list_overrides(document, seen),
         ),
         further=tuple(entry for entries in by_name.values() for entry in entries[1:]),
         members=members or (),
@@ -112,7 +119,7 @@ def _manager(manager: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Ite
         yield Coordinate("", name, version.partition("+")[0], Role.PLUGIN, lines, "npm")
 
 
-def _overrides(
+def _list_overrides(
     document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
 ) -> Iterator[Coordinate]:
     places = (
@@ -150,7 +157,7 @@ def read_pnpm_workspace(content: bytes) -> Manifest:
     overrides = {"overrides": table(document, "overrides")}
     members = strings(table(document).get("packages"))
     return Manifest(
-        coordinates=tuple(_overrides(overrides, {})),
+        coordinates=tuple(_list_overrides(overrides, {})),
         properties=properties,
         members=members or (),
         unclear=members is None,

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from msgspec import Struct, field
 
-from prjury.manifests.formats import format_of, project_directory_of
+from prjury.manifests.formats import find_format, find_project_directory
 from prjury.manifests.lineage import Chain
 from prjury.manifests.module import ManifestModule, Sides
 from prjury.manifests.tree import (
@@ -49,7 +49,6 @@ class Project(Struct, frozen=True):
 
     @property
     def places(self) -> tuple[Sides, ...]:
-        """Both sides of each module once."""
         by_key = {sides.key: sides for sides in self.of_file.values()}
         return tuple(by_key[key] for key in sorted(by_key))
 
@@ -64,8 +63,9 @@ class Project(Struct, frozen=True):
 
     @classmethod
     def read(cls, pull: PullRequest, repository: Repository, paths: Iterable[str]) -> Project:
-        """Read the build files that the paths depend on."""
-        changed = [file for file in pull.files if _touches_build_file(file)]
+        changed = [
+            file for file in pull.files if any(map(is_build_file, (file.path, file.old_path or "")))
+        ]
         entries = repository.files(pull.base.sha)
         base = build_files(entries)
         before = after = BuildTree(repository, base)
@@ -77,7 +77,7 @@ class Project(Struct, frozen=True):
         borders = _Borders(
             before,
             after,
-            _directories(entries) if changed else frozenset(),
+            _list_directories(entries) if changed else frozenset(),
             {f.path: f.old_path for f in pull.files if f.old_path and _is_renamed(f)},
         )
         places = {path: borders.find_place(path) for path in paths}
@@ -86,7 +86,8 @@ class Project(Struct, frozen=True):
             path for p in places.values() for path in (p.head, p.base) if before.holds(path)
         )
         modules = {
-            place: _sides(place, after, before, touched) for place in sorted(set(places.values()))
+            place: _make_sides(place, after, before, touched)
+            for place in sorted(set(places.values()))
         }
         of_file = {path: modules[place] for path, place in places.items()}
         return cls(of_file, entries, _list_unread(changed, after))
@@ -118,7 +119,6 @@ class _Borders(Struct, frozen=True):
     renamed: Mapping[str, str]
 
     def find_place(self, path: str) -> _Place:
-        """The build files of a path at the head and at the base."""
         family = family_of(path)
         head = self.after.places.nearest(path, family) or ""
         old = self.renamed.get(path)
@@ -131,13 +131,13 @@ class _Borders(Struct, frozen=True):
         return _Place(head, base, fresh=True)
 
     def _is_fresh(self, build_file: str) -> bool:
-        kind = format_of(build_file)
-        directory = project_directory_of(build_file)
+        kind = find_format(build_file)
+        directory = find_project_directory(build_file)
         loose = kind is not None and kind.loose
         return not loose and "src" not in directory.split("/") and directory not in self.existing
 
 
-def _directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
+def _list_directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
     directories: set[str] = set()
     for entry in entries:
         directory = posixpath.dirname(entry.path)
@@ -161,10 +161,6 @@ def _is_renamed(file: FileChange) -> bool:
     return file.status is FileStatus.RENAMED
 
 
-def _touches_build_file(file: FileChange) -> bool:
-    return is_build_file(file.path) or is_build_file(file.old_path or "")
-
-
 def _list_after(
     pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
 ) -> dict[str, str]:
@@ -178,20 +174,22 @@ def _list_after(
     }
 
 
-def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozenset[str]) -> Sides:
-    base = _module(place.base, before.chain(place.base)) if place.base else NOWHERE
+def _make_sides(
+    place: _Place, after: BuildTree, before: BuildTree, touched: frozenset[str]
+) -> Sides:
+    base = _make_module(place.base, before.chain(place.base)) if place.base else NOWHERE
     if not place.head:
         return Sides(NOWHERE, base)
     chain, own, paths = after.chain(place.head), base, set[str]()
     if not before.blobs:
-        own = _module(place.head, chain)
+        own = _make_module(place.head, chain)
     elif place.fresh:
         own = ManifestModule(selves=base.selves)
     elif before.holds(place.head):
         before_it = before.chain(place.head)
-        own, paths = _module(place.head, before_it), set(before_it.paths)
+        own, paths = _make_module(place.head, before_it), set(before_it.paths)
     head = replace(
-        _module(place.head, chain),
+        _make_module(place.head, chain),
         names=own.names,
         requested=own.requested,
         selves=own.selves,
@@ -201,7 +199,7 @@ def _sides(place: _Place, after: BuildTree, before: BuildTree, touched: frozense
     return Sides(head, head) if alone else Sides(head, base, place.fresh)
 
 
-def _module(place: str, chain: Chain) -> ManifestModule:
+def _make_module(place: str, chain: Chain) -> ManifestModule:
     return ManifestModule(
         path=printable(place),
         names=_list_own_names(place, chain),
@@ -215,10 +213,10 @@ def _module(place: str, chain: Chain) -> ManifestModule:
 
 
 def _family(build_file: str) -> str:
-    kind = format_of(build_file)
+    kind = find_format(build_file)
     return kind.family if kind else ""
 
 
 def _list_own_names(place: str, chain: Chain) -> tuple[str, ...]:
-    directory = posixpath.basename(project_directory_of(place))
+    directory = posixpath.basename(find_project_directory(place))
     return tuple(name for name in (directory, chain.name) if name)

@@ -13,12 +13,12 @@ from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.requirements import list_entries, normalise_name, requirement
 from prjury.manifests.setuptools import package
 from prjury.manifests.syntax import (
+    index_toml_lines,
     lines_in,
+    load_toml,
     strings,
     table,
     text_of,
-    toml_mentions,
-    toml_of,
     word,
     words,
 )
@@ -47,10 +47,9 @@ class PyProject(Manifest, frozen=True):
 
 
 def read_pyproject(content: bytes) -> PyProject:
-    """Read what a ``pyproject.toml`` declares."""
     text = text_of(content)
-    document = toml_of(text)
-    seen = toml_mentions(text)
+    document = load_toml(text)
+    seen = index_toml_lines(text)
     project = table(document, "project")
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
@@ -103,7 +102,7 @@ def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
 def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
     own = _read_list(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen)
     names = {each.artifact for each in own if each.version}
-    poetry = _poetry(table(document, "tool", "poetry", "dependencies"), seen)
+    poetry = _read_poetry_group(table(document, "tool", "poetry", "dependencies"), seen)
     return [*own, *(each for each in poetry if each.artifact not in names)]
 
 
@@ -111,12 +110,12 @@ def _optional(
     document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
 ) -> Iterator[Coordinate]:
     for scope, group in _poetry_groups(table(document, "tool", "poetry")):
-        yield from _poetry(group, seen, scope)
-    for scope, listed in _groups(document):
+        yield from _read_poetry_group(group, seen, scope)
+    for scope, listed in _list_groups(document):
         yield from _read_list(listed, Role.DEPENDENCY, seen, scope)
 
 
-def _groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _list_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     tools = table(document, "tool")
     yield from table(document, "project", "optional-dependencies").items()
     for name, group in table(document, "dependency-groups").items():
@@ -159,7 +158,7 @@ def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str
         yield f"group {name}", table(group, "dependencies")
 
 
-def _poetry(
+def _read_poetry_group(
     group: Mapping[str, Any], seen: Mapping[str, Sequence[int]], scope: str = ""
 ) -> list[Coordinate]:
     return [
@@ -184,20 +183,19 @@ def _poetry_version(value: object) -> str | None:
 
 
 def read_pipfile(content: bytes) -> Manifest:
-    """Read what a ``Pipfile`` asks for."""
     text = text_of(content)
-    document = toml_of(text)
-    seen = toml_mentions(text)
+    document = load_toml(text)
+    seen = index_toml_lines(text)
     requires = table(document, "requires")
     python = word(requires.get("python_full_version")) or word(requires.get("python_version"))
     optional = [
         each
         for name, value in document.items()
         if isinstance(value, dict) and name not in {"packages", "requires", "scripts", "pipenv"}
-        for each in _poetry(value, seen, name)
+        for each in _read_poetry_group(value, seen, name)
     ]
     own = [runtime("python", _pin_python(python), lines_in(seen, "requires"))] if python else []
-    main = _poetry(table(document, "packages"), seen)
+    main = _read_poetry_group(table(document, "packages"), seen)
     return Manifest(coordinates=(*own, *list_entries(main, optional)))
 
 

@@ -68,7 +68,7 @@ def _read_lines(content: bytes, role: Role) -> Manifest:
             raise ManifestError(f"more than {_MAX_NUMBER} requirements")
         if include := _INCLUDE.match(line):
             includes.append(include[1])
-        elif coordinate := _requirement(line, role, number):
+        elif coordinate := _parse_line(line, role, number):
             coordinates.append(coordinate)
     return Manifest(coordinates=tuple(coordinates), includes=tuple(includes))
 
@@ -82,7 +82,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         number += line.count("\n") + 1
 
 
-def _requirement(line: str, role: Role, number: int) -> Coordinate | None:
+def _parse_line(line: str, role: Role, number: int) -> Coordinate | None:
     editable = _EDITABLE.match(line)
     if editable or "://" in line.partition("@")[0]:
         egg = _EGG.search(line)

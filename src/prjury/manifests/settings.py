@@ -25,7 +25,6 @@ class ProgramSetting(NamedTuple):
 
 
 def read_properties(text: str) -> Iterator[ProgramSetting]:
-    """Yield the settings of a properties file."""
     continued = False
     start = 0
     for line in text.splitlines(keepends=True):

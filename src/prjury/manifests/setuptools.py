@@ -22,7 +22,6 @@ Names: TypeAlias = Mapping[str, ast.expr]
 
 
 def package(name: str, version: str | None) -> Coordinate:
-    """The project itself."""
     return Coordinate("", normalise_name(name), version, Role.SELF, (), "pypi")
 
 
@@ -50,7 +49,7 @@ def read_setup_cfg(content: bytes) -> Manifest:
             (line.strip(), numbers.get(line.strip())) for line in listed.split("\n")
         )
     ]
-    return _manifest(
+    return _make_manifest(
         parser.get("metadata", "name", fallback=None),
         parser.get("metadata", "version", fallback=None),
         parser.get("options", "python_requires", fallback=None),
@@ -68,7 +67,7 @@ def read_setup_py(content: bytes) -> Manifest:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
         call = next(filter(_is_setup, ast.walk(tree)), tree)
-        return _setup(call, _find_constants(tree))
+        return _read_setup_call(call, _find_constants(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise ManifestError(f"not Python: {first_line}") from error
@@ -94,14 +93,14 @@ def _find_constants(tree: ast.Module) -> Names:
     }
 
 
-def _setup(call: ast.AST, names: Names) -> Manifest:
-    values = {key: _literal(value, names) for key, value in _list_arguments(call, names)}
+def _read_setup_call(call: ast.AST, names: Names) -> Manifest:
+    values = {key: _evaluate_literal(value, names) for key, value in _list_arguments(call, names)}
     extras = values.get("extras_require")
     main = _requirements(_strings(values.get("install_requires")))
     groups = extras.values() if isinstance(extras, dict) else ()
     optional = (each for group in groups for each in _requirements(_strings(group)))
     texts = {key: value[0] for key, value in values.items() if isinstance(value, tuple)}
-    return _manifest(
+    return _make_manifest(
         texts.get("name"),
         texts.get("version"),
         texts.get("python_requires"),
@@ -125,7 +124,7 @@ def _list_arguments(call: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr
                     yield from _list_arguments(keyword.value, names)
 
 
-def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN401 - a literal
+def _evaluate_literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN401 - a literal
     """Strings as pairs with their lines, lists and dictionaries of them; None for all else."""
     if depth > _MAX_DEPTH:
         return None
@@ -133,14 +132,14 @@ def _literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN4
         case ast.Constant(value=str() as text):
             return text, node.lineno
         case ast.Name(id=name) if name in names:
-            return _literal(names[name], names, depth + 1)
+            return _evaluate_literal(names[name], names, depth + 1)
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_literal(item, names, depth + 1) for item in items]
+            return [_evaluate_literal(item, names, depth + 1) for item in items]
         case ast.Dict(values=values):
-            items = [_literal(value, names, depth + 1) for value in values]
+            items = [_evaluate_literal(value, names, depth + 1) for value in values]
             return dict(enumerate(items))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [_literal(side, names, depth + 1) for side in (left, right)]
+            parts = [_evaluate_literal(side, names, depth + 1) for side in (left, right)]
             return [item for part in parts if isinstance(part, list) for item in part]
     return None
 
@@ -161,7 +160,7 @@ def _requirements(found: Iterator[tuple[str, int | None]]) -> Iterator[Coordinat
             yield read
 
 
-def _manifest(
+def _make_manifest(
     name: str | None,
     version: str | None,
     python: str | None,

@@ -52,13 +52,11 @@ class VersionSpan(Struct, frozen=True):
 
 
 def exact(text: str) -> VersionSpan | None:
-    """One version and nothing else."""
     version = numbers(text)
     return pin(version) if version else None
 
 
 def pin(version: Numbers) -> VersionSpan:
-    """Exactly this version."""
     return VersionSpan(trim(version), (*trim(version), 0))
 
 
@@ -68,7 +66,6 @@ def starting(version: Numbers) -> VersionSpan:
 
 
 def minimum(text: str) -> VersionSpan | None:
-    """This version and everything above."""
     version = numbers(text)
     return VersionSpan(version) if version else None
 
@@ -117,7 +114,7 @@ def npm(text: str) -> VersionSpan | None:
 
 def _npm_set(text: str) -> VersionSpan | None:
     if hyphen := _HYPHEN.fullmatch(text):
-        ends = _comparator(">=", hyphen[1]), _comparator("<=", hyphen[2])
+        ends = _parse_comparator(">=", hyphen[1]), _parse_comparator("<=", hyphen[2])
         return overlap(ends)
     return _join_comparators(text, "=") if text.strip() else VersionSpan()
 
@@ -131,7 +128,7 @@ def cargo(text: str) -> VersionSpan | None:
 
 def _join_comparators(text: str, bare: str) -> VersionSpan | None:
     text = text.strip()
-    return _all_of(_comparators(text, bare)) if text else None
+    return _all_of(_parse_comparators(text, bare)) if text else None
 
 
 def _all_of(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
@@ -140,18 +137,18 @@ def _all_of(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
     return overlap(whole) if len(whole) == len(parts) else None
 
 
-def _comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
+def _parse_comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
     place = 0
     while place < len(text):
         match = _COMPARATOR.match(text, place)
         if not match:
             yield None
             return
-        yield _comparator(match[1] or bare, match[2])
+        yield _parse_comparator(match[1] or bare, match[2])
         place = match.end()
 
 
-def _comparator(operator: str, partial: str) -> VersionSpan:
+def _parse_comparator(operator: str, partial: str) -> VersionSpan:
     version = _numbers(partial)
     if not version:
         # Nothing is above or below all versions.
@@ -181,15 +178,14 @@ def pypi(text: str) -> VersionSpan | None:
     """A set of specifiers, or alternatives of them after Poetry's ``||``."""
     if len(text) > _MAX_LENGTH:
         return None
-    return hull(_all(alternative) for alternative in text.split("||"))
+    # ``!=`` takes single versions out, which a span cannot tell.
+    return hull(
+        _all_of(_parse_clause(part.strip()) for part in alternative.split(","))
+        for alternative in text.split("||")
+    )
 
 
-def _all(text: str) -> VersionSpan | None:
-    """Join the clauses; ``!=`` takes single versions out, which a span cannot tell."""
-    return _all_of(_clause(part.strip()) for part in text.split(","))
-
-
-def _clause(text: str) -> VersionSpan | None:
+def _parse_clause(text: str) -> VersionSpan | None:
     if text in _ANYTHING:
         return VersionSpan()
     match = _CLAUSE.fullmatch(text)

@@ -44,7 +44,7 @@ def check_size(content: bytes, limit: int = MAX_BYTES) -> bytes:
     return content
 
 
-def toml_of(text: str) -> dict[str, Any]:
+def load_toml(text: str) -> dict[str, Any]:
     """Read TOML; ManifestError if it is none, or nested without end."""
     if _LONG_KEY.search(text):
         raise ManifestError("not TOML that a person would write: a key has more than 40 parts")
@@ -56,7 +56,7 @@ def toml_of(text: str) -> dict[str, Any]:
         raise ManifestError(f"not TOML: {error}") from error
 
 
-def json_of(text: str) -> dict[str, Any]:
+def load_json(text: str) -> dict[str, Any]:
     """Read a JSON object; ManifestError if it is none, or nested without end."""
     try:
         document = json.loads(text)
@@ -95,7 +95,7 @@ def word(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def toml_mentions(text: str) -> Mapping[str, Sequence[int]]:
+def index_toml_lines(text: str) -> Mapping[str, Sequence[int]]:
     """The lines on which each quoted string, key and last part of a table's name stands."""
     places: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -117,7 +117,7 @@ def _list_names(line: str) -> Iterator[str]:
         yield match[1] if match[1] is not None else match[2]
 
 
-def json_mentions(text: str) -> Mapping[tuple[str, str], Sequence[int]]:
+def index_json_lines(text: str) -> Mapping[tuple[str, str], Sequence[int]]:
     """The lines on which each pair of a key and a string stands, as they are written."""
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     line, place = 1, 0

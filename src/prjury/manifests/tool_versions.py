@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 
-from prjury.manifests.formats import format_of
+from prjury.manifests.formats import find_format
 from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
-from prjury.manifests.syntax import table, text_of, toml_of
+from prjury.manifests.syntax import load_toml, table, text_of
 
 #: Names of tools that managers spell in ways of their own.
 _NAMES = {
@@ -26,7 +26,7 @@ _MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 
 
 def _list_mise_tools(text: str) -> Iterator[tuple[str, str]]:
-    for name, value in table(toml_of(text), "tools").items():
+    for name, value in table(load_toml(text), "tools").items():
         one = value[0] if isinstance(value, list) and value else value
         version = one.get("version") if isinstance(one, dict) else one
         yield name, str(version)
@@ -64,9 +64,9 @@ VERSION_FILES = (
 )  # fmt: skip
 
 
-def runtimes_in(path: str, content: bytes) -> tuple[Coordinate, ...]:
+def read_runtimes(path: str, content: bytes) -> tuple[Coordinate, ...]:
     """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
-    kind, list_pins = format_of(path), PINS.get(posixpath.basename(path))
+    kind, list_pins = find_format(path), PINS.get(posixpath.basename(path))
     try:
         if list_pins:
             return tuple(_make_pins(list_pins(text_of(content))))

@@ -18,8 +18,8 @@ from prjury.manifests.formats import (
     POM,
     SCRIPTS,
     ManifestFormat,
-    format_of,
-    project_directory_of,
+    find_format,
+    find_project_directory,
 )
 from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
@@ -33,8 +33,7 @@ _NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
 
 
 def is_build_file(path: str) -> bool:
-    """Return true if versions may be declared in a file of this name."""
-    return format_of(path) is not None
+    return find_format(path) is not None
 
 
 def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
@@ -59,11 +58,10 @@ class BuildFilesByDirectory(Struct, frozen=True):
 
     @classmethod
     def of(cls, paths: Iterable[str]) -> BuildFilesByDirectory:
-        """Sorts build files into their places."""
         by_place: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
         for path in paths:
-            if kind := format_of(path):
-                by_place[kind.family, project_directory_of(path)].append((kind.rank, path))
+            if kind := find_format(path):
+                by_place[kind.family, find_project_directory(path)].append((kind.rank, path))
         return cls(
             {place: [path for _, path in sorted(files)] for place, files in by_place.items()}
         )
@@ -82,7 +80,7 @@ class BuildFilesByDirectory(Struct, frozen=True):
     def list_around(self, build_file: str) -> list[list[str]]:
         """A module's build files in its directory and in each one above, without Maven's."""
         family = _kind(build_file).family
-        inside = f"{project_directory_of(build_file)}/x".lstrip("/")
+        inside = f"{find_project_directory(build_file)}/x".lstrip("/")
         places = (self.by_place.get((family, directory), ()) for directory in _upwards(inside))
         return [[path for path in files if not _is_pom(path)] for files in places]
 
@@ -104,16 +102,16 @@ class BuildTree:
 
     def holds(self, build_file: str) -> bool:
         """Return true if there is such a module; Maven's and Gradle's are different ones."""
-        kind = format_of(build_file)
+        kind = find_format(build_file)
         if kind is None or kind.family == "jvm":
             return build_file in self.blobs
-        return self.places.anchor(project_directory_of(build_file), kind.family) is not None
+        return self.places.anchor(find_project_directory(build_file), kind.family) is not None
 
     def chain(self, build_file: str) -> Chain:
         """The module's build files and what it inherits; `load` must have been given it."""
         if _is_pom(build_file):
             return maven_chain(build_file, self._manifests)
-        places = list(self._with_included(build_file))
+        places = list(self._list_included(build_file))
         included = {path for place in places for path in place} - set(self._list_around(build_file))
         if not included:
             return directory_chain(places, self._manifests)
@@ -162,7 +160,7 @@ class BuildTree:
     def _list_around(self, build_file: str) -> list[str]:
         return [path for files in self.places.list_around(build_file) for path in files]
 
-    def _with_included(self, build_file: str) -> Iterator[list[str]]:
+    def _list_included(self, build_file: str) -> Iterator[list[str]]:
         seen = set(self._list_around(build_file))
         for files in self.places.list_around(build_file):
             place = list(files)
@@ -180,12 +178,14 @@ class BuildTree:
         if _is_pom(path):
             return [parent_path(path, manifest) or ""]
         if _is_script(path):
-            return [each for name in manifest.platforms if (each := self._platform(path, name))]
+            return [
+                each for name in manifest.platforms if (each := self._find_platform(path, name))
+            ]
         directory = posixpath.dirname(path)
         included = (posixpath.normpath(f"{directory or '.'}/{each}") for each in manifest.includes)
         return [each for each in included if each in self.blobs and each.endswith(LISTS)]
 
-    def _platform(self, path: str, project: str) -> str | None:
+    def _find_platform(self, path: str, project: str) -> str | None:
         above = [directory for directory in _upwards(path) if self._is_root(directory)]
         names = project.strip(":").split(":")
         directory = "/".join([above[0] if above else "", *names]).strip("/")
@@ -237,7 +237,7 @@ class BuildTree:
 
 
 def _kind(path: str) -> ManifestFormat:
-    kind = format_of(path)
+    kind = find_format(path)
     if kind is None:
         raise ValueError(f"{path!r} is no build file")
     return kind

@@ -63,7 +63,6 @@ class WorkflowStep(Struct, frozen=True):
 
     @property
     def action(self) -> str:
-        """The action without its version."""
         return self.uses.partition("@")[0]
 
 
@@ -101,7 +100,6 @@ class WorkflowJob(Struct, frozen=True):
 
     @property
     def has_matrix(self) -> bool:
-        """True if it is several jobs, each with a name of its own."""
         return "matrix" in self.strategy
 
 

@@ -31,7 +31,6 @@ class Node:
 
     @property
     def text(self) -> str:
-        """The element's own text."""
         return "".join(self.pieces).strip()
 
     def all(self, *path: str) -> Iterator[Node]:
@@ -48,7 +47,6 @@ class Node:
                     yield child
 
     def first(self, *path: str) -> Node | None:
-        """The first of the descendants at the path."""
         return next(self.all(*path), None)
 
     def value(self, *path: str) -> str | None:

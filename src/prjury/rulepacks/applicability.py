@@ -112,19 +112,19 @@ def advice(message: str, found: str, fixed: str | None) -> str:
     return _sentence(tail)
 
 
-def finding_text(
+def compose_finding_text(
     message: str, found: str, fixed: str | None, basis: Basis, *, established: bool
 ) -> str:
     """All that a finding says, in sentences."""
     head, words = clause(message, found).rstrip("."), basis.words
     if words and basis.doubt in _RESTS:
         head = f"{head}; {words}{_RESTS[basis.doubt]}"
-    softer = "A warning only: it is in use here already." if established else _doubt_words(basis)
+    softer = "A warning only: it is in use here already." if established else _describe_doubt(basis)
     more = [part for part in (softer, advice(message, found, fixed)) if part]
     return " ".join([f"{head}.", *more]) if more else head
 
 
-def _doubt_words(basis: Basis) -> str:
+def _describe_doubt(basis: Basis) -> str:
     name = printable(str(basis.declared)) if basis.declared else "it"
     return {
         "itself": f"A hint only: this repository is {name} itself.",
@@ -173,7 +173,7 @@ class PackApplicability:
 
     @cached_property
     def _brought(self) -> bool:
-        return _brings(self.module, self.pack.kept_by)
+        return _brings_library(self.module, self.pack.kept_by)
 
     def severity(self, rule: PatternRule) -> Severity | None:
         """Rate a finding in the module; None where the rule does not hold.
@@ -231,7 +231,7 @@ class PackApplicability:
 
     def brings(self, rule: PatternRule) -> bool:
         """Return true if a library that the module asks for brings along what the rule is about."""
-        return self._brought or bool(rule.kept_by and _brings(self.module, rule.kept_by))
+        return self._brought or bool(rule.kept_by and _brings_library(self.module, rule.kept_by))
 
     def _rate_by_version(
         self, rule: PatternRule, required: Sequence[Requirement]
@@ -293,7 +293,7 @@ def opens(head: Head, module: ManifestModule, *, asked_for: bool) -> bool:
     return truth in {*_ALLOWED, Truth.UNKNOWN} or (asked_for and truth is Truth.ABSENT)
 
 
-def _brings(module: ManifestModule, reason: KeptBy) -> bool:
+def _brings_library(module: ManifestModule, reason: KeptBy) -> bool:
     if reason.brought_by and module.notes:  # of a parent elsewhere nobody knows what it brings
         return True
     # A plugin of the build may ask for any library of a catalog.

@@ -50,9 +50,9 @@ class CommittedPacks(Struct, frozen=True):
 def load_committed(repository: Repository, commit: str, paths: Iterable[str]) -> CommittedPacks:
     """Load the packs at these paths of a commit; ConfigError, or SourceError in a partial clone."""
     try:
-        places = [_inside(path) for path in paths]
+        places = [_check_inside(path) for path in paths]
         tree = {entry.path: entry for entry in repository.files(commit)}
-        names = dict.fromkeys(name for place in places for name in _packs_at(place, tree))
+        names = dict.fromkeys(name for place in places for name in _list_packs(place, tree))
         loaded = require_distinct([_load(name, tree, repository) for name in names])
     except ConfigError as error:
         problem = f"{error.what} (in the base commit {commit[:12]})"
@@ -61,7 +61,7 @@ def load_committed(repository: Repository, commit: str, paths: Iterable[str]) ->
     return CommittedPacks([each.pack for each in loaded], [*places, *beside])
 
 
-def _packs_at(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
+def _list_packs(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
     if place in tree:
         return [place]
     if place != _TOP and not any(name.startswith(f"{place}/") for name in tree):
@@ -74,15 +74,17 @@ def _packs_at(place: str, tree: Mapping[str, TreeEntry]) -> list[str]:
 
 def _load(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> LoadedPack:
     beside = _cases_of(name)
-    cases = read_yaml(_read(beside, tree, repository), beside, LARGEST) if beside in tree else None
-    return check_pack(read_pack(_read(name, tree, repository), name, cases))
+    cases = (
+        read_yaml(_read_text(beside, tree, repository), beside, LARGEST) if beside in tree else None
+    )
+    return check_pack(read_pack(_read_text(name, tree, repository), name, cases))
 
 
 def _cases_of(name: str) -> str:
     return str(cases_of(Path(name)))
 
 
-def _read(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> str:
+def _read_text(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> str:
     if tree[name].mode not in REGULAR_MODES:
         raise ConfigError(f"the pack {visible(name)} is not a regular file")
     blob = tree[name].blob
@@ -92,7 +94,7 @@ def _read(name: str, tree: Mapping[str, TreeEntry], repository: Repository) -> s
     return decode_pack(content, visible(name), LARGEST)
 
 
-def _inside(path: str) -> str:
+def _check_inside(path: str) -> str:
     inside = posixpath.normpath(path)
     if inside != _TOP and not is_inside(inside):
         raise ConfigError(

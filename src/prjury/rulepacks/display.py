@@ -35,7 +35,7 @@ def show_rule(rule: DescribedRule) -> str:
     return _render("rule", pages=False, pack=None, rule=rule, whole=True)
 
 
-def pack_json(pack: Pack) -> dict[str, Any]:
+def encode_pack(pack: Pack) -> dict[str, Any]:
     """Return a pack for machines."""
     described = Described(pack)
     return {
@@ -51,7 +51,7 @@ def pack_json(pack: Pack) -> dict[str, Any]:
 _SAME = ("title", "why", "message", "severity", "confidence", "known_by")
 
 
-def rule_json(described: DescribedRule) -> Mapping[str, Any]:
+def encode_rule(described: DescribedRule) -> Mapping[str, Any]:
     """Return a rule for machines, without its matchers."""
     rule = described.rule
     return {
@@ -87,12 +87,12 @@ def table(packs: Sequence[Pack]) -> str:
 
 
 def _render(name: str, *, pages: bool = True, **values: object) -> str:
-    template = _templates(pages).get_template(f"{name}.md.j2")
+    template = _load_templates(pages).get_template(f"{name}.md.j2")
     return template.render(values, pages=pages)
 
 
 @cache
-def _templates(pages: bool) -> Environment:  # noqa: FBT001 - the one choice
+def _load_templates(pages: bool) -> Environment:  # noqa: FBT001 - the one choice
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - few need it
 
     # Pages are Markdown: HTML's escapes would be shown as they are.

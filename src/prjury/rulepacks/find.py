@@ -22,20 +22,23 @@ def list_provided(
     wanted: Literal["auto"] | Sequence[str], points: Iterable[EntryPoint] | None = None
 ) -> list[Pack]:
     """Return the packs with these ids of installed distributions, or of these entry points."""
-    packs = [loaded.pack for loaded in (load_provided() if points is None else _load(points))]
+    packs = [
+        loaded.pack
+        for loaded in (load_provided() if points is None else _load_entry_points(points))
+    ]
     return [pack for pack in packs if wanted == "auto" or pack.id in wanted]
 
 
 @cache
 def load_provided() -> tuple[LoadedPack, ...]:
     """Load the packs of all installed distributions, each checked."""
-    return _load(entry_points(group=GROUP))
+    return _load_entry_points(entry_points(group=GROUP))
 
 
-def _load(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
+def _load_entry_points(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     by_id: dict[str, tuple[str, LoadedPack]] = {}
     for point in sorted(points, key=lambda point: (point.name, point.value)):
-        name, path = _name_point(point), _path_of(point)
+        name, path = _name_point(point), _find_path(point)
         try:
             packs = load_packs([path])
         except ConfigError as error:
@@ -49,7 +52,7 @@ def _load(points: Iterable[EntryPoint]) -> tuple[LoadedPack, ...]:
     return tuple(loaded for _, loaded in by_id.values())
 
 
-def _path_of(point: EntryPoint) -> Path:
+def _find_path(point: EntryPoint) -> Path:
     try:
         value = point.load()
         path = Path(os.fspath(value() if callable(value) else value))

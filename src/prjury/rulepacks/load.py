@@ -127,7 +127,7 @@ def load_packs(
     paths: Iterable[Path], find_problems: FindProblems = find_broken
 ) -> list[LoadedPack]:
     """Load packs with their tests: files, or directories of ``*.yml``; a file only once."""
-    files = drop_repeated(file for path in paths for file in _files(path))
+    files = drop_repeated(file for path in paths for file in _list_pack_files(path))
     return require_distinct([load(file, find_problems) for file in files])
 
 
@@ -172,7 +172,7 @@ def read_pack(text: str, source: str, cases: Document | None = None) -> LoadedPa
         problem = "rule: a rule of ast-grep's own; in a pack it is the `ast-grep` of a `match`"
         raise pack_error(position(document, ("rule",)), problem)
     loaded = LoadedPack(read_part(Pack, document), partial(position, document))
-    return _with_cases(loaded, cases) if cases else loaded
+    return _add_cases(loaded, cases) if cases else loaded
 
 
 def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
@@ -180,7 +180,7 @@ def _refuse(pack: Pack, match: Match, language: Language) -> str | None:
     return f"{language.name}: {reply['error']}" if "error" in reply else None
 
 
-def _with_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
+def _add_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
     cases = read_part(CasesFile, document)
     if cases.pack != loaded.pack.id:
         problem = f"pack: these are the cases of {cases.pack}, beside the pack {loaded.pack.id}"
@@ -192,7 +192,7 @@ def _with_cases(loaded: LoadedPack, document: Document) -> LoadedPack:
             raise pack_error(position(document, ("tests", name)), problem)
     rules = [_attach_tests(rule, cases.tests.get(rule.id, Tests())) for rule in loaded.pack.rules]
     pack = replace(loaded.pack, rules=rules)
-    return LoadedPack(pack, partial(_place_of_case, loaded, document, cases))
+    return LoadedPack(pack, partial(_find_case_position, loaded, document, cases))
 
 
 def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
@@ -201,7 +201,7 @@ def _attach_tests(rule: PatternRule, more: Tests) -> PatternRule:
     return replace(rule, tests=Tests(code=code, versions=versions))
 
 
-def _place_of_case(
+def _find_case_position(
     loaded: LoadedPack, document: Document, cases: CasesFile, path: KeyPath
 ) -> PackPosition:
     match path:
@@ -225,7 +225,7 @@ def _read_head(name: str, text: str) -> Head:
     return read_part(Head, Document(head, name, document.lines))
 
 
-def _files(path: Path) -> list[Path]:
+def _list_pack_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     files = sorted(file for file in path.glob("*.yml") if not file.name.endswith(CASES))

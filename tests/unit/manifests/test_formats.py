@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
-from prjury.manifests.formats import format_of, project_directory_of, reader_of
+from prjury.manifests.formats import find_format, find_project_directory, reader_of
 from prjury.manifests.manifest import ECOSYSTEMS, FAMILIES, Manifest, ManifestError
 from prjury.manifests.spans import SPANS
 
@@ -26,7 +26,7 @@ NAMES = [
 
 def read(path: str, content: bytes) -> Manifest | None:
     """What the path's reader makes of it; None where it refuses with a reason."""
-    kind = format_of(path)
+    kind = find_format(path)
     language = language_of(path)
     reader = kind.reader if kind else reader_of(path, language.name if language else "")
     try:
@@ -98,7 +98,7 @@ def test_hostile_content_is_refused_or_read_in_time(path: str, kind: str) -> Non
     ],
 )
 def test_what_is_a_build_file(path: str, family: str | None) -> None:
-    kind = format_of(path)
+    kind = find_format(path)
     assert (kind.family if kind else None) == family
 
 
@@ -115,7 +115,7 @@ def test_what_is_a_build_file(path: str, family: str | None) -> None:
     ],
 )
 def test_the_directory_of_a_build_file(path: str, directory: str) -> None:
-    assert project_directory_of(path) == directory
+    assert find_project_directory(path) == directory
 
 
 def test_an_ecosystem_is_complete() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
+from prjury.manifests.matrix import UNKNOWN, ExpressionContext, list_matrix_rows
 
 CONTEXT = ExpressionContext(
     {
@@ -84,7 +84,7 @@ def test_whether_a_condition_holds(condition: str, holds: bool | None) -> None:
 
 
 def rows(matrix: object) -> list[dict[str, Any]]:
-    return [dict(row) for row in matrix_rows(matrix, CONTEXT)]
+    return [dict(row) for row in list_matrix_rows(matrix, CONTEXT)]
 
 
 def test_the_rows_of_a_matrix() -> None:

@@ -9,7 +9,7 @@ from fakes.roots import root_of, touching
 from prjury.code.languages import language_of
 from prjury.judges.backport.checks.dependencies import compare_bumps, find_bumps
 from prjury.judges.builds.planner import detect_builds
-from prjury.manifests.formats import format_of, reader_of
+from prjury.manifests.formats import find_format, reader_of
 from prjury.manifests.project import Project
 from unit.manifests.spellings import LOCKS, SPELLINGS, Spelling
 
@@ -30,7 +30,7 @@ def names(spelling: Spelling) -> str:
 
 def as_patterns_see(spelling: Spelling, number: int) -> list[tuple[str, str | None]]:
     """The names and versions that hold for a file of the module."""
-    kind = format_of(spelling.path)
+    kind = find_format(spelling.path)
     text = spelling.at(number)
     if kind is None:
         language = language_of(spelling.path)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.manifests.tool_versions import runtimes_in
+from prjury.manifests.tool_versions import read_runtimes
 
 
 @pytest.mark.parametrize(
@@ -30,5 +30,5 @@ from prjury.manifests.tool_versions import runtimes_in
 def test_the_versions_that_a_file_names(
     path: str, text: str, expected: list[tuple[str, str]]
 ) -> None:
-    found = runtimes_in(f"a/{path}", text.encode())
+    found = read_runtimes(f"a/{path}", text.encode())
     assert [(one.artifact, one.version) for one in found] == expected

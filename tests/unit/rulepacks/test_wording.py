@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from prjury.judges.patterns.findings import find_code, repair_of
+from prjury.judges.patterns.findings import find_code, find_repair
 from prjury.judges.patterns.pack_tests import run_tests
 from prjury.manifests.manifest import Role
 from prjury.manifests.module import DeclaredVersion
 from prjury.resources import rule_packs
-from prjury.rulepacks.applicability import Basis, Doubt, clause, finding_text
+from prjury.rulepacks.applicability import Basis, Doubt, clause, compose_finding_text
 from prjury.rulepacks.load import load_packs
 
 ALIASES = (
@@ -23,7 +23,7 @@ NUMPY = DeclaredVersion(
 
 def test_a_finding_says_why_it_is_one_here() -> None:
     message, found = ALIASES
-    words = finding_text(message, found, "np.float64", Basis(NUMPY), established=False)
+    words = compose_finding_text(message, found, "np.float64", Basis(NUMPY), established=False)
     assert words == (
         "`np.float_` was removed in NumPy 2.0; pyproject.toml:12 declares numpy >=2.1. "
         "Write `np.float64`."
@@ -43,7 +43,9 @@ def test_a_finding_says_why_it_is_one_here() -> None:
 )
 def test_what_a_severity_rests_on_is_said(doubt: Doubt, said: str) -> None:
     message, found = ALIASES
-    assert said in finding_text(message, found, None, Basis(NUMPY, doubt), established=False)
+    assert said in compose_finding_text(
+        message, found, None, Basis(NUMPY, doubt), established=False
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,7 @@ def test_only_names_that_the_code_uses_are_named(message: str, found: str, said:
 
 def test_of_two_ways_that_of_the_used_name_is_told() -> None:
     message = "np.recfrom and np.alltrue were removed; use np.genfrom and np.all"
-    words = finding_text(message, "np.alltrue", None, Basis(), established=False)
+    words = compose_finding_text(message, "np.alltrue", None, Basis(), established=False)
     assert words == "`np.alltrue` was removed. Use `np.all`."
 
 
@@ -81,9 +83,9 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
                 line = hit.lines[0]
                 text = case.code.split("\n")[line - 1]
                 found = find_code(case.scan, hit, line, text)
-                repair = repair_of(case.scan, hit, line, text)
+                repair = find_repair(case.scan, hit, line, text)
                 fixed = repair.of(text, found) if repair else None
-                words = finding_text(
+                words = compose_finding_text(
                     hit.active.rule.message, found, fixed, Basis(), established=False
                 )
                 assert not re.search(r"\.\.(?!\.)|``|\s\s", words.replace("...", "")), words

@@ -21,7 +21,7 @@ from prjury.judges.builds.toolchains import (
     WantedVersion,
     read_wanted_versions,
 )
-from prjury.manifests.matrix import UNKNOWN, ExpressionContext, matrix_rows
+from prjury.manifests.matrix import UNKNOWN, ExpressionContext, list_matrix_rows
 from prjury.manifests.workflow import Workflow, WorkflowJob, WorkflowStep, read_workflow
 
 WORKFLOWS = ".github/workflows"
@@ -217,7 +217,7 @@ class _Reader:
         outer = called.make_context({})
         matrix = job.strategy.get("matrix")
         axes = outer.value(matrix.strip("${} ")) if isinstance(matrix, str) else matrix
-        values = islice(matrix_rows(axes, outer), _MOST_ROWS)
+        values = islice(list_matrix_rows(axes, outer), _MOST_ROWS)
         rows = [_Row(self, called, job, row, name) for row in values]
         rows = [row for row in rows if row.context.holds(job.condition) is not False]
         ranked = [(row.rank(one := row.read()), one) for row in rows]

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.manifests.manifest import ManifestError
-from prjury.manifests.syntax import check_size, text_of, toml_of
+from prjury.manifests.syntax import check_size, load_toml, text_of
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import REGULAR_MODES, kind_of
 from prjury.snapshot.model import FileKind, visible
@@ -109,7 +109,7 @@ class SourceTree:
 
     def settings(self, path: str) -> dict[str, Any]:
         """A file of settings in TOML; nothing for one that cannot be read."""
-        return self.readable(path, lambda content: toml_of(text_of(content))) or {}
+        return self.readable(path, lambda content: load_toml(text_of(content))) or {}
 
     def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths relative to it."""

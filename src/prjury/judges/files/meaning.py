@@ -15,7 +15,7 @@ from prjury.code.source import UnreadableError, decode, unescape
 from prjury.deadline import Deadline
 from prjury.manifests.lineage import resolve
 from prjury.manifests.manifest import ManifestError
-from prjury.manifests.syntax import toml_of
+from prjury.manifests.syntax import load_toml
 from prjury.manifests.xml import Node, read_xml
 
 #: It raises `ManifestError` where the text cannot be understood.
@@ -84,7 +84,7 @@ def read_yaml(text: str) -> object:
 
 def read_toml(text: str) -> object:
     """Read TOML; the order of keys and tables has no meaning."""
-    return _tag_types(toml_of(text))
+    return _tag_types(load_toml(text))
 
 
 def _tag_types(value: object) -> Any:  # noqa: ANN401 - as the value

@@ -15,7 +15,7 @@ from prjury.judges.patterns.match import ActiveRule, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.report.judge_facts import RuleFacts
-from prjury.rulepacks.applicability import Basis, at_most, clause, finding_text
+from prjury.rulepacks.applicability import Basis, at_most, clause, compose_finding_text
 from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
 
@@ -52,12 +52,10 @@ class PatternFinding:
 
     @property
     def rule(self) -> PatternRule:
-        """The rule that found it."""
         return self.active.rule
 
     @property
     def name(self) -> str:
-        """``pack/rule``."""
         return self.active.name
 
     @property
@@ -81,7 +79,9 @@ class PatternFinding:
         if new := self._own_replacement:
             use = new if " " in new else f"`{new}`"
             message, fixed = f"{message.partition('; ')[0]}; use {use}", None
-        text = finding_text(message, self.code, fixed, self.basis, established=self.established)
+        text = compose_finding_text(
+            message, self.code, fixed, self.basis, established=self.established
+        )
         return f"{text} A hint only: the line before has it too." if self.repeated else text
 
     @property
@@ -198,7 +198,7 @@ def find_code(scan: FileScan, hit: Hit, line: int, text: str) -> str:
     return text[spans[0][0] : spans[-1][1]] if spans else ""
 
 
-def repair_of(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
+def find_repair(scan: FileScan, hit: Hit, line: int, text: str) -> Repair | None:
     """Return what the rule's first fix that fits changes in a line that the parser saw so."""
     if not hit.active.repairs or line != hit.lines[0]:
         return None

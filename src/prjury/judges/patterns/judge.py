@@ -80,7 +80,7 @@ def decide(
     }
     rest = _rest_words(outcome)
     if grave := [finding for finding in findings if at_least(finding.severity, threshold)]:
-        return Judgment.failed(_failure_words(grave) + rest, **seen)
+        return Judgment.failed(_describe_failure(grave) + rest, **seen)
     if outcome.crashed:
         return _judge_parser_crash(outcome, seen)
     if unread := sorted(outcome.candidates & outcome.unread.keys()):
@@ -96,7 +96,7 @@ def decide(
         return Judgment.abstained("no file that rules look at is touched", NOT_APPLICABLE, **seen)
     packs = name_packs(scanned) or pluralize(sum(each.rules for each in scanned), "rule")
     unread_words = f"; {pluralize(len(outcome.unread), 'file')} not read" if outcome.unread else ""
-    words = _clean_words(findings, threshold, outcome)
+    words = _describe_clean_scan(findings, threshold, outcome)
     files = pluralize(len(outcome.read), "file")
     return Judgment.passed(f"{packs} over {files}: {words}{unread_words}{rest}", **seen)
 
@@ -164,7 +164,7 @@ def _list_silencers(silenced: Iterable[PatternFinding]) -> str:
     return ", ".join(f"{n} ({labels[n]})" if len(labels) > 1 else n for n in sorted(labels))
 
 
-def _failure_words(findings: Sequence[PatternFinding]) -> str:
+def _describe_failure(findings: Sequence[PatternFinding]) -> str:
     by_summary: dict[str, list[PatternFinding]] = {}
     for finding in findings:
         by_summary.setdefault(finding.summary, []).append(finding)
@@ -184,7 +184,7 @@ def _place(finding: PatternFinding) -> tuple[list[tuple[int, str]], int, str]:
     return path, finding.line, finding.name
 
 
-def _clean_words(
+def _describe_clean_scan(
     findings: Sequence[PatternFinding], threshold: Severity, outcome: ScanOutcome
 ) -> str:
     if not findings:

@@ -41,7 +41,6 @@ class ActiveRule:
 
     @cached_property
     def name(self) -> str:
-        """``pack/rule``."""
         return f"{self.pack.id}/{self.rule.id}"
 
     @property
@@ -154,12 +153,12 @@ class FileScan:
     def hits(self, parsed: Parsed | None) -> list[Hit]:
         """Every line of the file in which a rule's pattern stands, once for each rule."""
         hits: dict[tuple[int, str], Hit] = {}
-        for hit in self._hits(parsed):
+        for hit in self._list_hits(parsed):
             key = (hit.lines[0], hit.active.name)
             hits[key] = hits[key].join(hit) if key in hits else hit
         return [hits[key] for key in sorted(hits)]
 
-    def _hits(self, parsed: Parsed | None) -> Iterator[Hit]:
+    def _list_hits(self, parsed: Parsed | None) -> Iterator[Hit]:
         configs = self._configs if parsed else []
         for number, span in parsed.matches if parsed else ():
             yield self._at(configs[number][0], span)
@@ -167,12 +166,12 @@ class FileScan:
         strings = parsed.strings if parsed else ()
         for active, match in self._pairs:
             if match.regex is not None:
-                for span in _places(match, self.source.text, comments, strings):
+                for span in _list_places(match, self.source.text, comments, strings):
                     yield self._at(active, span)
-        yield from self._settings()
+        yield from self._list_setting_hits()
         yield from self._find_declarations()
 
-    def _settings(self) -> Iterator[Hit]:
+    def _list_setting_hits(self) -> Iterator[Hit]:
         pairs = [(active, match.settings) for active, match in self._pairs if match.settings]
         if not pairs:
             return
@@ -196,7 +195,6 @@ class FileScan:
         return Hit(active, lines, (span,))
 
     def comments(self, parsed: Parsed | None) -> Sequence[Range]:
-        """Return the ranges of comments."""
         if parsed:
             return sorted(parsed.comments)
         return comment_ranges(self.source.text, self.source.language)
@@ -210,10 +208,10 @@ class FileScan:
         except ManifestError as error:
             raise UnreadableError(str(error)) from error
         for active, match in pairs:
-            yield from (Hit(active, lines) for lines in _declarations(manifest, match))
+            yield from (Hit(active, lines) for lines in _list_declaration_lines(manifest, match))
 
 
-def _places(
+def _list_places(
     match: Match, text: str, comments: Sequence[Range], strings: Sequence[Range]
 ) -> Iterator[Range]:
     for place in re2.compile(match.regex).finditer(text):
@@ -231,7 +229,7 @@ def _is_inside(offset: int, ranges: Sequence[Range]) -> bool:
     return at > 0 and offset < ranges[at - 1][1]
 
 
-def _declarations(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
+def _list_declaration_lines(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
     roles = {Role[name.upper()] for name in match.roles}
     for coordinate in manifest.coordinates:
         if coordinate.role in roles and _is_wanted(coordinate, manifest, match):

@@ -13,7 +13,7 @@ from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Job, NotParsed, Parsed, Parser
 from prjury.code.source import Source, UnreadableError, unescape
 from prjury.deadline import Deadline
-from prjury.judges.patterns.findings import repair_of
+from prjury.judges.patterns.findings import find_repair
 from prjury.judges.patterns.match import ActiveRule, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import pluralize
@@ -97,7 +97,7 @@ class PackCase(Struct, frozen=True):
         lines = self.code.split("\n")
         for hit in hits:
             at = hit.lines[0] - 1
-            if repair := repair_of(self.scan, hit, at + 1, lines[at]):
+            if repair := find_repair(self.scan, hit, at + 1, lines[at]):
                 lines[at] = repair.line(lines[at])[0]
         return "\n".join(lines)
 
@@ -113,7 +113,7 @@ class TestedPack(Struct, frozen=True):
 
 def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
     """Run every case of the pack; the code is parsed by a process of its own."""
-    cases = [case for number in range(len(pack.rules)) for case in _cases(pack, number)]
+    cases = [case for number in range(len(pack.rules)) for case in _list_cases(pack, number)]
     jobs = [case.job for case in cases if case.job]
     replies = iter((parser or Parser()).parse(jobs, Deadline.after(SECONDS)))
     ran = [case.run(next(replies) if case.job else None) for case in cases]
@@ -126,7 +126,7 @@ def run_tests(pack: Pack, parser: Parser | None = None) -> TestedPack:
     return TestedPack(pack, ran, versions, [*failures, *_test_versions(pack)])
 
 
-def _cases(pack: Pack, number: int) -> Iterator[PackCase]:
+def _list_cases(pack: Pack, number: int) -> Iterator[PackCase]:
     active = ActiveRule(pack, pack.rules[number])
     prefilter = Prefilter([active])
     for name, cases in sorted(active.rule.tests.code.items()):
@@ -185,7 +185,6 @@ class PackTestResult(Struct, frozen=True):
 
     @property
     def line(self) -> str:
-        """What ran, in one line."""
         tested = self.tested
         words = [pluralize(len(tested.pack.rules), "rule"), f"{len(tested.ran)} cases of code"]
         words += [f"{tested.versions} of versions"] if tested.versions else []
@@ -194,12 +193,10 @@ class PackTestResult(Struct, frozen=True):
 
     @property
     def failures(self) -> list[str]:
-        """Each failure with its file and line."""
         return [f"{place} {failure}" for place, failure in self.problems]
 
     @property
     def json(self) -> dict[str, Any]:
-        """The same for machines."""
         return {
             "id": self.tested.pack.id,
             "passed": self.sound,
@@ -220,7 +217,6 @@ class PackTestResult(Struct, frozen=True):
 
 
 def run_pack_tests(loaded: LoadedPack) -> PackTestResult:
-    """Run the tests of a pack."""
     tested = run_tests(loaded.pack)
     failures = [*tested.failures, *find_gaps(tested)]
     return PackTestResult(tested, [(loaded.locate(each.path), each) for each in failures])

@@ -11,7 +11,7 @@ from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, unescape
 from prjury.deadline import Deadline
 from prjury.judges.patterns.baseline import Known, fingerprints
-from prjury.judges.patterns.findings import PatternFinding, find_code, fuse_repairs, repair_of
+from prjury.judges.patterns.findings import PatternFinding, find_code, find_repair, fuse_repairs
 from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
 from prjury.judges.patterns.suppressions import Suppressions, job_with_probe, read_suppressions
@@ -123,18 +123,18 @@ class PatternScan:
         prefilter = self._prefilter()
         until = deadline if self.whole else deadline.within(ALL_SECONDS)
         for start in range(0, len(targets), _BATCH):
-            self._run(targets[start : start + _BATCH], prefilter, outcome, until)
+            self._scan_targets(targets[start : start + _BATCH], prefilter, outcome, until)
         paths = (printable(file.path) for file in looked_at)
         outcome.read += [path for path in paths if path not in outcome.unread]
 
-    def _run(
+    def _scan_targets(
         self, targets: list[_Target], prefilter: Prefilter, outcome: ScanOutcome, deadline: Deadline
     ) -> None:
         contents = self.repository.read(sorted({target.blob for target in targets}))
         scans: list[tuple[_Target, FileScan]] = []
         for target in targets:
             try:
-                scan = self._scan(target, contents.get(target.blob), prefilter)
+                scan = self._scan_file(target, contents.get(target.blob), prefilter)
             except UnreadableError as error:
                 if target.rules(prefilter.candidates(target.added)):
                     outcome.unread[printable(target.file.path)] = str(error)
@@ -156,7 +156,7 @@ class PatternScan:
             return None
         return _Target(file, language, file.new_blob, standing)
 
-    def _scan(
+    def _scan_file(
         self, target: _Target, content: bytes | None, prefilter: Prefilter
     ) -> FileScan | None:
         """The file with rules whose clues stand in it, also on old lines; None without any."""
@@ -245,7 +245,7 @@ class PatternScan:
                     file.path,
                     line,
                     added[line],
-                    repair_of(scan, hit, line, added[line]),
+                    find_repair(scan, hit, line, added[line]),
                     code=hit.name or find_code(scan, hit, line, added[line]),
                     replacement=hit.replacement,
                     basis=target.standing.basis(hit.active),

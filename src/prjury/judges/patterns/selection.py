@@ -35,12 +35,12 @@ class ApplicableRules:
 
     def any(self) -> bool:
         """Return true if any rule holds at all."""
-        return any(self._of(*entry) for entry in self._rules())
+        return any(self._activate(*entry) for entry in self._rules())
 
     def of(self, active: ActiveRule) -> tuple[ActiveRule, Severity] | None:
         """The rule as it holds here, and how severe a finding of it is; None where it does not."""
         outlooks = self.outlooks.get(active.pack.id)
-        return self._of(outlooks, active.rule) if outlooks else None
+        return self._activate(outlooks, active.rule) if outlooks else None
 
     def basis(self, active: ActiveRule) -> Basis:
         """Return the basis of a finding of the rule: the side that decides how severe it is."""
@@ -62,7 +62,9 @@ class ApplicableRules:
                 if not family or family in rule.families:
                     yield outlooks, rule
 
-    def _of(self, outlooks: BothSides, rule: PatternRule) -> tuple[ActiveRule, Severity] | None:
+    def _activate(
+        self, outlooks: BothSides, rule: PatternRule
+    ) -> tuple[ActiveRule, Severity] | None:
         pack = outlooks[0].pack
         name = f"{pack.id}/{rule.id}"
         if name not in self._held:
@@ -124,7 +126,6 @@ class PackSelection:
         return not names.isdisjoint(languages)
 
     def standing(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:
-        """The rules that hold in the module."""
         outlooks: dict[str, BothSides] = {}
         for pack in packs:
             is_requested = pack.id in self.requested

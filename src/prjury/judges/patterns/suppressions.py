@@ -59,15 +59,12 @@ class CommentPage(Struct, frozen=True):
     items: tuple[Range, ...] = ()
 
     def text(self, span: Range) -> str:
-        """The text at a place."""
         return self.source.text[span[0] : span[1]]
 
     def first(self, span: Range) -> int:
-        """The line on which a place begins."""
         return self.source.line_at(span[0])
 
     def lines(self, span: Range) -> range:
-        """The lines of a place."""
         return range(self.first(span), self.source.line_at(max(span[0], span[1] - 1)) + 1)
 
     def stands_alone(self, span: Range) -> bool:
