@@ -67,7 +67,6 @@ class BuildFilesByDirectory(Struct, frozen=True):
         )
 
     def nearest(self, path: str, family: str) -> str | None:
-        """The build file of a family with which the module of a file begins."""
         if not family:
             return None
         return next(filter(None, (self.anchor(d, family) for d in _upwards(path))), None)

@@ -59,7 +59,6 @@ class Requirement(Struct, frozen=True):
         return cls(match[1], "", match[2], span, text.strip())
 
     def names(self, ecosystem: str, group: str, artifact: str) -> bool:
-        """Return true if it speaks of this dependency."""
         return (
             ecosystem == self.ecosystem
             and _fits(artifact, self.artifact)
