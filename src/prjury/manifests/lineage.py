@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias
@@ -20,11 +20,10 @@ from prjury.resources import read_published_text
 from prjury.snapshot.model import printable
 
 _PLACEHOLDER = re.compile(r"\$\{([^${}]+)\}|\$([A-Za-z_]\w*)")
+#: Builds before a line's first release, which may still manage what the line before does.
+_UNRELEASED = re.compile(r"\d+\.\d+\.0[-.](?:M\d|(?:BUILD-)?SNAPSHOT)")
 _MAX_STEPS = 20
 _MAX_LENGTH = 500
-
-#: Parents that are complete in themselves: everything they imply is what their coordinates say.
-_KNOWN_PARENTS = frozenset({"org.springframework.boot"})
 
 #: Where an override at the root holds for all that is below.
 _OVERRIDING = frozenset({"npm", "go"})
@@ -75,7 +74,9 @@ class Chain(Struct, frozen=True):
         requests = list_requests(c for link in self.links for c in link.manifest.coordinates)
         for link in links:
             for coordinate in link.manifest.coordinates:
-                if not _is_beside(coordinate, requests):
+                # A package of npm that came along with others is out of the code's reach.
+                locked = coordinate.ecosystem == "npm" and coordinate.role is Role.LOCKED
+                if not locked or coordinate.artifact in requests:
                     declared = _resolve_coordinate(coordinate, properties, link)
                     yield declared
                     yield from _list_managed(declared)
@@ -100,12 +101,6 @@ def _list_managed(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
         yield replace(
             declared, group=group, artifact=artifact, version=version, role=role, level=level
         )
-
-
-def _is_beside(coordinate: Coordinate, requests: Collection[str]) -> bool:
-    """Return true for a package of npm that came along with others, out of the code's reach."""
-    locked = coordinate.ecosystem == "npm" and coordinate.role is Role.LOCKED
-    return locked and coordinate.artifact not in requests
 
 
 def _list_builtins(manifest: Manifest) -> dict[str, str]:
@@ -190,18 +185,17 @@ def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | Non
         return None, None
     place = parent_path(path, manifest)
     other = shelf.get(place) if place else None
-    if isinstance(other, ManifestError) or (other and _is(other, parent)):
+    if isinstance(other, ManifestError):
         return place, None
-    if parent.group in _KNOWN_PARENTS or find_managed(str(parent), parent.version):
+    # Maven takes the file only if it is what the child asks for.
+    same_group = other and ("$" in other.group or other.group in {"", parent.group})
+    if other and same_group and other.name == parent.artifact:
+        return place, None
+    # Everything that the parents of Spring Boot imply is what their coordinates say.
+    if parent.group == "org.springframework.boot" or find_managed(str(parent), parent.version):
         return None, None
     where = f"{printable(path)}: its parent {printable(str(parent))} is not in the tree"
     return None, where
-
-
-def _is(manifest: Manifest, parent: Coordinate) -> bool:
-    """Maven takes the file only if it is what the child asks for."""
-    same_group = not manifest.group or "$" in manifest.group or manifest.group == parent.group
-    return same_group and manifest.name == parent.artifact
 
 
 def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
@@ -243,8 +237,14 @@ def find_managed(name: str, version: str | None) -> Mapping[str, str]:
     """Return what a parent or BOM manages: in its minor line, or the last one known before."""
     minor = _line_of(version or "")
     lines = {_line_of(line): versions for line, versions in _table().get(name, {}).items()}
-    earlier = [line for line in lines if minor[:1] == line[:1] and line <= minor]
-    return lines[max(earlier)] if minor and earlier else {}
+    earlier = sorted(line for line in lines if minor and line <= minor)
+    if not earlier or earlier[-1][0] != minor[0]:
+        return {}
+    managed = lines[earlier[-1]]
+    if earlier[-1] != minor or len(earlier) == 1 or not _UNRELEASED.match(version or ""):
+        return managed
+    before = {**managed, **lines[earlier[-2]]}
+    return {n: v if before[n] == v else f"[{before[n]},{v}]" for n, v in managed.items()}
 
 
 def _line_of(version: str) -> tuple[int, ...]:
