@@ -12,10 +12,8 @@ import yaml
 
 from fakes.bare_report import report
 from prjury.app.inputs import ALLOWED, INPUTS, OUTPUTS, Inputs, read_inputs
-from prjury.doctor.finding import Level
-from prjury.doctor.local import read_workflows
-from prjury.doctor.run_checks import examine_setup
-from prjury.doctor.setup import Setup
+from prjury.doctor.examination import read_workflows
+from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.publishers.files import outputs_of
 from prjury.secret_env import SECRET_VARIABLES
 

@@ -18,10 +18,8 @@ from fakes import cascade_tables, voting_tables
 from fakes.pages import Program, programs, renewed, tables
 from prjury import CRITERIA, CRITERIA_GROUPS
 from prjury.cli import app
-from prjury.doctor.finding import Level
-from prjury.doctor.local import read_workflows
-from prjury.doctor.run_checks import examine_setup
-from prjury.doctor.setup import Setup
+from prjury.doctor.examination import read_workflows
+from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.errors import ExitCode
 from prjury.policy.load import read_policy
 from prjury.resources import DOCUMENTATION

@@ -16,7 +16,7 @@ from prjury.cli.output import PlainFormat, Terminal, print_out
 from prjury.errors import ConfigError, ExitCode
 
 if TYPE_CHECKING:
-    from prjury.doctor.finding import Diagnosis
+    from prjury.doctor.workflows import Diagnosis
     from prjury.policy.schema import Config
 
 
@@ -36,8 +36,8 @@ def doctor(
     ] = False,
 ) -> int:
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
-    from prjury.doctor.finding import Level
-    from prjury.doctor.run_checks import run_examination
+    from prjury.doctor.examination import run_examination
+    from prjury.doctor.workflows import Level
     from prjury.report.wording import pluralize
 
     terminal: Terminal = context.obj
@@ -69,7 +69,7 @@ def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, obj
 
 
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:
-    from prjury.doctor.finding import Level
+    from prjury.doctor.workflows import Level
     from prjury.publishers.terminal import printable_line
     from prjury.report.wording import pluralize
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from prjury.doctor import local
-from prjury.doctor.finding import Diagnosis, Level
+from prjury.doctor import examination as local
+from prjury.doctor.workflows import Diagnosis, Level
 
 GATE = "tiers: [{name: only, policy: final_tier, judges: [merge, patterns]}]\n"
 
@@ -22,20 +22,12 @@ def told(findings: list[Diagnosis]) -> list[str]:
         ("git version 3.0", Level.FINE, "git 3.0"),
         ("git version 2.37.9", Level.PROBLEM, "git: 2.37 is too old; install 2.38 or newer"),
         ("git version 1.99.0", Level.PROBLEM, "git: 1.99 is too old; install 2.38 or newer"),
-        (
-            "hub",
-            Level.UNKNOWN,
-            "git: its version is not known; 2.38 or newer is needed",
-        ),
+        ("hub", Level.FINE, "git of an unknown version"),
     ],
 )
 def test_git_has_to_be_new_enough(said: str, level: Level, sentence: str) -> None:
     found = local.check_git_version(said)
     assert (found.level, found.sentence) == (level, sentence)
-
-
-def test_this_machine_is_fine() -> None:
-    assert told(list(local.machine())) == []
 
 
 def policy(root: Path, text: str) -> list[str]:
@@ -74,10 +66,7 @@ def test_a_policy_behind_a_link_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / ".github").mkdir()
     (tmp_path / ".github" / "prjury.yml").symlink_to("elsewhere.yml")
     assert told(list(local.check_own_policy(tmp_path))) == [
-        (
-            "problem: .github/prjury.yml: it is a link, which is not followed; put the file itself "
-            "there"
-        )
+        "problem: .github/prjury.yml is not a regular file; put the file itself there"
     ]
 
 

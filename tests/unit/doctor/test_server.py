@@ -9,9 +9,8 @@ from msgspec import structs
 
 from fakes.github import ACTIONS_APP, FakeGitHub, rate_limited, running
 from fakes.github.repository import rule_payload
-from prjury.doctor.finding import Diagnosis, Level, examine
-from prjury.doctor.server import CHECKS, ServerState, ask_server
-from prjury.doctor.setup import Setup
+from prjury.doctor.examination import CHECKS, ServerState, ask_server
+from prjury.doctor.workflows import Diagnosis, Level, Setup, examine
 from prjury.github.client import Connection, RetryBudget
 from prjury.github.settings import (
     BranchRules,

@@ -8,9 +8,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.doctor.finding import Level
-from prjury.doctor.run_checks import examine_setup
-from prjury.doctor.setup import Setup
+from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.errors import ConfigError
 from prjury.manifests.workflow import ALL, LARGEST, Trigger, read_workflow
 
