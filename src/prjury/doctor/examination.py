@@ -104,7 +104,7 @@ def check_own_policy(root: Path) -> Iterator[Diagnosis]:
 
 def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     """Tell whether the build is known and can run here, and what the CI needs besides."""
-    here = RunEnvironment(environ)
+    environment = RunEnvironment(environ)
     try:
         policy = check_policy(_read_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
         if {build.from_ for build in builds(policy.config)} == {"checks"}:
@@ -113,7 +113,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     except ConfigError:
         pass  # check_own_policy tells
     try:
-        planned = plan_directory(root, here)
+        planned = plan_directory(root, environment)
     except PrJuryError as error:
         yield unknown("the build", join_sentence(error))
         return
@@ -123,7 +123,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     notes = [f"the CI's `{step.text}` is not run here: {step.why}" for step in left_out]
     for note in dict.fromkeys([*notes, *planned.notes]):
         yield warning("the build", f"{note}; see `prjury build --plan`")
-    ci = find_ci(root, here, GitHubRunner(environ))
+    ci = find_ci(root, environment, GitHubRunner(environ))
     if needs := list_needs(ci):
         job = find_main_job(ci)
         yield warning(
