@@ -17,7 +17,7 @@ from prjury.judges.builds.environment import (
     give_reason,
     paste,
 )
-from prjury.judges.builds.evidence import StepRun, TreeRun
+from prjury.judges.builds.evidence import TreeRun
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
@@ -177,19 +177,15 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
     """Each command, the tests, then each failure and how many there are beside those listed."""
     checks = []
     for step in comparison.outcome.steps:
-        evidence = step.tail if step.good else _quote_causes(step, comparison.ordered)
-        words = wording.describe_step(step)
+        words, evidence = wording.describe_step(step), step.tail
+        if not step.good:
+            lines = [one for one in evidence.splitlines() if not one.lstrip().startswith(PASSED)]
+            causes = [one for one in comparison.ordered if one.kind != "goal"][:_MOST_QUOTED]
+            texts = [": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes]
+            evidence = "\n\n".join(texts) or "\n".join(lines) or evidence
         checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
     checks += [*_check_tests(comparison), *_check_lost(comparison), *check_causes(comparison)]
     return tuple(checks)
-
-
-def _quote_causes(step: StepRun, failures: Sequence[Failure]) -> str:
-    causes = [failure for failure in failures if failure.kind != "goal"][:_MOST_QUOTED]
-    if causes:
-        return "\n\n".join(": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes)
-    lines = [line for line in step.tail.splitlines() if not line.lstrip().startswith(PASSED)]
-    return "\n".join(lines) or step.tail
 
 
 def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
@@ -292,16 +288,14 @@ def _count_tests(comparison: Comparison) -> TestFacts | None:
     if not (outcome.results.has_tests or comparison.lost.count):
         return None
     compared = base is not None and not comparison.blocking and not comparison.gap
-    head_tests = _count_side(outcome)
     base_tests = _count_side(base) if base and base.results.has_tests else None
-    lost = comparison.lost.count if compared else None
-    return TestFacts(head_tests.run, head_tests.failed, head_tests.skipped, lost, base_tests)
+    return _count_side(outcome, comparison.lost.count if compared else None, base_tests)
 
 
-def _count_side(run: TreeRun) -> TestFacts:
+def _count_side(run: TreeRun, lost: int | None = None, base: TestFacts | None = None) -> TestFacts:
     failing = sum(one.kind == "test" and one.state != "flaky" for one in run.failures)
     in_reports = sum(failure.kind == "test" for failure in run.results.failures)
-    return TestFacts(run.results.run, max(failing, in_reports), run.results.skipped)
+    return TestFacts(run.results.run, max(failing, in_reports), run.results.skipped, lost, base)
 
 
 #: A change that edits one of these chooses its own checks, or the build that judges it.

@@ -369,7 +369,7 @@ def watch_reports(
             name = path.relative_to(places.tree).as_posix() if inside else ""
             if any(matches(name, glob) for glob in globs) and len(names) < _MOST:
                 names[path] = name
-        loaded = load_reports(Found([*names], since=began), [], places.relative)
+        loaded = load_reports(Found([*names], since=began), places.relative)
         reports = dict[str, bytes | None]()
         for name, (_, content) in zip(names.values(), loaded, strict=True):
             text = places.relative((content or b"").decode("utf-8", "surrogateescape"))

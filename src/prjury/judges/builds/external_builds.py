@@ -6,7 +6,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -95,9 +94,8 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
             )
         names.update({path: printable(name) for path, name in reports.items()})
     listing.files = list(names)
-    doubts = list(listing.problems)
-    files = dict(load_reports(listing, doubts, lambda path: names[Path(path)]))
-    return read_reported(files, known, doubts)
+    files = dict(load_reports(listing, lambda path: names[Path(path)]))
+    return read_reported(files, known, listing.problems)
 
 
 #: An absolute path in a report, and how many of them are looked at.
@@ -131,8 +129,7 @@ _MOST_NAMED = 3
 _LONGEST_COMMAND = 200
 
 
-@dataclass(frozen=True)
-class EvidenceBuild:
+class EvidenceBuild(Struct, frozen=True):
     """Judges the builds of a pull request as if they had run here, and gets their reports."""
 
     options: BuildOptions

@@ -89,7 +89,10 @@ class TreeBuildJudge:
         base: BuildSide,
         settings: tuple[str, ...],
     ) -> Judgment:
-        pull, evidence, notes = context.pull, None, _note_settings(settings)
+        pull, evidence, notes = context.pull, None, tuple[str, ...]()
+        if settings:
+            paths = wording.join_names([visible(path) for path in settings])
+            notes = (wording.EDITS_SETTINGS.format(paths),)
         if self.options.from_ == "evidence":
             from prjury.judges.builds.external_builds import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
@@ -235,13 +238,6 @@ def changes_of(pull: PullRequest) -> Changes | None:
     """The paths that the change touches; None, which is everything, if nothing of it is built."""
     changes = Changes.of(list_touched(pull))
     return changes if changes.paths else None
-
-
-def _note_settings(paths: Sequence[str]) -> tuple[str, ...]:
-    if not paths:
-        return ()
-    names = wording.join_names([visible(path) for path in paths])
-    return (f"this change edits what decides which tests run: {names}",)
 
 
 def _add_facts(

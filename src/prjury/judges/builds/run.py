@@ -91,7 +91,13 @@ class KeptBase(Struct, frozen=True):
     ) -> None:
         """Keep an outcome that passed, and note which tests failed on a commit of the base."""
         if commit and run.tested:
-            self._note(plan, commit, run)
+            tests = (failure.id for failure in run.failures if failure.kind == "test")
+            failing = tuple(redact_text(test, self.redact) for test in tests)[:_MOST_FAILING]
+            history = self._read_history(plan)
+            history.pop(commit, None)
+            newest = dict([*history.items(), (commit, failing)][-_MOST_BASES:])
+            text = msgspec.json.encode(clean_value(newest, str)).decode()
+            self.memory.keep(self._key(plan, None), text)
         if run.failed or not run.ended:
             return
         cleaned = clean_value(run, lambda text: redact_text(text, self.redact))
@@ -110,15 +116,6 @@ class KeptBase(Struct, frozen=True):
             refuse_other_steps(run, plan)
             return None if run.failed or not run.ended else run
         return None
-
-    def _note(self, plan: BuildPlan, commit: str, run: TreeRun) -> None:
-        tests = (failure.id for failure in run.failures if failure.kind == "test")
-        failing = tuple(redact_text(test, self.redact) for test in tests)[:_MOST_FAILING]
-        history = self._read_history(plan)
-        history.pop(commit, None)
-        newest = [*history.items(), (commit, failing)][-_MOST_BASES:]
-        cleaned = clean_value(dict(newest), str)
-        self.memory.keep(self._key(plan, None), msgspec.json.encode(cleaned).decode())
 
     def _read_history(self, plan: BuildPlan) -> dict[str, tuple[str, ...]]:
         """Return the tests that failed by the commits of the base, the oldest first."""

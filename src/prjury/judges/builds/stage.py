@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import compare
@@ -38,8 +38,7 @@ from prjury.report.sanitise import redact_text
 from prjury.snapshot.model import PullRequest
 
 
-@dataclass(frozen=True)
-class BuiltEvidence:
+class BuiltEvidence(Struct, frozen=True):
     """What became of a build, and the judgments that the judges would give here."""
 
     ballots: tuple[Ballot, ...]

@@ -20,6 +20,7 @@ _LONGEST_STEP = 60
 BASE_KEPT = "what the base came to is known from an earlier run"
 RUNNING_AGAIN = "running {} once more"
 BUILDING_BASE = "building the base without the change"
+EDITS_SETTINGS = "this change edits what decides which tests run: {}"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
 LACKING = "{} could not run: a service that they need does not answer here"
 MORE_FAILURES = "{} more in the {}"

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -60,8 +59,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _LARGEST = 256 * 1024
 
 
-@dataclass(frozen=True)
-class ImportedCode:
+class ImportedCode(Struct, frozen=True):
     """Asks the Pythons of a run where packages are; `place` is the run's own, beside the tree."""
 
     place: Path
@@ -342,8 +340,10 @@ class _Attempt:
 def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
     if completed.exit_code != _NOT_FOUND or completed.stopped:
         return
-    words, lines = step.text.split(), completed.tail().splitlines()
-    missing = [name for line in lines if (name := _find_missing_program(line))]
+    words, missing = step.text.split(), list[str]()
+    for line in completed.tail().splitlines():
+        head = line.rpartition("not found")[0].removesuffix("command ")
+        missing += [part.strip() for part in head.split(":") if part.strip()][-1:]
     called = {word.strip("(){};&|") for word in words} | {*programs}
     missing.sort(key=lambda name: name not in programs)  # the plan's own before its helpers
     program = next((name for name in missing if name in called and "/" not in name), "")
@@ -355,11 +355,3 @@ def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[st
             remedy=advice(program or words[0]),
             reason="tool_missing",
         )
-
-
-def _find_missing_program(line: str) -> str:
-    head, mark, _ = line.rpartition("not found")
-    if not mark:
-        return ""
-    parts = [part.strip() for part in head.removesuffix("command ").split(":") if part.strip()]
-    return parts[-1] if parts else ""

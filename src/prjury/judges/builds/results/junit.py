@@ -9,12 +9,12 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import (
@@ -72,8 +72,7 @@ def _tag(element: Element) -> str:
     return str(element.tag).rpartition("}")[2].lower()
 
 
-@dataclass
-class _Report:
+class _Report(Struct):
     """A report as far as it was read: open suites, the most failures that it counts, its tests.
 
     Tests are known by suite and name; the last attempt of the `lucky` ones passed.
@@ -83,16 +82,16 @@ class _Report:
     tree: TreeFiles
     relative: Callable[[str], str]
     runner: str = ""
-    suites: list[Mapping[str, str]] = field(default_factory=list)
+    suites: list[Mapping[str, str]] = []
     claimed: int = 0
     tests: int = 0
     skipped: int = 0
-    failures: list[Failure] = field(default_factory=list)
-    flaky: list[Failure] = field(default_factory=list)
-    ran: list[_Test] = field(default_factory=list)
-    lucky: set[_Test] = field(default_factory=set)
-    within: dict[_Test, int] = field(default_factory=dict)
-    failed: set[_Test] = field(default_factory=set)
+    failures: list[Failure] = []
+    flaky: list[Failure] = []
+    ran: list[_Test] = []
+    lucky: set[_Test] = set()
+    within: dict[_Test, int] = {}
+    failed: set[_Test] = set()
 
     def open_suite(self, element: Element) -> None:
         if _tag(element) == "testsuite":
@@ -191,17 +190,14 @@ class _Case:
         self.test = self._identify()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
         self.is_unique = report.runner in _UNIQUE and bool(self._name)
-        self.inside = self._read_inside()
+        self.inside = RunnerOutput()
+        if any(place in f"/{report.path}" for place in _PROGRAMS):
+            texts = [child.text or "" for child in self._list_children("system-out")]
+            lines = [line for text in texts for line in text.splitlines()]
+            self.inside = read_inside(LogSection(lines, range(len(lines)), report.tree))
 
     def _list_children(self, *names: str) -> list[Element]:
         return [child for child in self._case if _tag(child) in names]
-
-    def _read_inside(self) -> RunnerOutput:
-        if not any(place in f"/{self._report.path}" for place in _PROGRAMS):
-            return RunnerOutput()
-        texts = [child.text or "" for child in self._list_children("system-out")]
-        lines = [line for text in texts for line in text.splitlines()]
-        return read_inside(LogSection(lines, range(len(lines)), self._report.tree))
 
     def _find_kind(self) -> Kind:
         report, name, owner = self._report, self._name, self._owner
@@ -341,9 +337,8 @@ class _ForeignReportError(ReportError):
 
 
 def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
-    problems = list(found.problems)
-    files = load_reports(found, problems, relative)
-    return parse_reports(files, problems, tree, relative, asked=False)
+    files = load_reports(found, relative)
+    return parse_reports(files, found.problems, tree, relative, asked=False)
 
 
 def parse_reports(

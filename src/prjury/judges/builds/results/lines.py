@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -145,8 +144,7 @@ def strip_escapes(text: str) -> str:
     return _SEQUENCE.sub("", text).translate(_CONTROLS)
 
 
-@dataclass(frozen=True)
-class LogSection:
+class LogSection(Struct, frozen=True, dict=True):
     """Lines that were printed in one directory, with their numbers in the whole log."""
 
     lines: Sequence[str]

@@ -11,13 +11,12 @@ import posixpath
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prjury.judges.builds.failure import Failure, Results, drop_repeats, inside_tree, sort_failures
@@ -74,11 +73,10 @@ def _split_lines(file: BinaryIO) -> Iterator[str]:
         rest = rest[:_LONGEST_EVENT] + held
 
 
-@dataclass
-class _Window:
+class _Window(Struct):
     """The beginning and the end of the text, each up to a size."""
 
-    head: list[tuple[int, str, str]] = field(default_factory=list)
+    head: list[tuple[int, str, str]] = []
     tail: deque[tuple[int, str, str]] = field(default_factory=deque)
     spent: int = 0
     size: int = 0
@@ -139,8 +137,7 @@ class _Places:
         return self._here, line
 
 
-@dataclass(frozen=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """What a step printed: sections by directory, and the last lines; `cut` without its middle."""
 
     sections: list[LogSection]

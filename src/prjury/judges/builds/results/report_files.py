@@ -9,10 +9,11 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
 from typing import TypeAlias
+
+from msgspec import Struct
 
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import printable
@@ -37,12 +38,11 @@ OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
 Stamp: TypeAlias = tuple[int, int]
 
 
-@dataclass
-class Found:
+class Found(Struct):
     """The files that should be reports, written `since` then, and why there may be more of them."""
 
-    files: list[Path] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
+    files: list[Path] = []
+    problems: list[str] = []
     since: float = 0.0
 
 
@@ -58,8 +58,7 @@ def is_report(path: str) -> bool:
 
 def stamps(tree: Path, reports: Path, globs: Sequence[str] = ()) -> Mapping[Path, Stamp]:
     """The files that look like reports before something is run; they are not its results."""
-    ignored = Found()  # what cannot be searched is noted when the results are looked for
-    return {path: _stamp(path) for path in _reports(tree, reports, ignored, globs)}
+    return {path: _stamp(path) for path in find_reports(tree, reports, {}, globs=globs).files}
 
 
 def find_reports(
@@ -69,20 +68,15 @@ def find_reports(
     since: float = 0.0,
     globs: Sequence[str] = (),
 ) -> Found:
-    listing = Found(since=since)
-    for path in _reports(tree, reports, listing, globs):
-        if earlier.get(path) != _stamp(path):
-            listing.files.append(path)
-    return listing
-
-
-def _reports(tree: Path, reports: Path, found: Found, globs: Sequence[str]) -> Iterator[Path]:
-    for path in files_below(tree, found):
+    listing, paths = Found(since=since), list[Path]()
+    for path in files_below(tree, listing):
         if is_report(path) or any(matches(path, glob) for glob in globs):
-            yield tree / path
-    for path in files_below(reports, found):
+            paths.append(tree / path)
+    for path in files_below(reports, listing):
         if path.endswith(".xml") and not (path.endswith(_NESTED) or "test_attempts/" in path):
-            yield reports / path
+            paths.append(reports / path)
+    listing.files = [path for path in paths if earlier.get(path) != _stamp(path)]
+    return listing
 
 
 @contextmanager
@@ -113,10 +107,14 @@ def keep_each_report(reports: Path) -> Iterator[None]:
         _move_finished(directory, moved)
         names = set(os.listdir(directory))  # noqa: PTH208 - a descriptor, so that it is no link
         for number, name in enumerate(moved):
-            free = _find_free_name(name, names)
+            free, count = name, 1
+            while free in names:
+                count += 1
+                free = f"{name.removesuffix('.xml')}~{count}.xml"
             names.add(free)
+            aside = f"{name}.{number}"
             with suppress(OSError):
-                _rename(directory, f"{name}.{number}", free)
+                os.rename(aside, free, src_dir_fd=directory, dst_dir_fd=directory)
         os.close(directory)
 
 
@@ -125,7 +123,8 @@ def _move_finished(directory: int, moved: list[str]) -> None:
         with suppress(OSError):  # a link, or one that changes meanwhile
             plain = name.endswith(".xml") and not name.endswith(_NESTED)
             if plain and len(moved) < _MOST_MOVED and _is_finished(directory, name):
-                _rename(directory, name, f"{name}.{len(moved)}")
+                aside = f"{name}.{len(moved)}"
+                os.rename(name, aside, src_dir_fd=directory, dst_dir_fd=directory)
                 moved.append(name)
 
 
@@ -137,18 +136,6 @@ def _is_finished(directory: int, name: str) -> bool:
         return stat.S_ISREG(status.st_mode) and end.rstrip().endswith(_ENDS)
     finally:
         os.close(descriptor)
-
-
-def _find_free_name(name: str, names: Collection[str]) -> str:
-    stem, count = name.removesuffix(".xml"), 1
-    while name in names:
-        count += 1
-        name = f"{stem}~{count}.xml"
-    return name
-
-
-def _rename(directory: int, name: str, other: str) -> None:
-    os.rename(name, other, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _stamp(path: Path) -> Stamp:
@@ -187,7 +174,7 @@ class ReportError(ValueError):
 
 
 def load_reports(
-    found: Found, problems: list[str], relative: Callable[[str], str]
+    found: Found, relative: Callable[[str], str]
 ) -> Iterator[tuple[str, bytes | None]]:
     """The reports' names and bytes; why there are none of one becomes a problem."""
     room = _MOST_BYTES
@@ -196,7 +183,7 @@ def load_reports(
         try:
             content = _read_content(path, room, found.since)
         except ReportError as error:
-            problems.append(f"the report {name} {error}")
+            found.problems.append(f"the report {name} {error}")
             yield name, None
             continue
         room -= len(content)

@@ -200,8 +200,10 @@ class _Reader:
 
     def read(self) -> RunnerOutput:
         for index, line in enumerate(self._section.lines):
-            text = _strip_level(line)
-            if not text:
+            text = line.strip()
+            for level in ("[ERROR]", "[WARNING]", "[INFO]"):
+                text = text.removeprefix(level)
+            if not (text := text.strip()):
                 continue
             if self._runner.by == "unittest":
                 text = self._join_status(index, text)
@@ -278,7 +280,9 @@ class _Reader:
         if runner.outline:
             if self._outline.get(_measure_indent(line)) == name:
                 return  # the end of a suite, which repeats its name
-            full = self._name_fully(line, name)
+            least, depth = 1 if runner.by != "node" else 0, _measure_indent(line)
+            around = [suite for level, suite in self._outline.items() if least <= level < depth]
+            full = runner.outline.join([*around, name])
             run.full_names.setdefault(name, []).append(full)
             run.lines[name] = index
             if name in self._section.tree.paths:
@@ -297,12 +301,6 @@ class _Reader:
             if kind == "bad" and not runner.failures:
                 test = self._section.test(fields["name"], self._section.directory)
                 run.failing[test.id] = (number, test)
-
-    def _name_fully(self, line: str, name: str) -> str:
-        depth = _measure_indent(line)
-        least = 1 if self._runner.by != "node" else 0
-        around = [suite for level, suite in self._outline.items() if least <= level < depth]
-        return self._runner.outline.join([*around, name])
 
     def _add_totals(self, fields: dict[str, str]) -> None:
         counts = {name: int(text) for name, text in fields.items() if name in _NUMBERS}
@@ -413,13 +411,6 @@ class _Reader:
             names += [failure.id for _, failure in failing if failure.kind == "test"]
         self._output.skipped += out + totals.get("left", 0 if out else run.out)
         self._output.add_run(self._runner.by, names, failing, count, failed)
-
-
-def _strip_level(line: str) -> str:
-    text = line.strip()
-    for level in ("[ERROR]", "[WARNING]", "[INFO]"):
-        text = text.removeprefix(level)
-    return text.strip()
 
 
 def _measure_indent(line: str) -> int:

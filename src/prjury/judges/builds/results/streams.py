@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from prjury.judges.builds.failure import Failure, identity, with_details
 from prjury.judges.builds.results.lines import (
@@ -33,11 +32,10 @@ _MOST_RUNNING = 5_000
 _MOST_PACKAGES = 20_000
 
 
-@dataclass
-class _Package:
+class _Package(Struct):
     output: deque[str] = field(default_factory=lambda: deque(maxlen=_MOST_LINES))
-    running: dict[str, deque[str]] = field(default_factory=dict)
-    broken: set[str] = field(default_factory=set)
+    running: dict[str, deque[str]] = {}
+    broken: set[str] = set()
     failed: bool = False
 
 

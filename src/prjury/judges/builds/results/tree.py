@@ -6,10 +6,11 @@ import os
 import posixpath
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote
+
+from msgspec import Struct
 
 from prjury.judges.builds.failure import inside_tree
 
@@ -18,8 +19,7 @@ _MOST_NAMESAKES = 1_000
 _LONGEST_DOTTED = 300
 
 
-@dataclass(frozen=True)
-class TreeFiles:
+class TreeFiles(Struct, frozen=True, dict=True):
     """The paths of a tree, and the directory below its root where the steps of a build run."""
 
     paths: frozenset[str]
@@ -108,8 +108,7 @@ def _ends(path: str, end: str) -> bool:
     return f"/{path}".endswith(f"/{end}")
 
 
-@dataclass(frozen=True)
-class TemporaryPaths:
+class TemporaryPaths(Struct, frozen=True, dict=True):
     """The root of a run's tree, and the directory `around` with all else, and with exported trees.
 
     Both are taken out of everything that the run says.
