@@ -150,7 +150,6 @@ class _Called(msgspec.Struct, frozen=True):
     events: frozenset[str]
     inputs: Mapping[str, str] = {}
     caller: str = ""
-    depth: int = 0
 
     def make_context(
         self, row: Mapping[str, Any], job: WorkflowJob | None = None
@@ -200,14 +199,13 @@ class _Reader:
                 yield from self._choose_row(called, job, name)
                 continue
             workflow = self.workflows.get(job.uses.removeprefix("./"))
-            if workflow is None or called.depth == _DEEPEST:
+            if workflow is None or called.caller.count(" / ") == _DEEPEST:
                 self.external += [] if job.uses.startswith("./") else [job.uses]
                 continue
             trigger = workflow.triggers.get("workflow_call")
             inputs = dict(trigger.inputs) if trigger else {}
             inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
-            caller, depth = f"{name} / ", called.depth + 1
-            yield from self._list_jobs(_Called(workflow, called.events, inputs, caller, depth))
+            yield from self._list_jobs(_Called(workflow, called.events, inputs, f"{name} / "))
 
     def _choose_row(
         self, called: _Called, job: WorkflowJob, name: str
@@ -217,18 +215,17 @@ class _Reader:
         outer = called.make_context({})
         matrix = job.strategy.get("matrix")
         axes = outer.value(matrix.strip("${} ")) if isinstance(matrix, str) else matrix
-        values = islice(list_matrix_rows(axes, outer), _MOST_ROWS)
-        rows = [_Row(self, called, job, row, name) for row in values]
-        rows = [row for row in rows if row.context.holds(job.condition) is not False]
-        ranked = [(row.rank(one := row.read()), one) for row in rows]
-        on_push = "push" in called.events
-        tested = [
-            (rank, one)
-            for rank, one in ranked
-            if one.tests and not (rank.not_on_pull_requests and (rank.aside or not on_push))
-        ]
+        ranked, tested = [], []
+        for values in islice(list_matrix_rows(axes, outer), _MOST_ROWS):
+            row = _Row(self, called, job, values, name)
+            if row.context.holds(job.condition) is not False:
+                rank = row.rank(one := row.read())
+                ranked.append((rank, one))
+                by_push = "push" in called.events and not rank.aside
+                if one.tests and (by_push or not rank.not_on_pull_requests):
+                    tested.append((rank, one))
         if tested:
-            best_rank, best = min(tested, key=lambda one: one[0])
+            best_rank, best = min(tested, key=lambda pair: pair[0])
             more = {
                 ", ".join(f"{name}: {value}" for name, value in one.row.items()): None
                 for rank, one in tested
@@ -261,19 +258,16 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
     def rank(self, job: CiJob) -> _Rank:
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
-        lacks = [step for step in job.left_out if step.kind == "services"]
+        services = sum(step.kind == "services" for step in job.left_out)
         others = self._list_missing(job, job.calls), self.job.container, job.needs_artifacts
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
-        texts += [*self.values, *job.env.values()]
-        marked = has_part(
-            " ".join([*texts, *(step.script for step in job.steps)]), WORDS["instrumented"]
-        )
+        texts += [*self.values, *job.env.values(), *(step.script for step in job.steps)]
         return _Rank(
             not_on_pull_requests=not self.called.events & {"pull_request", "merge_group"},
             aside=has_part(names, WORDS["aside"]),
             other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
-            lacks=len(lacks) + sum(map(bool, others)),
-            instrumented=marked,
+            lacks=services + sum(map(bool, others)),
+            instrumented=has_part(" ".join(texts), WORDS["instrumented"]),
             distance=self._distance(job),
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
             below_root=all(place for _, place in job.places),

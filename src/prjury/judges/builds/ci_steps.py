@@ -157,7 +157,7 @@ class StepReader:
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int = 0) -> None:
         origin = f"{self.path}:{line}" if line else self.path
         tests = any(map(_would_test, list_lines(text)))
-        self.left_out.append(LeftOutStep(show_first_line(text), why, kind, origin, tests))
+        self.left_out.append(LeftOutStep(_show_first_line(text), why, kind, origin, tests))
 
     def _read_run(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
@@ -176,7 +176,7 @@ class StepReader:
         else:
             below = directory.removeprefix("./").strip("/.")
             script, below = _enter_directory(_join_continued(script), below)
-            for offset, part in split_script(script):
+            for offset, part in _split_script(script):
                 line = step.line + offset if step.line else 0
                 lines = self._drop_refused(part, line, below)
                 if lines:
@@ -209,7 +209,7 @@ class StepReader:
         foreign = any(program.startswith(tuple(self._others)) for program in programs)
         purpose = "other" if foreign or _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
-            self.linters.append(show_first_line(part))
+            self.linters.append(_show_first_line(part))
             return
         kind: StepName = "test" if purpose == "test" else "build" if purpose == "build" else "setup"
         origin = f"{self.path}:{line}" if line else self.path
@@ -304,14 +304,26 @@ def _would_test(line: str) -> bool:
     return False
 
 
-def split_script(script: str) -> Iterator[tuple[int, str]]:
-    """The lines of a plain script with their offsets; one that is more than a list stays whole."""
+def _split_script(script: str) -> Iterator[tuple[int, str]]:
+    """The lines of a plain script with their offsets; one that is more than a list stays whole.
+
+    It does where later lines depend on what earlier ones set, or a command goes over several.
+    """
     text = script.rstrip()
     lines = [line.strip() for line in text.splitlines()]
-    if _is_one(lines) or any(map(find_heredoc, lines)):
+    commands = [line for line in lines if line and not line.startswith("#")]
+    whole = any(map(find_heredoc, lines))
+    for line in commands if len(commands) > 1 else ():
+        word = line.split()[0]
+        name, sign, _ = word.partition("=")
+        sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
+        goes_on = line.endswith(("{", "(", "&", "||", "|"))
+        odd = line.count('"') % 2 or line.count("'") % 2
+        whole = bool(whole or sets or goes_on or odd)
+    if whole:
         yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")
-        return
-    yield from ((at, line) for at, line in enumerate(lines) if line and not line.startswith("#"))
+    else:
+        yield from ((at, line) for at, line in enumerate(lines) if line in commands)
 
 
 def _join_continued(script: str) -> str:
@@ -324,41 +336,28 @@ def _join_continued(script: str) -> str:
     return "\n".join(lines)
 
 
-def _is_one(lines: Sequence[str]) -> bool:
-    """True if later lines depend on what earlier ones set, or a command goes over several."""
-    commands = [line for line in lines if line and not line.startswith("#")]
-    for line in commands if len(commands) > 1 else ():
-        word = line.split()[0]
-        name, sign, _ = word.partition("=")
-        sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
-        goes_on = line.endswith(("{", "(", "&", "||", "|"))
-        if sets or goes_on or line.count('"') % 2 or line.count("'") % 2:
-            return True
-    return False
-
-
-_REFUSALS: Sequence[tuple[str, str, LeftOutKind]] = (
-    ("packages", "it installs packages of the system, or wants its rights", "packages"),
-    ("services", "services are not started here", "services"),
-    ("machine", "it would change the machine's own tools", "other"),
-    ("elsewhere", "it reaches other machines", "other"),
-)
+_REFUSALS: Mapping[str, tuple[str, LeftOutKind]] = {
+    "packages": ("it installs packages of the system, or wants its rights", "packages"),
+    "services": ("services are not started here", "services"),
+    "machine": ("it would change the machine's own tools", "other"),
+    "elsewhere": ("it reaches other machines", "other"),
+}
 
 
 def _find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
     for call in read_calls(line):
-        program, words = name_program(call.words[0]), call.words
+        program, words = call.program, call.words
         uploads = program in {"git", "npm", "cargo", "twine", "gem"}
         beside = {
             "machine": (program == "corepack" and "enable" in words) or "--system" in words[1:3],
             "elsewhere": uploads and not WORDS["uploads"].isdisjoint(words[1:2]),
         }
-        for name, why, kind in _REFUSALS:
+        for name, refusal in _REFUSALS.items():
             if program in WORDS[name] or beside.get(name):
-                return why, kind
+                return refusal
     return None
 
 
-def show_first_line(script: str) -> str:
+def _show_first_line(script: str) -> str:
     first = next(list_lines(script), "")
     return first if len(script.strip().splitlines()) <= 1 else f"{first} …"

@@ -118,8 +118,12 @@ def match_mark(mark: str, lowered: str, line: str) -> str | None:
     start = _match_with_gaps(before, lowered, 0)
     if start < 0 or (gap and _match_with_gaps(after, lowered, start) < 0):
         return None
-    if not (gap and after):
-        return _first_version(line[start:]) if gap else ""
+    if not gap:
+        return ""
+    if not after:  # up to the first word with a digit; the first word where none has one
+        words = line[start:].split()
+        ends = (end for end, word in enumerate(words[:3], 1) if any(map(str.isdigit, word)))
+        return " ".join(words[: next(ends, 1)]).strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME]
     text = line[start : lowered.find(after.partition("…")[0], start)].strip()
     if not before:
         text = text.split()[-1] if text else ""
@@ -134,13 +138,6 @@ def _match_with_gaps(pattern: str, line: str, start: int) -> int:
             return -1
         start = at + len(part)
     return start
-
-
-def _first_version(text: str) -> str:
-    """The words up to the first with a digit; the first word where none has one."""
-    words = text.split()
-    ends = (end for end, word in enumerate(words[:3], 1) if any(map(str.isdigit, word)))
-    return " ".join(words[: next(ends, 1)]).strip("'\"`{}").rstrip(".,:;")[:_LONGEST_NAME]
 
 
 def _downloads(lines: Sequence[str], index: int) -> bool:

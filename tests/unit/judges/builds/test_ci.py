@@ -74,56 +74,47 @@ class TestJob:
         assert read(here, None, **jobs).path == ".github/workflows/j17.yml"
 
     @pytest.mark.parametrize(
-        ("matrix", "row"),
-        [
-            ("{flags: ['', '--all-features', '--no-default-features']}", "--all-features"),
-            ("{flags: ['', '--features a', '--features a,b']}", "--features a,b"),
-            ("{flags: ['-tags x', '-tags x,y']}", "-tags x,y"),
-            ("{flags: ['-short', '']}", ""),
-            ("{flags: ['-k slow', '']}", ""),
+        ("matrix", "step", "row", "others"),
+        [  # the row that covers most comes first, and those that test otherwise are named
+            (
+                "flags: ['', '--all-features', '--no-default-features']", "run: cargo test {}",
+                "--all-features", 2,
+            ),
+            ("flags: ['', '--features a', '--features a,b']", "run: cargo test {}",
+             "--features a,b", 2),
+            ("flags: ['-tags x', '-tags x,y']", "run: go test {}", "-tags x,y", 1),
+            ("flags: ['-short', '']", "run: go test {}", "", 1),
+            ("flags: ['-k slow', '']", "run: pytest {}", "", 1),
+            ("mode: [fast, safe]", "{{run: pytest, env: {{MODE: '{}'}}}}", "fast", 1),
+            ("group: [1, 2, 3]", "run: pytest --splits 3 --group {}", "1", 2),
+            ("shardIndex: [1, 2, 3]", "run: pytest --splits 3 --group {}", "1", 2),
+            ("Split: [1, 2, 3]", "run: pytest --splits 3 --group {}", "1", 2),
+            ('flag: "${{ fromJSON(\'[\\"a\\", \\"b\\",]\') }}"', "run: pytest --{}", "a", 1),
+            # a version that only the tests use; those that differ by a version alone are not named
+            ("java-version: [8, 17, 21]", "run: ./gradlew build -Dtest.java={}", "17", 0),
+            ("python: ['3.11', '3.12', '3.10']", "run: tox run -e py{}", "3.11", 0),
+            # instrumented and unusual ones come last
+            ("check: [valgrind, none]", "run: make test", "none", None),
+            ("san: [asan, none]", "run: make test", "none", None),
+            ("rust: [nightly, stable]", "run: make test", "stable", None),
+            ("deps: [lowest, highest]", "run: make test", "highest", None),
+            ("compiler: [clang, gcc]", "run: make test", "gcc", None),
         ],
-    )
-    def test_the_row_that_covers_most_and_the_others_are_named(
-        self, here: Toolchains, matrix: str, row: str
+    )  # fmt: skip
+    def test_the_row_of_a_matrix(
+        self, here: Toolchains, matrix: str, step: str, row: str, others: int | None
     ) -> None:
-        tool = "go" if "-tags" in matrix or "-short" in matrix else "cargo"
-        tool = "pytest" if "-k" in matrix else f"{tool} test"
-        more = f"    strategy: {{matrix: {matrix}}}\n"
-        ci = read(here, ci=job(f"run: {tool} ${{{{ matrix.flags }}}}", more=more))
-        assert ci.row == {"flags": row}
-        assert len(ci.other_rows) == matrix.count("'") // 2 - 1
+        axis = matrix.partition(":")[0]
+        line = step.format(f"${{{{ matrix.{axis} }}}}")
+        ci = read(here, ci=job(line, more=f"    strategy: {{matrix: {{{matrix}}}}}\n"))
+        assert ci.row == {axis: row}
+        assert others is None or len(ci.other_rows) == others
+        assert all(other.startswith(f"{axis}: ") for other in ci.other_rows)
 
-    def test_rows_that_differ_by_a_version_alone_are_not_named(self, here: Toolchains) -> None:
-        more = "    strategy: {matrix: {python: ['3.11', '3.12', '3.10']}}\n"
-        ci = read(here, ci=job("run: tox run -e py${{ matrix.python }}", more=more))
-        assert ci.other_rows == ()
-
-    def test_rows_that_test_otherwise_by_a_variable_are_named(self, here: Toolchains) -> None:
+    def test_rows_that_test_otherwise_by_a_variable_of_the_job(self, here: Toolchains) -> None:
         more = "    strategy: {matrix: {mode: [fast, safe]}}\n"
-        line = "{run: pytest, env: {MODE: '${{ matrix.mode }}'}}"
-        assert read(here, ci=job(line, more=more)).other_rows == ("mode: safe",)
         more += "    env: {MODE: '${{ matrix.mode }}'}\n"
         assert read(here, ci=job("run: pytest", more=more)).other_rows == ("mode: safe",)
-
-    def test_a_row_whose_version_only_the_tests_use(self, here: Toolchains) -> None:
-        more = "    strategy: {matrix: {java-version: [8, 17, 21]}}\n"
-        line = "run: ./gradlew build -Dtest.java=${{ matrix.java-version }}"
-        assert read(here, ci=job(line, more=more)).row == {"java-version": "17"}
-
-    @pytest.mark.parametrize("axis", ["group", "shardIndex", "Split"])
-    def test_rows_that_share_the_tests_are_named(self, here: Toolchains, axis: str) -> None:
-        more = f"    strategy: {{matrix: {{{axis}: [1, 2, 3]}}}}\n"
-        line = f"run: pytest --splits 3 --group ${{{{ matrix.{axis} }}}}"
-        ci = read(here, ci=job(line, more=more))
-        assert ci.other_rows == (f"{axis}: 2", f"{axis}: 3")
-
-    @pytest.mark.parametrize(
-        "axis", ["check: [valgrind, none]", "san: [asan, none]", "rust: [nightly, stable]",
-                 "deps: [lowest, highest]", "compiler: [clang, gcc]"]
-    )  # fmt: skip
-    def test_instrumented_and_unusual_rows_come_last(self, here: Toolchains, axis: str) -> None:
-        ci = read(here, ci=job("run: make test", more=f"    strategy: {{matrix: {{{axis}}}}}\n"))
-        assert axis.partition("[")[2].partition(",")[0] not in ci.row.values()
 
     def test_a_job_with_tools_that_are_missing_comes_last(self, here: Toolchains) -> None:
         other = job("run: sbt test").replace("  test:", "  build:")
@@ -135,19 +126,6 @@ class TestJob:
         ci = read(here, a=job("run: make miri test").replace("  test:", "  miri:"),
                   ci=job("run: make", tests, more=matrix))  # fmt: skip
         assert (ci.job, ci.row) == ("test", {"build": "stable"})
-
-    def test_a_condition_on_an_order_is_decided(self, here: Toolchains) -> None:
-        matrix = "    strategy: {matrix: {node: [20]}}\n"
-        steps = (
-            "{run: npm test, if: matrix.node < 18}",
-            "{run: c8 npm test, if: matrix.node >= 18}",
-        )
-        assert scripts(read(here, ci=job(*steps, more=matrix))) == [("test", "c8 npm test")]
-
-    def test_rows_that_an_expression_holds(self, here: Toolchains) -> None:
-        matrix = '    strategy: {matrix: {flag: "${{ fromJSON(\'[\\"a\\", \\"b\\",]\') }}"}}\n'
-        ci = read(here, ci=job("run: pytest --${{ matrix.flag }}", more=matrix))
-        assert (ci.row, ci.other_rows) == ({"flag": "a"}, ("flag: b",))
 
     def test_a_version_that_is_in_a_file(self, here: Toolchains) -> None:
         setup = "{uses: actions/setup-java@v5, with: {java-version-file: ./ci/.java-version}}"
@@ -226,12 +204,8 @@ class TestFollowing:
 
     def test_a_workflow_of_another_repository_is_named(self, here: Toolchains) -> None:
         caller = f"{HEAD}jobs:\n  all: {{uses: o/r/.github/workflows/t.yml@v1}}\n"
-        ci = read_all_of(here, ci=caller)
+        ci = read_all(here, ci=caller)
         assert (ci.jobs, ci.external) == ((), ("o/r/.github/workflows/t.yml@v1",))
-
-
-def read_all_of(here: Toolchains, **workflows: str) -> BaseCi:
-    return read_all(here, None, **workflows)
 
 
 class TestSteps:
@@ -286,35 +260,54 @@ class TestSteps:
         assert left.origin.startswith(".github/workflows/ci.yml")
 
     @pytest.mark.parametrize(
-        ("action", "inputs", "line"),
+        ("steps", "lines"),
         [
-            ("actions-rs/cargo@v1", "command: test, args: --all", "cargo test --all"),
-            ("gradle/gradle-build-action@v2", "arguments: check", "./gradlew check"),
+            # actions that test
+            (
+                ["{uses: actions-rs/cargo@v1, with: {command: test, args: --all}}"],
+                ["test: cargo test --all"],
+            ),
+            (
+                ["{uses: gradle/gradle-build-action@v2, with: {arguments: check}}"],
+                ["test: ./gradlew check"],
+            ),
+            # scripts by what they call, those of another repository are no tests
+            (["run: sh ci/all.sh"], ["test: sh ci/all.sh"]),
+            (["run: sh -e ci/all.sh"], ["test: sh -e ci/all.sh"]),
+            (["run: sh -eux ci/all.sh"], ["test: sh -eux ci/all.sh"]),
+            (
+                ["{uses: actions/checkout@v4, with: {repository: o/r, path: r}}",
+                 "run: r/test/run-tests.sh", "run: pytest"],
+                ["setup, may fail: r/test/run-tests.sh", "test: pytest"],
+            ),
+            # what a job sets up for itself runs
+            *(
+                ([f"run: {line}", "run: pytest"], [f"{kind}: {line}", "test: pytest"])
+                for line, kind in {
+                    "npm install -g c8": "setup", "pip install tox": "setup",
+                    "git config --global user.name a": "setup",
+                    "echo A=1 >> $GITHUB_ENV": "setup, may fail",
+                    "curl -sfo data.bin https://example.org/data.bin": "setup, may fail",
+                }.items()
+            ),
+            # conditions: on an order, on what other steps say, on the event
+            (["{run: npm test, if: 20 < 18}", "{run: c8 npm test, if: 20 >= 18}"],
+             ["test: c8 npm test"]),
+            (["{run: npm test, if: \"steps.a.outputs.only_modified == 'false'\"}"],
+             ["test: npm test"]),
+            (["{run: pytest --all, if: \"github.event_name == 'push'\"}", "run: pytest"],
+             ["test: pytest"]),
+            # a program in the background stays with what follows
+            (["run: node tests/server.js &", "run: ./vendor/bin/phpunit"],
+             ["test: node tests/server.js &\n./vendor/bin/phpunit"]),
+            (["{run: pytest slow, continue-on-error: true}", "run: pytest"],
+             ["test, may fail: pytest slow", "test: pytest"]),
         ],
-    )
-    def test_an_action_that_tests(
-        self, here: Toolchains, action: str, inputs: str, line: str
-    ) -> None:
-        ci = read(here, ci=job(f"{{uses: {action}, with: {{{inputs}}}}}"))
-        assert scripts(ci) == [("test", line)]
-
-    @pytest.mark.parametrize("options", ["", "-e ", "-eux "])
-    def test_a_script_is_known_by_what_it_calls(self, here: Toolchains, options: str) -> None:
-        ci = read(here, {"ci/all.sh": "pytest\n"}, ci=job(f"run: sh {options}ci/all.sh"))
-        assert scripts(ci) == [("test", f"sh {options}ci/all.sh")]
-
-    @pytest.mark.parametrize(
-        "step",
-        [
-            "run: npm install -g c8",
-            "run: git config --global user.name a",
-            "run: pip install tox",
-            "run: echo A=1 >> $GITHUB_ENV",
-            "run: curl -sfo data.bin https://example.org/data.bin",
-        ],
-    )
-    def test_what_a_job_sets_up_for_itself_runs(self, here: Toolchains, step: str) -> None:
-        assert len(read(here, ci=job(step, "run: pytest")).steps) == 2
+    )  # fmt: skip
+    def test_the_steps_that_run(self, here: Toolchains, steps: list[str], lines: list[str]) -> None:
+        ci = read(here, {"ci/all.sh": "pytest\n"}, ci=job(*steps))
+        ends = {True: ", may fail", False: ""}
+        assert lines == [f"{one.kind}{ends[one.may_fail]}: {one.script}" for one in ci.steps]
 
     @pytest.mark.parametrize(
         ("script", "kind"),
@@ -439,11 +432,6 @@ class TestSteps:
     ) -> None:
         assert len(read(here, ci=job(f"uses: {action}", "run: prove t")).left_out) == count
 
-    def test_a_test_after_which_the_job_goes_on_may_fail(self, here: Toolchains) -> None:
-        step = "{run: pytest slow, continue-on-error: true}"
-        ci = read(here, ci=job(step, "run: pytest"))
-        assert [(one.kind, one.may_fail) for one in ci.steps] == [("test", True), ("test", False)]
-
     @pytest.mark.parametrize(
         ("listed", "version"),
         [("pypy3.10\n 3.8\n 3.12", "3.8"), ("  ", None), ("3.12", "3.12")],
@@ -468,22 +456,9 @@ class TestSteps:
         ci = read(here, ci=job(f"run: |\n          {script}\n          pytest a"))
         assert [call.words for call in ci.calls if call.runner] == [("pytest", "a")]
 
-    def test_scripts_of_another_repository_are_no_tests(self, here: Toolchains) -> None:
-        other = "{uses: actions/checkout@v4, with: {repository: o/r, path: r}}"
-        ci = read(here, ci=job(other, "run: r/test/run-tests.sh", "run: pytest"))
-        assert scripts(ci) == [("setup", "r/test/run-tests.sh"), ("test", "pytest")]
-
-    def test_what_other_steps_say_is_not_known(self, here: Toolchains) -> None:
-        step = "{run: npm test, if: \"steps.a.outputs.only_modified == 'false'\"}"
-        assert scripts(read(here, ci=job(step))) == [("test", "npm test")]
-
     def test_a_program_that_a_variable_of_the_job_names(self, here: Toolchains) -> None:
         ci = read(here, ci=job("run: $BUILD test --locked", more="    env: {BUILD: cross}\n"))
         assert ci.places == {("cargo", "")}
-
-    def test_a_step_that_is_not_for_pull_requests_is_left_out(self, here: Toolchains) -> None:
-        step = "{run: pytest --all, if: \"github.event_name == 'push'\"}"
-        assert scripts(read(here, ci=job(step, "run: pytest"))) == [("test", "pytest")]
 
     def test_a_script_that_is_more_than_a_list_stays_whole_without_what_cannot_run(
         self, here: Toolchains
@@ -497,10 +472,6 @@ class TestSteps:
             "sub",
             ".github/workflows/ci.yml:8",
         )
-
-    def test_a_program_in_the_background_stays_with_what_follows(self, here: Toolchains) -> None:
-        ci = read(here, ci=job("run: node tests/server.js &", "run: ./vendor/bin/phpunit"))
-        assert scripts(ci) == [("test", "node tests/server.js &\n./vendor/bin/phpunit")]
 
     def test_the_directory_is_that_of_the_step_or_the_default(self, here: Toolchains) -> None:
         defaults = "    defaults: {run: {working-directory: ./core, shell: '${{ matrix.s }}'}}\n"

@@ -48,11 +48,8 @@ _PYTEST_FILES = ((_MANIFEST, _TABLES), ("setup.cfg", _TABLES), ("tox.ini", ("[py
 _TESTS_FAILED = 1
 #: Directories with data, or with code of others.
 _ASIDE = frozenset("node_modules vendor third_party site-packages testdata fixtures".split())
-#: The plans whose interpreter is the machine's, unless an environment is made for them.
-_PREPARED = frozenset({"pytest", "django"})
 #: Tools that are lent where the machine lacks them.
 LENT = frozenset({"uv", "uvx", "tox", "nox", "poetry", "pdm", "hatch", "pipenv", "pipx"})
-_SETUP_FILES = (_MANIFEST, "setup.py", "setup.cfg")
 #: What groups, extras and environments for tests are called, the likeliest first.
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
 #: A plan may run twice in one tree, so it takes an environment that is there.
@@ -206,12 +203,10 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
     """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
         return replace(plan, steps=(BuildStep("setup", _find_sync(root)), *plan.steps))
-    if plan.system not in _PREPARED:
-        return plan
     command = find_install_command(root, with_pytest=plan.system == "pytest")
-    if not command:
+    if plan.system not in {"pytest", "django"} or not command:
         return plan
-    marker = root.has("poetry.lock", "pdm.lock", "Pipfile", *_SETUP_FILES)
+    marker = root.has("poetry.lock", "pdm.lock", "Pipfile", _MANIFEST, "setup.py", "setup.cfg")
     marker = marker or printable(min(_REQUIREMENTS & root.files.keys()))
     prepared = replace(
         plan,
@@ -323,16 +318,6 @@ class ToxSettings(Struct, frozen=True):
         return not parts or any("test" in part or part in _RUNNERS for part in parts)
 
 
-def read_ini(text: str) -> ConfigParser:
-    """A file of settings in sections; nothing for one that cannot be read."""
-    parser = ConfigParser(
-        interpolation=None, strict=False, allow_no_value=True, default_section="\0"
-    )
-    with suppress(Error):
-        parser.read_string(text.replace("\r", ""))
-    return parser
-
-
 def tox_settings(root: SourceTree) -> ToxSettings | None:
     """The settings in the root, in the order in which tox looks for them."""
     for path, marks in (("tox.ini", ("[tox", "[testenv")), ("setup.cfg", ("[tox:tox]",))):
@@ -347,7 +332,11 @@ def tox_settings(root: SourceTree) -> ToxSettings | None:
 
 
 def _read_ini(path: str, text: str) -> ToxSettings:
-    settings = read_ini(text)
+    settings = ConfigParser(
+        interpolation=None, strict=False, allow_no_value=True, default_section="\0"
+    )
+    with suppress(Error):  # what cannot be read says nothing
+        settings.read_string(text.replace("\r", ""))
     environments, commands, listed = list[str](), list[str](), ""
     for name in settings.sections():
         section = settings[name]
@@ -402,18 +391,18 @@ def plan_tox(settings: ToxSettings) -> BuildPlan:
 
 def choose_environment(listed: tuple[str, ...]) -> str:
     """The environment with the tests for any interpreter: the last of several, often the newest."""
-    by_python = [name for name in listed if _is_interpreter(name.partition("-")[0])]
-    if listed and not by_python:
+    factors = [name.partition("-")[2] for name in listed if _find_interpreter(name)]
+    if listed and not factors:
         return next((name for name in listed if name in _TEST_ENVIRONMENTS), "py")
-    factors = [name.partition("-")[2] for name in by_python]
     fitting = [one for one in factors if _NO_TESTS.isdisjoint(one.split("-"))]
     return "py" if not fitting or "" in fitting else f"py-{fitting[-1]}"
 
 
 def count_interpreters(listed: tuple[str, ...]) -> int:
-    return len({first for name in listed if _is_interpreter(first := name.partition("-")[0])})
+    return len({*map(_find_interpreter, listed)} - {""})
 
 
-def _is_interpreter(factor: str) -> bool:
-    rest = factor.removeprefix("python").removeprefix("py")
-    return (rest or "0").replace(".", "").isdigit()
+def _find_interpreter(environment: str) -> str:
+    factor = environment.partition("-")[0]
+    number = factor.removeprefix("python").removeprefix("py") or "0"
+    return factor if number.replace(".", "").isdigit() else ""
