@@ -1,7 +1,8 @@
-"""What the judge says where the checks of the head are read instead of building."""
+"""What the judge says where the checks of the head are read, and which of them count."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -37,6 +38,86 @@ Look = Sequence[CheckResult]
 
 def run(name: str, conclusion: str | None = "success", app: str = CI) -> CheckResult:
     return CheckResult(name, app, conclusion, f"https://ci.example.org/{name}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "app", "name", "fits"),
+    [
+        ("ci / test", CI, "ci / test", True),
+        ("ci / test", CI, "ci / test 2", False),
+        ("ci / test", CI, "CI / test", False),
+        ("ci / *", CI, "ci / test", True),
+        ("*", CI, "anything: at all", True),
+        ("test (3.11, [linux])", CI, "test (3.11, [linux])", True),
+        ("test [a]", CI, "test a", False),
+        ("te?t", CI, "test", False),
+        ("github-actions:ci / test", CI, "ci / test", True),
+        ("github-actions:ci / test", "evil", "ci / test", False),
+        ("github-actions:ci / test", "evil", "github-actions:ci / test", False),
+        ("github-actions:*", CI, "ci / test", True),
+        ("*:build:linux", CI, "build:linux", True),
+        ("build:linux", CI, "build:linux", False),
+        ("ci: test", CI, "ci: test", True),
+        ("ci/circleci: build", "@circleci", "ci/circleci: build", True),
+        ("@jenkins:ci", "@jenkins", "ci", True),
+        ("@jenkins:ci", "jenkins", "ci", False),
+        ("jenkins:ci", "@jenkins", "ci", False),
+        ("@ci[bot]:ci", "@ci[bot]", "ci", True),
+        ("a*b*c", CI, "axxbxxc", True),
+        ("a*b*c", CI, "ac", False),
+        ("ab*bc", CI, "abc", False),
+    ],
+)
+def test_names(pattern: str, app: str, name: str, *, fits: bool) -> None:
+    assert matches(pattern, CheckResult(name, app)) is fits
+
+
+@given(st.text("ab*", max_size=6), st.text("ab", max_size=6))
+def test_stars_stand_for_any_text(pattern: str, text: str) -> None:
+    expected = re.fullmatch(pattern.replace("*", ".*"), text) is not None
+    assert matches(pattern, CheckResult(text, CI)) is expected
+
+
+def test_a_long_pattern_takes_no_time() -> None:
+    assert not matches("a*" * 100 + "b", CheckResult("a" * 255, CI))
+
+
+def test_only_what_is_named_counts() -> None:
+    runs = [run("test", "success"), run("lint", "failure")]
+    tally = CheckSummary.of(runs, ["test", "docs"])
+    assert tally.runs == (runs[0],)
+    assert tally.missing == ("docs",)
+    assert tally.unproved == ("docs",)
+    assert not tally.complete
+
+
+def test_nothing_is_never_complete() -> None:
+    assert not CheckSummary.of([]).complete
+    assert CheckSummary.of([run("a", "failure")]).complete
+
+
+@pytest.mark.parametrize(
+    ("app", "name"),
+    [
+        ("codecov", "anything"),
+        ("@codecov-io", "codecov/patch"),
+        ("@coveralls", "coverage/coveralls"),
+        ("sonarqubecloud", "SonarCloud Code Analysis"),
+        ("@CLAassistant", "license/cla"),
+        ("dco", "DCO"),
+        ("@netlify", "deploy/netlify/site"),
+    ],
+)
+def test_what_builds_nothing_is_left_out_unless_all_are_wanted(app: str, name: str) -> None:
+    one = CheckResult(name, app, "failure")
+    assert not CheckSummary.of([one], "auto").runs
+    assert CheckSummary.of([one], "all").runs
+    assert CheckSummary.of([one], [name]).runs
+
+
+@pytest.mark.parametrize("name", ["test", "coverage", "build (codecov)", "docs", "lint / DCOs"])
+def test_what_may_build_counts(name: str) -> None:
+    assert CheckSummary.of([CheckResult(name, CI, "failure")], "auto").runs
 
 
 GREEN = (run("test"), run("lint"))
@@ -151,11 +232,11 @@ class TestFail:
         assert len(judgment.checks) == 51
         assert judgment.checks[-1].message == "10 more"
         assert not judgment.checks[-1].passed
+        passed = judged([run(f"t{number}") for number in range(300)])
+        assert (passed.checks[-1].message, passed.checks[-1].passed) == ("250 more", True)
 
-    def test_many_that_passed_are_counted_too(self) -> None:
-        judgment = judged([run(f"t{number}") for number in range(300)])
-        assert judgment.checks[-1].message == "250 more"
-        assert judgment.checks[-1].passed
+
+_NOTHING = "`a`, `b` of the head head did not succeed: what is skipped or neutral proves nothing"
 
 
 class TestAbstain:
@@ -174,9 +255,20 @@ class TestAbstain:
         assert judgment.failed_checks[0].message == "lint (github-actions): has not ended"
         assert judgment.failed_checks[0].severity == "warning"
 
-    def test_running_and_missing(self) -> None:
-        words = self.check(judged((run("lint", None),), checks=["lint", "test"]), "checks_pending")
-        assert words.endswith("still ran: lint; missing: `test`")
+    @pytest.mark.parametrize(
+        ("look", "names", "label", "words"),
+        [
+            ((run("lint", None),), ["lint", "test"], "checks_pending", "lint; missing: `test`"),
+            ((run("a", "skipped"), run("b", "neutral")), "all", "checks_incomplete", _NOTHING),
+            ((run("a", "skipped"), run("b")), ["a", "b"], "checks_incomplete", "`a` of the head"),
+            ((), "all", "no_checks", "See why nothing ran on it, or build it here."),
+            (GREEN, ["test", "evil:lint"], "no_checks", "no check called `evil:lint`. Correct"),
+        ],
+    )
+    def test_what_does_not_show_that_all_is_well(
+        self, look: Look, names: Any, label: str, words: str
+    ) -> None:
+        assert words in self.check(judged(look, times=20, checks=names), label)
 
     @pytest.mark.parametrize("word", ["cancelled", "stale", "action_required", "unknown", "odd"])
     def test_one_that_came_to_nothing(self, word: str) -> None:
@@ -184,29 +276,6 @@ class TestAbstain:
         assert words == (
             f"1 check of the head head came to no result: lint ({word}). Run them again."
         )
-
-    @pytest.mark.parametrize("word", ["skipped", "neutral"])
-    def test_nothing_but_skipped(self, word: str) -> None:
-        words = self.check(judged((run("test", word), run("lint", word))), "checks_incomplete")
-        assert words == (
-            "`test`, `lint` of the head head did not succeed: what is skipped or neutral proves "
-            "nothing"
-        )
-
-    def test_a_named_one_that_was_skipped(self) -> None:
-        look = (run("test", "skipped"), run("lint"))
-        words = self.check(judged(look, checks=["test", "lint"]), "checks_incomplete")
-        assert words.startswith("`test` of the head head did not succeed")
-
-    def test_none_at_all(self) -> None:
-        words = self.check(judged((), times=20), "no_checks")
-        assert words == (
-            "the head head has no checks. See why nothing ran on it, or build it here."
-        )
-
-    def test_a_named_one_is_missing(self) -> None:
-        words = self.check(judged(GREEN, times=20, checks=["test", "evil:lint"]), "no_checks")
-        assert words.startswith("the head head has no check called `evil:lint`. Correct the name")
 
     @pytest.mark.parametrize(
         "path",
@@ -257,25 +326,24 @@ class TestNobodyToAsk:
 
 
 class TestWaiting:
-    def test_what_is_waited_for_is_told(self) -> None:
+    @pytest.mark.parametrize(
+        ("looks", "names", "waits"),
+        [
+            (((), (run("a"), run("b", None)), GREEN), "all", ["more checks", "b", "more checks"]),
+            (((), GREEN), ["lint"], ["`lint`"]),
+            (
+                ((run("a\n\u202eb" + "x" * 200, None),),),
+                "all",
+                ["a\\n\\u202eb" + "x" * 96 + "…"] * 2,
+            ),
+        ],
+    )
+    def test_what_is_waited_for_is_told(
+        self, looks: Sequence[Look], names: Any, waits: list[str]
+    ) -> None:
         said: list[str] = []
-        running = (run("test"), run("lint", None))
-        judged((), running, GREEN, said=said, times=2)
-        assert said == [
-            "waiting for more checks of head",
-            "waiting for lint of head",
-            "waiting for more checks of head",
-        ]
-
-    def test_a_name_that_is_missing_is_told(self) -> None:
-        said: list[str] = []
-        judged((), GREEN, said=said, checks=["lint"])
-        assert said == ["waiting for `lint` of head"]
-
-    def test_names_of_strangers_are_shown_as_they_are(self) -> None:
-        said: list[str] = []
-        judged((run("a\n\u202eb" + "x" * 200, None),), said=said, times=1)
-        assert said == ["waiting for a\\n\\u202eb" + "x" * 96 + "… of head"]
+        judged(*looks, said=said, checks=names)
+        assert said == [f"waiting for {name} of head" for name in waits]
 
 
 class TestSettled:

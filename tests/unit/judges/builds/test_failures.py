@@ -12,46 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fakes.logs import PLACES, TREE, read_failed, read_step
 from prjury.judges.builds.failure import (
-    Failure,
-    Results,
     drop_repeats,
     identity,
     make_failure,
     sort_failures,
 )
-from prjury.judges.builds.results.read import LogResults, merge_results, read_log
-from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
-
-LOGS = Path(__file__).parent / "logs"
-TREE = Path("/tmp/prjury-x/tree")
-PLACES = TemporaryPaths(TREE, TREE.parent)
-KNOWN = frozenset(
-    "a.go a_test.go src/lib.rs src/other.rs Cargo.toml a.c a.h b.h sub/link.c sub/inc.c Makefile "
-    "sub/Makefile t.cpp a.ts b.ts a.js b.js deep.js run.js eslint.config.js pom.xml "
-    "packages/a/package.json packages/a/a.ts packages/b/package.json packages/b/a.ts A.java "
-    "src/main/java/A.java src/main/scala/A.scala a.py b.py c.py crash.py sub.py "
-    "src/main/java/p/A.java src/main/java/p/B.java src/main/kotlin/A.kt "
-    "src/main/groovy/A.groovy a.cs a.csproj sub/meson.build CMakeLists.txt".split()
-)
-
-
-def told(
-    content: str | bytes, tmp_path: Path, known: frozenset[str] = KNOWN
-) -> tuple[Failure, ...]:
-    """The failures in a log of a step that failed."""
-    log = tmp_path / "log"
-    log.write_bytes(content.encode() if isinstance(content, str) else content)
-    results = read_log(log, TreeFiles(known), PLACES.relative, failed=True)
-    return merge_results([results], Results(), reported=False)[0]
-
-
-def short(failures: tuple[Failure, ...]) -> list[tuple[str, str, str]]:
-    return [(failure.kind, failure.place, failure.message) for failure in failures]
+from prjury.judges.builds.results.read import LogResults
 
 
 def test_colours_and_carriage_returns_do_not_hide_an_error(tmp_path: Path) -> None:
-    (failure,) = told(b"\x1b[1m\x1b[31m./a.go:3:1: \x1b[0mbad\xff\r\n", tmp_path)
+    (failure,) = read_failed(b"\x1b[1m\x1b[31m./a.go:3:1: \x1b[0mbad\xff\r\n", tmp_path)[0]
     assert (failure.place, failure.message) == ("a.go:3", "bad�")
 
 
@@ -60,7 +32,7 @@ def test_a_make_that_was_called_from_another_one_tells_where_it_is(tmp_path: Pat
         f"make[1]: Entering directory '{TREE}/sub'\ninc.c:1:2: error: x\n"
         f"make[1]: Leaving directory '{TREE}/sub'\na.c:1:2: error: y\n"
     )
-    assert [failure.place for failure in told(text, tmp_path)] == ["sub/inc.c:1", "a.c:1"]
+    assert [failure.place for failure in read_failed(text, tmp_path)[0]] == ["sub/inc.c:1", "a.c:1"]
 
 
 @pytest.mark.parametrize(
@@ -179,22 +151,17 @@ LINES = st.sampled_from(
 
 
 def test_pnpm_prefixes_lines_with_scripts_whose_names_hold_a_colon(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text(
+    text = (
         ". test:unit$ uvu .\n. test:lint$ eslint .\n. test:unit:   Total:     74\n. test:lint:\n"
         ". test:unit:   Passed:    74\n. test:unit:   Skipped:   1\n"
     )
-    found = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=False)
-    assert found.by_runner["uvu"].counted == 74
+    assert read_step(text, tmp_path, failed=False).by_runner["uvu"].counted == 74
 
 
 @settings(deadline=None)
 @given(st.lists(LINES | ANY_TEXT, max_size=30))
 def test_any_text_can_be_read(tmp_path_factory: pytest.TempPathFactory, lines: list[str]) -> None:
-    log = tmp_path_factory.getbasetemp() / "any.log"
-    log.write_text("\n".join(lines))
-    results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=True)
-    failures, reports = merge_results([results], Results(), reported=False)
+    failures, reports = read_failed("\n".join(lines), tmp_path_factory.getbasetemp())
     for failure in failures:
         assert failure.message
         assert failure.line is None or 0 < failure.line < 10**9
@@ -222,25 +189,20 @@ HOSTILE = {
 @pytest.mark.parametrize("name", sorted(HOSTILE))
 def test_a_hostile_log_is_read_in_time(name: str, tmp_path: Path) -> None:
     start = time.process_time()
-    told(HOSTILE[name], tmp_path)
+    read_failed(HOSTILE[name], tmp_path)
     assert time.process_time() - start < 20
 
 
 def test_more_errors_than_anybody_reads_are_told_to_be_more(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text("".join(f"a.c:{line}:1: error: bad\n" for line in range(1, 2002)))
-    results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=True)
-    failures, reports = merge_results([results], Results(), reported=False)
+    text = "".join(f"a.c:{line}:1: error: bad\n" for line in range(1, 2002))
+    failures, reports = read_failed(text, tmp_path)
     assert len(failures) == 2000
     assert reports.problems == ("more than 2000 errors were printed",)
 
 
 def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    log.write_text("a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1\n")
-    results = read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=False)
-    assert results == LogResults(results.tail)
-    assert results.tail == "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
+    text = "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
+    assert read_step(text, tmp_path, failed=False) == LogResults(text)
 
 
 @pytest.mark.parametrize(
@@ -262,4 +224,5 @@ def test_a_traceback_that_ends_in_an_installed_package(tmp_path: Path) -> None:
         'Traceback (most recent call last):\n  File "a.py", line 2, in <module>\n    f()\n'
         '  File ".venv/lib/x.py", line 9, in f\n    raise ValueError\nValueError: no\n'
     )
-    assert short(told(text, tmp_path)) == [("error", "a.py:2", "ValueError: no")]
+    ((failure,), _) = read_failed(text, tmp_path)
+    assert (failure.kind, failure.place, failure.message) == ("error", "a.py:2", "ValueError: no")

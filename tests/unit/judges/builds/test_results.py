@@ -8,55 +8,25 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from prjury.judges.builds.failure import Failure, Results, make_failure
+from fakes.logs import LOGS, read_failed, read_step
+from prjury.judges.builds.failure import Results, make_failure
 from prjury.judges.builds.results.lines import find_ambiguous
 from prjury.judges.builds.results.read import (
-    LogResults,
     mark_causes,
     merge_results,
-    read_log,
     transcribe,
 )
-from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
-
-LOGS = Path(__file__).parent / "logs"
-TREE = Path("/tmp/prjury-x/tree")
-PLACES = TemporaryPaths(TREE, TREE.parent)
-KNOWN = frozenset(
-    "a.go a_test.go sub/a_test.go sub/b_test.go crash/c_test.go hang/h_test.go broken/b_test.go "
-    "vetted/v_test.go green/g_test.go src/lib.rs a/src/lib.rs a/tests/it.rs b/src/main.rs "
-    "a.test.js b.test.js c.test.js d.test.js helper.js src/a.test.js a.test.mjs b.test.mjs "
-    "c.test.mjs d.test.mjs helper.mjs test/a.js test/a.test.js test/b.test.js test/c.test.js "
-    "test/d.test.js packages/a/package.json packages/a/test/a.test.js packages/b/package.json "
-    "packages/b/test/a.test.js src/test/java/p/FooTest.java one/src/test/java/p/ATest.java "
-    "one/src/test/java/p/SetupTest.java tests/__init__.py tests/test_a.py tests/test_b.py "
-    "tests/test_c.py tests/test_u.py".split()
-)
-
-
-def read(
-    content: str, tmp_path: Path, known: frozenset[str] = KNOWN, *, failed: bool = True
-) -> LogResults:
-    log = tmp_path / "log"
-    log.write_bytes(content.replace("{tree}", str(TREE)).encode())
-    return read_log(log, TreeFiles(known), PLACES.relative, failed=failed)
-
-
-def told(
-    content: str, tmp_path: Path, known: frozenset[str] = KNOWN
-) -> tuple[tuple[Failure, ...], Results]:
-    """The failures and the tests in a log of a step that failed."""
-    return merge_results([read(content, tmp_path, known)], Results(), reported=False)
+from prjury.judges.builds.results.tree import TreeFiles
 
 
 def test_what_a_go_test_prints_is_inside_of_its_events(tmp_path: Path) -> None:
-    _, reports = told((LOGS / "go-json.txt").read_text(), tmp_path)
+    _, reports = read_failed((LOGS / "go-json.txt").read_text(), tmp_path)
     assert not any("Forged" in name for name in reports.ran)
 
 
 def test_a_go_test_that_was_cut_off_is_a_doubt(tmp_path: Path) -> None:
     events = (LOGS / "go-cached.txt").read_text().splitlines(keepends=True)
-    _, reports = told("".join(events[:-1]), tmp_path)
+    _, reports = read_failed("".join(events[:-1]), tmp_path)
     assert reports.problems == ("the tests of 1 packages did not end",)
 
 
@@ -71,7 +41,7 @@ def test_a_go_test_that_fails_by_itself_besides_its_subtest_is_told(tmp_path: Pa
         }
     )
     at = next(i for i, line in enumerate(lines) if "--- FAIL: TestTable (" in line)
-    failures, _ = told("\n".join([*lines[:at], own, *lines[at:]]), tmp_path)
+    failures, _ = read_failed("\n".join([*lines[:at], own, *lines[at:]]), tmp_path)
     assert [(f.place, f.message) for f in failures if f.name == "TestTable"] == [
         ("a_test.go:27", "its own")
     ]
@@ -85,7 +55,7 @@ def test_errors_of_an_older_go_stand_between_the_events(tmp_path: Path) -> None:
         '"Output":"FAIL\\texample.com/m/broken [build failed]\\n"}\n'
         '{"Action":"fail","Package":"example.com/m/broken","Elapsed":0}\n'
     )
-    failures, reports = told(text, tmp_path)
+    failures, reports = read_failed(text, tmp_path)
     assert [(f.kind, f.place, f.message) for f in failures] == [
         ("compile", "broken/b_test.go:5", "undefined: nope"),
         ("goal", "", "FAIL example.com/m/broken [build failed]"),
@@ -103,7 +73,7 @@ def test_what_testify_asserts(tmp_path: Path) -> None:
     events += [{"Action": "output", "Test": "T", "Output": text} for text in output]
     events += [{"Action": "fail", "Test": "T"}, {"Action": "fail"}]
     text = "\n".join(json.dumps({**event, "Package": "example.com/m"}) for event in events)
-    ((failure,), _) = told(text, tmp_path)
+    ((failure,), _) = read_failed(text, tmp_path)
     assert (failure.place, failure.message) == ("a_test.go:9", "Not equal:")
 
 
@@ -114,16 +84,32 @@ def test_a_library_s_own_tests_are_told_by_its_package(tmp_path: Path) -> None:
         "0 measured; 0 filtered out\n"
     )
     known = frozenset({"a/src/lib.rs", "b-c/src/lib.rs", "src/lib.rs"})
-    assert told(text, tmp_path, known)[1].ran == ("test:src/lib.rs (b_c):t",)
+    assert read_failed(text, tmp_path, known)[1].ran == ("test:src/lib.rs (b_c):t",)
 
 
-def test_failing_tests_without_a_name_are_a_doubt(tmp_path: Path) -> None:
-    failures, reports = told("==== 2 failed, 1 passed in 0.01s ====\n", tmp_path)
-    assert failures == ()
-    assert reports.counted == 3
-    assert reports.problems == ("pytest counts 2 failed tests and names none",)
-    text = "FAILED tests/test_a.py::t - no\n==== 2 failed, 1 passed in 0.01s ====\n"
-    assert told(text, tmp_path)[1].problems == ("pytest counts 2 failed tests and names 1",)
+JEST = "\nTests:       2 passed, 2 total\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        ("== 2 failed, 1 passed in 0.01s ==", ["pytest counts 2 failed tests and names none"]),
+        (
+            "FAILED tests/test_a.py::t - no\n== 2 failed, 1 passed in 0.01s ==",
+            ["pytest counts 2 failed tests and names 1"],
+        ),
+        (
+            f"Test Suites: 1 failed, 1 of 4 total{JEST}",
+            ["jest left tests out: 1 failed, 1 of 4 total"],
+        ),
+        (f"Test Suites: 1 failed, 1 passed, 2 total{JEST}", []),
+        ("1..3\nok 1 - a\nBail out! no db", ["TAP left tests out: no db"]),
+    ],
+)
+def test_what_may_hide_failing_tests_is_a_doubt(
+    text: str, problems: list[str], tmp_path: Path
+) -> None:
+    assert list(read_failed(text, tmp_path)[1].problems) == problems
 
 
 def test_gradle_s_own_output(tmp_path: Path) -> None:
@@ -134,7 +120,7 @@ def test_gradle_s_own_output(tmp_path: Path) -> None:
         "Execution failed for task ':test'.\n"
         "> There were failing tests. See the report at: file:///x/index.html\n"
     )
-    failures, reports = told(text, tmp_path)
+    failures, reports = read_failed(text, tmp_path)
     assert [(f.kind, f.place, f.name) for f in failures] == [
         ("test", "src/test/java/p/FooTest.java:5", "FooTest#bad()"),
         ("goal", "", ":test"),
@@ -149,7 +135,7 @@ def test_the_older_form_of_surefire(tmp_path: Path) -> None:
         "\tat p.FooTest.bad(FooTest.java:7)\n\n"
         "Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n"
     )
-    ((failure,), reports) = told(text, tmp_path)
+    ((failure,), reports) = read_failed(text, tmp_path)
     assert (failure.place, failure.name) == ("src/test/java/p/FooTest.java:7", "p.FooTest#bad")
     assert reports.counted == 2
 
@@ -160,31 +146,19 @@ def test_a_summary_of_all_failing_tests_tells_none_of_them_twice(tmp_path: Path)
         f"FAIL ./a.test.js\n{heading}Summary of all failing tests\nFAIL ./a.test.js\n{heading}"
         "Tests:       1 failed, 1 total\n"
     )
-    assert [f.place for f in told(text, tmp_path)[0]] == ["a.test.js:3"]
-
-
-def test_jest_that_stopped_at_the_first_failing_file_is_a_doubt(tmp_path: Path) -> None:
-    text = "Test Suites: 1 failed, 1 of 4 total\nTests:       2 passed, 2 total\n"
-    assert told(text, tmp_path)[1].problems == ("jest left tests out: 1 failed, 1 of 4 total",)
-    text = "Test Suites: 1 failed, 1 passed, 2 total\nTests:       2 passed, 2 total\n"
-    assert told(text, tmp_path)[1].problems == ()
+    assert [f.place for f in read_failed(text, tmp_path)[0]] == ["a.test.js:3"]
 
 
 def test_another_error_at_the_place_of_a_reported_test_is_kept(tmp_path: Path) -> None:
     test = make_failure("test", "no", "tests/test_a.py", 4, "t", "tests/test_a.py")
     text = "tests/test_a.py:4:1: F821 undefined name\n"
-    failures, _ = merge_results([read(text, tmp_path)], Results(1, 1, (test,)), reported=False)
+    failures, _ = merge_results([read_step(text, tmp_path)], Results(1, 1, (test,)), reported=False)
     assert [failure.kind for failure in failures] == ["test", "error"]
-
-
-def test_tests_that_bail_out_are_a_doubt(tmp_path: Path) -> None:
-    text = "1..3\nok 1 - a\nBail out! no db\n"
-    assert told(text, tmp_path)[1].problems == ("TAP left tests out: no db",)
 
 
 def test_an_error_outside_of_all_tests(tmp_path: Path) -> None:
     text = "Vitest caught 1 unhandled error during the test run.\n\n      Tests  1 passed (1)\n"
-    ((failure,), _) = told(text, tmp_path)
+    ((failure,), _) = read_failed(text, tmp_path)
     assert failure.kind == "error"
 
 
@@ -203,7 +177,7 @@ ONE, TWO = ("tests/test_a.py", "tests.test_a#one"), ("tests/test_a.py", "tests.t
 
 
 def test_reports_outweigh_what_the_log_says_of_tests(tmp_path: Path) -> None:
-    of_log = read(VERBOSE, tmp_path)
+    of_log = read_step(VERBOSE, tmp_path)
     reports = reported(ONE, TWO, failing="tests.test_a#two")
     failures, both = merge_results([of_log], reports, reported=False)
     assert [(failure.id, failure.message) for failure in failures] == [
@@ -218,7 +192,7 @@ def test_a_failing_test_that_the_report_does_not_hold_is_kept_however_many_it_ho
     tmp_path: Path,
 ) -> None:
     others = [(suite, f"{name}{number}") for suite, name in (ONE, TWO) for number in range(3)]
-    failures, _ = merge_results([read(VERBOSE, tmp_path)], reported(*others), reported=False)
+    failures, _ = merge_results([read_step(VERBOSE, tmp_path)], reported(*others), reported=False)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
 
 
@@ -230,9 +204,9 @@ def test_a_class_that_cannot_be_set_up_is_told_once(tmp_path: Path) -> None:
     )
     error = make_failure("error", "no db", name="p.SetupTest")
     reports = replace(reported(("target", "p.ATest#a"), runner="jvm"), failures=(error,))
-    assert merge_results([read(text, tmp_path)], reports, reported=False)[0] == (error,)
+    assert merge_results([read_step(text, tmp_path)], reports, reported=False)[0] == (error,)
     other = replace(reports, failures=(replace(error, name="p.OtherTest"),))
-    assert len(merge_results([read(text, tmp_path)], other, reported=False)[0]) == 2
+    assert len(merge_results([read_step(text, tmp_path)], other, reported=False)[0]) == 2
 
 
 @pytest.mark.parametrize(
@@ -246,12 +220,12 @@ def test_a_class_that_cannot_be_set_up_is_told_once(tmp_path: Path) -> None:
 def test_tests_that_do_not_stop_maven_and_have_no_report_are_ignored_ones(
     line: str, tmp_path: Path
 ) -> None:
-    good = read(f"{line}\n", tmp_path, failed=False)
+    good = read_step(f"{line}\n", tmp_path, failed=False)
     assert merge_results([good], reported(ONE, runner="jvm"), reported=False)[1].ignored == 1
 
 
 def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Path) -> None:
-    of_log = read(VERBOSE, tmp_path)
+    of_log = read_step(VERBOSE, tmp_path)
     failures, reports = merge_results([of_log], Results(), reported=True)
     assert [failure.name for failure in failures] == ["tests.test_a#two"]
     assert (reports.ran, reports.tests, reports.counted) == ((), 0, 2)
@@ -260,7 +234,7 @@ def test_where_reports_were_asked_for_names_in_a_log_prove_nothing(tmp_path: Pat
 
 def test_a_test_that_a_report_of_unknown_origin_names_is_not_counted_twice(tmp_path: Path) -> None:
     reports = reported(ONE, TWO, runner="", failing="tests.test_a#two")
-    failures, both = merge_results([read(VERBOSE, tmp_path)], reports, reported=False)
+    failures, both = merge_results([read_step(VERBOSE, tmp_path)], reports, reported=False)
     assert len(failures) == 1
     assert (both.ran, both.problems) == (reports.ran, ())
 
@@ -269,7 +243,7 @@ def test_what_is_no_test_is_kept_beside_reports(tmp_path: Path) -> None:
     text = (LOGS / "jest-verbose.txt").read_text()
     cases = [("", f"sum {name}") for name in "abcdefg"]
     failures, _ = merge_results(
-        [read(text, tmp_path)], reported(*cases, runner="jest"), reported=False
+        [read_step(text, tmp_path)], reported(*cases, runner="jest"), reported=False
     )
     assert [(failure.kind, failure.place) for failure in failures] == [
         ("compile", "d.test.js"),
@@ -281,7 +255,7 @@ def test_what_a_report_and_a_log_place_alike_is_told_once(tmp_path: Path) -> Non
     error = make_failure("compile", "SyntaxError: invalid syntax", "tests/test_c.py", 1, "tests.c")
     reports = Results(1, 1, (error, error))
     failures, _ = merge_results(
-        [read((LOGS / "pytest-collect.txt").read_text(), tmp_path)], reports, reported=False
+        [read_step((LOGS / "pytest-collect.txt").read_text(), tmp_path)], reports, reported=False
     )
     assert [(f.kind, f.place, f.name) for f in failures] == [
         ("compile", "tests/test_c.py:1", "tests.c"),
@@ -301,8 +275,8 @@ def test_a_failing_test_whose_name_a_passing_one_bears_as_well() -> None:
 
 
 def test_tests_of_several_steps_add_up(tmp_path: Path) -> None:
-    one = read("==== 2 passed in 0.1s ====\n", tmp_path, failed=False)
-    other = read("==== 1 failed, 3 passed in 0.1s ====\n", tmp_path)
+    one = read_step("==== 2 passed in 0.1s ====\n", tmp_path, failed=False)
+    other = read_step("==== 1 failed, 3 passed in 0.1s ====\n", tmp_path)
     _, reports = merge_results([one, other], reported(ONE), reported=False)
     assert reports.counted == 5
 
@@ -346,7 +320,7 @@ def test_a_goal_that_gave_up_for_no_reason_that_is_known_stands_for_itself(
 
 def test_only_what_go_means_for_programs_is_taken_for_it(tmp_path: Path) -> None:
     lines = ['{"reason": "why"}', '{"Action": "stop"}', "{]"]
-    assert read("\n".join(lines), tmp_path).tail.splitlines() == lines
+    assert read_step("\n".join(lines), tmp_path).tail.splitlines() == lines
 
 
 def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:
@@ -360,7 +334,7 @@ def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:
 def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
     line = "a line that says nothing, in many words, over and over again; number {}\n"
     text = "a.go:1:1: first\n" + "".join(map(line.format, range(470_000))) + "a.go:9:1: last\n"
-    failures, reports = told(text, tmp_path)
+    failures, reports = read_failed(text, tmp_path)
     assert [failure.message for failure in failures] == ["first", "last"]
     assert reports.problems == ("the log is too long to be read in full",)
 
@@ -368,7 +342,7 @@ def test_a_long_log_keeps_its_beginning_and_its_end(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_end_of_a_log_of_very_many_lines_is_read(tmp_path: Path) -> None:
     text = "a.go:1:1: first\n" + "\n" * 2_300_000 + "a.go:9:1: last\n"
-    failures, reports = told(text, tmp_path)
+    failures, reports = read_failed(text, tmp_path)
     assert [failure.message for failure in failures] == ["first", "last"]
     assert reports.problems == ("the log is too long to be read in full",)
 

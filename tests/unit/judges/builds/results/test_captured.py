@@ -12,30 +12,12 @@ from typing import Any
 
 import pytest
 
+from fakes.logs import KNOWN, LOGS, PLACES, TREE, read_failed, read_step
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import parse_reports
-from prjury.judges.builds.results.read import LogResults, merge_results, read_log
-from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
+from prjury.judges.builds.results.read import merge_results
+from prjury.judges.builds.results.tree import TreeFiles
 
-LOGS = Path(__file__).parents[1] / "logs"
-TREE = Path("/tmp/prjury-x/tree")
-PLACES = TemporaryPaths(TREE, TREE.parent)
-KNOWN = frozenset(
-    "a.go a_test.go sub/a_test.go sub/b_test.go crash/c_test.go hang/h_test.go broken/b_test.go "
-    "vetted/v_test.go green/g_test.go src/lib.rs src/other.rs a/src/lib.rs a/tests/it.rs "
-    "b/src/main.rs Cargo.toml a.c a.h b.h sub/link.c sub/inc.c Makefile sub/Makefile t.cpp a.ts "
-    "b.ts "
-    "a.js b.js deep.js run.js eslint.config.js a.test.js b.test.js c.test.js d.test.js helper.js "
-    "src/a.test.js a.test.mjs b.test.mjs c.test.mjs d.test.mjs helper.mjs test/a.js test/a.test.js "
-    "test/b.test.js test/c.test.js test/d.test.js packages/a/package.json packages/a/a.ts "
-    "packages/a/test/a.test.js packages/b/package.json packages/b/a.ts packages/b/test/a.test.js "
-    "pom.xml A.java src/main/java/p/A.java src/main/java/p/B.java src/main/scala/A.scala "
-    "src/main/kotlin/A.kt src/main/groovy/A.groovy src/test/java/p/FooTest.java "
-    "one/src/test/java/p/ATest.java one/src/test/java/p/SetupTest.java a.py b.py c.py crash.py "
-    "sub.py tests/__init__.py tests/test_a.py tests/test_b.py tests/test_c.py tests/test_u.py "
-    "test_doc.txt a.cs a.csproj sub/meson.build CMakeLists.txt lib/calc.rb test/calc_test.rb "
-    "spec/calc_spec.rb".split()
-)
 NAMES = sorted(path.name for path in LOGS.iterdir() if path.suffix in {".txt", ".xml"})
 EXPECTED = LOGS / "expected.json"
 #: Where the reports lie whose place matters.
@@ -48,12 +30,6 @@ PLACED = {
 }
 
 
-def read(content: str, tmp_path: Path, *, failed: bool = True) -> LogResults:
-    log = tmp_path / "log"
-    log.write_bytes(content.replace("{tree}", str(TREE)).encode())
-    return read_log(log, TreeFiles(KNOWN), PLACES.relative, failed=failed)
-
-
 def read_facts(name: str, tmp_path: Path) -> dict[str, Any]:
     """Return what is read from a log of a step that failed, or from a report."""
     text = (LOGS / name).read_text()
@@ -63,7 +39,7 @@ def read_facts(name: str, tmp_path: Path) -> dict[str, Any]:
         results = parse_reports(files, [], TreeFiles(KNOWN), PLACES.relative)
         failures = results.failures
     else:
-        failures, results = merge_results([read(text, tmp_path)], Results(), reported=False)
+        failures, results = read_failed(text, tmp_path)
     facts = {
         "failures": [f"{one.kind} {one.place or '-'} {one.message} | {one.id}" for one in failures],
         "ran": sorted(set(results.ran) - {one.id for one in failures}),
@@ -156,11 +132,11 @@ FORGED = {
 def test_names_count_only_where_the_runner_counts_as_many(runner: str, tmp_path: Path) -> None:
     text, forged, real = FORGED[runner]
     _, honest = merge_results(
-        [read(text.format(""), tmp_path, failed=False)], Results(), reported=False
+        [read_step(text.format(""), tmp_path, failed=False)], Results(), reported=False
     )
     assert (honest.ran, honest.counted, honest.tests) == ((real,), 0, 1)
     _, other = merge_results(
-        [read(text.format(forged), tmp_path, failed=False)], Results(), reported=False
+        [read_step(text.format(forged), tmp_path, failed=False)], Results(), reported=False
     )
     assert other.ran == ()
     assert other.counted in {1, 2}

@@ -1,12 +1,66 @@
-"""Tests that a runner counts in its closing lines, as the runners print them."""
+"""Lines of a log: whose path a failure bears, and the tests that closing lines count."""
 
 from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.results.lines import LogSection, RunnerOutput
+from prjury.judges.builds.failure import Kind
+from prjury.judges.builds.results.lines import LogSection, RunnerOutput, find_place
 from prjury.judges.builds.results.runners import read_inside
 from prjury.judges.builds.results.tree import TreeFiles
+
+#: ``out`` is a link that leads out of the tree.
+TREE = TreeFiles(frozenset({"out", "main/src/x.py", "src/x.py"}))
+SECTION = LogSection((), (), TREE)
+
+
+@pytest.mark.parametrize("path", ["out/main/src/x.py", "out/x.py", "made/up.py", "/tmp/x.py"])
+@pytest.mark.parametrize("kind", ["test", "error", "compile"])
+def test_a_path_that_is_not_the_tree_s_is_left_away(path: str, kind: Kind) -> None:
+    failure = SECTION.failure(kind, "boom", path, 3, "t" if kind == "test" else None)
+    assert (failure.path, failure.line) == (None, None)
+
+
+def test_errors_in_two_files_that_are_not_the_tree_s_are_two() -> None:
+    one, other = (SECTION.failure("compile", "boom", f"out/{name}.py", 3) for name in "ab")
+    assert (one.message, other.message) == ("out/a.py:3: boom", "out/b.py:3: boom")
+    assert one.id != other.id
+    assert one.id == SECTION.failure("compile", "boom", "out/a.py", 9).id
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("main/src/x.py: boom", "boom"),
+        ("./main/src/x.py: boom", "boom"),
+        ("main/src/x.py:3:14: boom", "boom"),
+        ("boom in main/src/x.py: no", "boom in main/src/x.py: no"),
+        ("main/src/x.py: main/src/y.py: no", "main/src/y.py: no"),
+        ("main/src/x.py: ", "main/src/x.py:"),
+        ("main/src/x.python: no", "main/src/x.python: no"),
+    ],
+)
+def test_a_message_does_not_begin_with_its_own_place(message: str, told: str) -> None:
+    failure = SECTION.failure("error", message, "./main/src/x.py", 3)
+    assert (failure.place, failure.message) == ("main/src/x.py:3", told)
+
+
+@pytest.mark.parametrize("path", ["test_a.py", "mit leer/größe & maß/test_a.py", "a b.py"])
+def test_pytest_names_a_file_with_blanks_as_it_is(path: str) -> None:
+    lines = ["    def test_a():", ">       assert 1 == 2", "E       assert 1 == 2", ""]
+    tree = TreeFiles(frozenset({path}))
+    assert find_place([*lines, f"{path}:2: AssertionError"], tree, last=True) == (path, "2")
+
+
+def test_a_package_that_was_installed_from_the_tree_is_found_there() -> None:
+    tree = TreeFiles(frozenset({"src/shop/cart.py", "test_a.py", "six.py"}))
+    place = ".tox/py/lib/python3.11/site-packages"
+    lines = ["test_a.py:1: in test_a", f"{place}/shop/cart.py:7: in total"]
+    assert find_place(lines, tree, last=True) == ("src/shop/cart.py", "7")
+    assert tree.find("/x/venv/lib/python3.11/site-packages/shop/cart.py") == "src/shop/cart.py"
+    assert tree.find(f"{place}/six.py") is None
+    assert tree.find(f"{place}/toys/cart.py") is None
+
 
 AUTOMAKE = """\
 PASS: alloc.sh
