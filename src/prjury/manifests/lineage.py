@@ -173,7 +173,7 @@ def maven_chain(path: str, shelf: Shelf) -> Chain:
             notes.append(f"{printable(following)}: {manifest}")
             broken = True
             break
-        links.append(Link(following, manifest, len(links), own=not links))
+        links.append(Link(following, manifest, len(links), own=True))  # a child has them all
         following, note = _find_parent(following, manifest, shelf)
         notes += [note] if note else []
     return Chain(tuple(links), tuple(paths), tuple(notes), broken)

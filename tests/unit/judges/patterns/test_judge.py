@@ -250,6 +250,17 @@ def test_a_module_that_declares_the_old_library_keeps_it() -> None:
     assert [str(check.location) for check in judgment.failed_checks] == ["new/A.java:2"]
 
 
+@pytest.mark.parametrize("engine", ["org.junit.vintage:junit-vintage-engine", "junit:junit"])
+def test_a_library_that_a_parent_gives_to_all_modules_is_kept(engine: str) -> None:
+    child = "<project><parent><groupId>g</groupId><artifactId>app</artifactId></parent>"
+    base = {
+        "pom.xml": pom(BOOT_4, engine, more="<groupId>g</groupId>"),
+        "web/pom.xml": f"{child}<artifactId>web</artifactId></project>",
+    }
+    test = "import org.junit.Test;\npublic class ATest { @Test public void f() {} }\n"
+    assert found(judged(base, {**base, "web/src/test/java/ATest.java": test})) == []
+
+
 def test_a_pull_request_cannot_exempt_itself() -> None:
     base = {"pom.xml": pom()}
     own = pom(BOOT_4, "javax.persistence:javax.persistence-api:2.2").replace("<dep", "\n<dep")
