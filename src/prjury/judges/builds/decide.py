@@ -324,10 +324,7 @@ def list_touched(pull: PullRequest) -> tuple[str, ...]:
 
 
 def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
-    """The judgment, or ABSTAIN instead of a PASS of checks that the change has written itself.
-
-    What runs elsewhere for a change is defined by the change's own files.
-    """
+    """The judgment, or ABSTAIN instead of a PASS by checks that the change itself defines."""
     edited = next(filter(_defines_checks, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
         return judgment

@@ -1,7 +1,6 @@
 """What became of builds, as values that are their own JSON: the evidence, which holds no verdict.
 
 What is read is bounded, of exactly the known form, and of counts that can be true.
-Reports that a run has written in its tree are kept with it, for other judges.
 """
 
 from __future__ import annotations

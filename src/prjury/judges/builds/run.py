@@ -1,7 +1,4 @@
-"""Run plans on two trees, the base first, so that nothing of the change can touch it.
-
-Outcomes of bases that passed, and which tests failed on which bases, are kept for later changes.
-"""
+"""Run plans on two trees, the base first; what bases came to is kept for later changes."""
 
 from __future__ import annotations
 
@@ -243,10 +240,7 @@ class BothSides(Struct, frozen=True, dict=True):
     def _with_base(
         self, paths: frozenset[str], plan: BuildPlan, run: Run, base: BaseRun, deadline: Deadline
     ) -> Run:
-        """The run beside that of the base, which is built where it is needed and was not yet.
-
-        A kept outcome excuses nothing, also where the base fails once it is built after the change.
-        """
+        """The run beside the base's, built where needed; a kept outcome excuses no failure."""
         head, options = run.head, self.options
         fault = find_fault(head, self.builder.changed, paths)
         if (head.failed and not head.ended) or (fault and not head.tested):

@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import WORST_FIRST, decide
 from prjury.judges.builds.evidence import (
@@ -19,12 +18,10 @@ from prjury.judges.builds.evidence import (
     BuildSandbox,
     Clean,
     KeepRun,
-    Run,
     record_build,
 )
 from prjury.judges.builds.external_builds import ReportedTests
 from prjury.judges.builds.judge import make
-from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.workplace import paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree import command
@@ -61,14 +58,10 @@ def build_evidence(
     commands: Sequence[CommandOptions] = (),
 ) -> BuiltEvidence:
     """Build as the judge does, and keep what happened, also where the judge crashes or is late."""
-    builds, ran = dict[tuple[str, ...], BuildRecord](), dict[tuple[str, ...], BuildRecord]()
+    builds, ran = list[BuildRecord](), list[BuildRecord]()
 
-    def keep_in(records: dict[tuple[str, ...], BuildRecord]) -> KeepRun:
-        def keep(plan: BuildPlan, outcome: Run | CannotJudgeError) -> None:
-            record = record_build(plan, outcome, _redactor(ports))
-            records[record.key] = record
-
-        return keep
+    def keep_in(records: list[BuildRecord]) -> KeepRun:
+        return lambda plan, outcome: records.append(record_build(plan, outcome, _redactor(ports)))
 
     judges: list[Judge[PullRequestContext]] = [
         replace(command.make(structs.replace(each, from_="run"), ports), keep=keep_in(ran))
@@ -79,7 +72,7 @@ def build_evidence(
         judges.insert(0, replace(build, keep=keep_in(builds)))
     jury = Jury.of(MajorityVoting(), *judges, name="build")
     verdict = jury.vote(context, timeout=context.deadline.remaining, listener=ports.progress)
-    records = (tuple(dict(each).values()) for each in (builds, ran))
+    records = (tuple({one.key: one for one in list(each)}.values()) for each in (builds, ran))
     record = _make_evidence(context.pull, version, ports.shell.level, *records)
     return BuiltEvidence(verdict.ballots, record)
 

@@ -1,7 +1,4 @@
-"""A scratch directory with all that a run has: tree, home, temporary files, reports, lent tools.
-
-Tests of another copy of the tree's packages, which Python finds first, are told from its own.
-"""
+"""A scratch directory with all that a run has, whose packages are told from other copies."""
 
 from __future__ import annotations
 
@@ -223,12 +220,7 @@ class Workplace(Struct, frozen=True):
     paths: frozenset[str]
 
     def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
-        """Run the plan and read what came of it; steps that fail for the machine are tried again.
-
-        Raises:
-            CannotJudgeError: when a tool is missing, the sandbox cannot be had, the tree has no
-                such directory, or other code was tested than this tree's.
-        """
+        """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
         attempt = _Attempt(self, plan, deadline)
         steps = attempt.run_steps()
         run = attempt.read(steps)

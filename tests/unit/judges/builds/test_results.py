@@ -326,7 +326,8 @@ def test_only_what_go_means_for_programs_is_taken_for_it(tmp_path: Path) -> None
 def test_lines_are_read_whatever_ends_them(tmp_path: Path) -> None:
     log = tmp_path / "log"
     log.write_bytes(b"one\r\ntwo\rthree\n\nfour")
-    sections = transcribe(log, TreeFiles(frozenset()), str).sections
+    tree = TreeFiles(frozenset())
+    sections = transcribe(log, tree, str).split_sections(tree)
     assert [list(section.lines) for section in sections] == [["one", "two", "three", "", "four"]]
 
 

@@ -73,10 +73,7 @@ def _tag(element: Element) -> str:
 
 
 class _Report(Struct):
-    """A report as far as it was read: open suites, the most failures that it counts, its tests.
-
-    Tests are known by suite and name; the last attempt of the `lucky` ones passed.
-    """
+    """A report as far as it was read; the last attempt of the `lucky` tests passed."""
 
     path: str
     tree: TreeFiles

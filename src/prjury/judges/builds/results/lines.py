@@ -238,10 +238,7 @@ class RunnerOutput(Struct):
         *,
         unclear: bool = False,
     ) -> None:
-        """Take in one run; names, which tests may print, count where the runner counts as many.
-
-        It contradicts them otherwise if it is `unclear`.
-        """
+        """Take in one run; names count where the runner counts as many, and is not `unclear`."""
         self.failures += failing
         if names and len(names) == count and not unclear:
             unique = frozenset(names)  # some tests break before they can be counted

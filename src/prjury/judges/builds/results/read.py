@@ -1,7 +1,4 @@
-"""Read what a run has left: the failures and tests of its logs, and of its reports with them.
-
-Whatever was printed, it stays bounded.
-"""
+"""Read what a run has left, logs and reports; whatever was printed, it stays bounded."""
 
 from __future__ import annotations
 
@@ -50,11 +47,11 @@ _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
 
 
-def _decode_lines(log: Path, window: _Window) -> Iterator[str]:
+def _decode_lines(log: Path, transcript: Transcript) -> Iterator[str]:
     with log.open("rb") as file:
         yield from islice(_split_lines(file), _MOST_LINES)
         if file.read(1):
-            window.cut = True
+            transcript.cut = True
             file.seek(max(file.tell(), log.stat().st_size - _END))
             yield from islice(_split_lines(file), _MOST_LINES)
 
@@ -73,11 +70,13 @@ def _split_lines(file: BinaryIO) -> Iterator[str]:
         rest = rest[:_LONGEST_EVENT] + held
 
 
-class _Window(Struct):
-    """The beginning and the end of the text, each up to a size."""
+class Transcript(Struct):
+    """What a step printed: its begin and its end, each up to a size; `cut` without its middle."""
 
+    go: GoEvents
     head: list[tuple[int, str, str]] = []
-    tail: deque[tuple[int, str, str]] = field(default_factory=deque)
+    end: deque[tuple[int, str, str]] = field(default_factory=deque)
+    last: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
     spent: int = 0
     size: int = 0
     cut: bool = False
@@ -89,15 +88,15 @@ class _Window(Struct):
             self.spent += cost
             return
         self.spent = _HEAD
-        self.tail.append((number, place, line))
+        self.end.append((number, place, line))
         self.size += cost
         while self.size > _TAIL:
-            self.size -= len(self.tail.popleft()[2]) + _COST_OF_LINE
+            self.size -= len(self.end.popleft()[2]) + _COST_OF_LINE
             self.cut = True
 
     def split_sections(self, tree: TreeFiles) -> list[LogSection]:
         sections: dict[str, tuple[list[str], list[int]]] = {}
-        for number, place, line in (*self.head, *self.tail):
+        for number, place, line in (*self.head, *self.end):
             lines, numbers = sections.setdefault(place, ([], []))
             lines.append(line)
             numbers.append(number)
@@ -137,32 +136,21 @@ class _Places:
         return self._here, line
 
 
-class Transcript(Struct, frozen=True):
-    """What a step printed: sections by directory, and the last lines; `cut` without its middle."""
-
-    sections: list[LogSection]
-    go: GoEvents
-    tail: str
-    cut: bool
-
-
 def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
     """Read a log once; `relative` takes the tree's own place out of a text."""
-    window, go, places = _Window(), GoEvents(tree), _Places(tree)
-    tail: deque[str] = deque(maxlen=_TAIL_LINES)
-    for number, raw in enumerate(_decode_lines(log, window)):
+    transcript, places = Transcript(GoEvents(tree)), _Places(tree)
+    for number, raw in enumerate(_decode_lines(log, transcript)):
         place, line = places.split(relative(raw))
         event = _read_event(line)
         if event is None:
-            window.add(number, place, line[:_LONGEST_LINE])
-            tail.append(line[:_LONGEST_TAIL_LINE])
+            transcript.add(number, place, line[:_LONGEST_LINE])
+            transcript.last.append(line[:_LONGEST_TAIL_LINE])
             continue
-        for text in go.read(number, event).splitlines():
-            tail.append(text[:_LONGEST_TAIL_LINE])
+        for text in transcript.go.read(number, event).splitlines():
+            transcript.last.append(text[:_LONGEST_TAIL_LINE])
             if event["Action"] == "build-output":
-                window.add(number, place, text[:_LONGEST_LINE])
-    sections = window.split_sections(tree)
-    return Transcript(sections, go, "\n".join(tail), window.cut)
+                transcript.add(number, place, text[:_LONGEST_LINE])
+    return transcript
 
 
 def _read_event(line: str) -> dict[str, Any] | None:
@@ -219,8 +207,8 @@ def read_log(
 ) -> LogResults:
     """Read the log of one step; if it did not fail, failures in it are no more than a number."""
     transcript = transcribe(log, tree, relative)
-    results = LogResults(tail=transcript.tail, failed=failed)
-    for section in transcript.sections:
+    results = LogResults("\n".join(transcript.last), failed=failed)
+    for section in transcript.split_sections(tree):
         has_tests = _read_tests(section, results)
         if failed:
             results.take(read_problems(section))
@@ -230,7 +218,7 @@ def read_log(
         if transcript.cut:
             results.doubts.append("the log is too long to be read in full")
         return results
-    good = LogResults(transcript.tail)
+    good = LogResults(results.tail)
     for runner, output in results.by_runner.items():
         good.ignored += output.broken
         doubts = output.doubts if runner == "tap" else []  # it announced more tests than it ran
@@ -345,10 +333,7 @@ _AT_ONCE = (
 
 
 def mark_causes(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
-    """Yield the failures in order; a goal without a cause before it becomes an error.
-
-    Such a goal is an error that could not be read, and no consequence of a test named elsewhere.
-    """
+    """Yield the failures in order; a goal without a cause before it is an unread error."""
     caused, last = False, ""
     for _, failure in failures:
         tool = _name_tool(failure.message) if failure.kind == "goal" else ""

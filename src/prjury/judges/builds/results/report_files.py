@@ -1,7 +1,4 @@
-"""Finds the reports that a build itself has written, and reads their bytes.
-
-Links are not followed, and nothing is read without end.
-"""
+"""Finds reports that a build has written, and reads their bytes: no links, nothing endless."""
 
 from __future__ import annotations
 

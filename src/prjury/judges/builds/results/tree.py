@@ -109,10 +109,7 @@ def _ends(path: str, end: str) -> bool:
 
 
 class TemporaryPaths(Struct, frozen=True, dict=True):
-    """The root of a run's tree, and the directory `around` with all else, and with exported trees.
-
-    Both are taken out of everything that the run says.
-    """
+    """The root of a run's tree, and `around` it all else; both are taken out of what it says."""
 
     tree: Path
     around: Path
