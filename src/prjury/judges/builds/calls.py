@@ -204,22 +204,23 @@ def _find_inner(program: str, words: list[str]) -> list[str]:
 
 
 def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
-    plain = [word for word in words if not word.startswith("-")]
     if not {"--version", "--help", "--no-run"}.isdisjoint(words):
         return "", ""
     if program in _RUNNERS:
         lists = program != "prove" and not WORDS["listing_tests"].isdisjoint(words)
-        return ("", "") if lists or _names_beside(program, words) else (_RUNNERS[program], program)
-    if program in _CALLED:
-        family, *tests = _CALLED[program]
-        return (family, program) if _calls_test(tests, plain) else ("", "")
-    if program in _BUILDERS:
-        return (_BUILDERS[program], program) if _calls_goal(program, words) else ("", "")
-    return _find_script(program, words, path)
+        family, tests = _RUNNERS[program], not (lists or _names_beside(program, words))
+    elif program in _CALLED:
+        family, *names = _CALLED[program]
+        tests = _calls_test(names, words)
+    elif program in _BUILDERS:
+        family, tests = _BUILDERS[program], _calls_goal(program, words)
+    else:
+        return _find_script(program, words, path)
+    return (family, program) if tests else ("", "")
 
 
-def _calls_test(tests: Sequence[str], plain: Sequence[str]) -> bool:
-    first, *rest = plain or ("-",)
+def _calls_test(tests: Sequence[str], words: Sequence[str]) -> bool:
+    first, *rest = [word for word in words if not word.startswith("-")] or ["-"]
     if first in WORDS["going_through"] and "*" in tests:
         return any(map(says_test, rest[:3]))
     if first == "hack":
@@ -230,16 +231,12 @@ def _calls_test(tests: Sequence[str], plain: Sequence[str]) -> bool:
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
     """True if a goal of the words tests; the default goal does, where none is listed."""
-    goals = []
+    goals, valued = [], {"-D", "-P", "-f", "--file", "-pl"}
     for before, word in pairwise(["", *words]):
         text = word.lower().removeprefix("-d")
         if text.startswith(("skiptests", "maven.test.skip")) and not text.endswith("false"):
             return False
-        if (
-            before not in {"-D", "-P", "-f", "--file", "-pl"}
-            and word[:1] not in {"", "-"}
-            and "$" not in word
-        ):
+        if word[:1] not in {"", "-"} and "$" not in word and before not in valued:
             goals.append(word)
     return not goals or not WORDS["maven_goals"].isdisjoint(goals)
 
@@ -300,18 +297,19 @@ def split_name(name: str) -> list[str]:
 
 def says_test(name: str) -> bool:
     pieces = split_name(name)
-    beside = not WORDS["beside"].isdisjoint(pieces) or not WORDS["preparing"].isdisjoint(pieces[:1])
-    tests = not WORDS["test_names"].isdisjoint(pieces) or name.lower().startswith("test")
+    if WORDS["beside"].intersection(pieces) or WORDS["preparing"].intersection(pieces[:1]):
+        return False
+    if WORDS["test_names"].intersection(pieces) or name.lower().startswith("test"):
+        return True
     ends = (one.endswith(("test", "tests")) for one in pieces if one not in WORDS["no_test_names"])
-    tests = tests or any(ends)
-    return (tests or (bool(pieces) and WORDS["test_names_alone"].issuperset(pieces))) and not beside
+    return any(ends) or (bool(pieces) and WORDS["test_names_alone"].issuperset(pieces))
 
 
 def _names_beside(program: str, words: Sequence[str]) -> bool:
-    options = {"-e", "-s", "--session", "--sessions", "-t"}
-    listed = [after for word, after in pairwise(words) if word in options]
-    names = [name for one in listed for name in one.split(",")] if program in {"tox", "nox"} else []
-    return bool(names) and not any(WORDS["beside"].isdisjoint(split_name(name)) for name in names)
+    options = {"-e", "-s", "--session", "--sessions", "-t"} if program in {"tox", "nox"} else ()
+    listed = ",".join(after for word, after in pairwise(words) if word in options)
+    names = map(split_name, listed.split(","))
+    return bool(listed) and not any(map(WORDS["beside"].isdisjoint, names))
 
 
 def _find_purpose(program: str, words: Sequence[str], path: str) -> Purpose:

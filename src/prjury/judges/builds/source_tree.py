@@ -70,11 +70,8 @@ class SourceTree:
 
     def may_hold_project(self, directory: str) -> bool:
         """Tell whether a project there is built: near the root, or around a change."""
-        near = directory.count("/") < _DEEPEST
-        if not near and self.changed:
-            near = any(
-                is_within(path, directory) for path in self.changed.paths | self.changed.docs
-            )
+        paths = self.changed.paths | self.changed.docs if self.changed else ()
+        near = directory.count("/") < _DEEPEST or any(is_within(path, directory) for path in paths)
         return near and (find_excluded(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
@@ -145,11 +142,11 @@ class Changes(Struct, frozen=True):
 
     def within(self, directory: str) -> Changes:
         start = len(directory) + bool(directory)
-        paths, docs = (
+        paths = (
             frozenset(path[start:] for path in every if is_within(path, directory))
             for every in (self.paths, self.docs)
         )
-        return Changes(paths, docs)
+        return Changes(*paths)
 
 
 def nearest(path: str, directories: frozenset[str]) -> str | None:
@@ -215,9 +212,11 @@ def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozen
     chosen = set[str]()
     for directory in directories:
         for pattern in patterns:
-            each = map(_split_steps, expand_choices(pattern.lstrip("!")))
-            if any(_fits(directory.split("/"), steps) for steps in each):
-                (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
+            for choice in expand_choices(pattern.lstrip("!")):
+                steps = [step for step in choice.split("/") if step not in {"", "."}]
+                few = steps.count("**") < _MOST_OPEN
+                if few and _fits(directory.split("/"), steps):
+                    (chosen.discard if pattern.startswith("!") else chosen.add)(directory)
     return frozenset(chosen)
 
 
@@ -229,12 +228,6 @@ def expand_choices(pattern: str) -> list[str]:
         return [pattern]
     each = (f"{before}{choice.strip()}{after}" for choice in choices.split(","))
     return [text for choice in each for text in expand_choices(choice)]
-
-
-def _split_steps(pattern: str) -> list[str]:
-    """The steps of a pattern; one with too many steps of any depth names nothing."""
-    steps = [step for step in pattern.split("/") if step not in {"", "."}]
-    return steps if steps.count("**") < _MOST_OPEN else ["/"]
 
 
 def _fits(path: Sequence[str], steps: Sequence[str]) -> bool:

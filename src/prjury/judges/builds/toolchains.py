@@ -311,17 +311,15 @@ def _word_remedy(
     spans: Collection[VersionSpan],
     toolchains: Sequence[Toolchain],
 ) -> str:
-    tool, remedy = strict.tool, strict.span.low[:2] if strict.span else ()
-    for numbers in exact:
-        version = numbers[: _CHOSEN[tool]]
-        if all(version >= span.low[: len(version)] for span in spans):
-            remedy = version
-            break
+    tool = strict.tool
+    releases = [numbers[: _CHOSEN[tool]] for numbers in exact]
+    fitting = [one for one in releases if all(one >= span.low[: len(one)] for span in spans)]
+    lowest = strict.span.low[:2] if strict.span else ()
     versions = ", ".join(dict.fromkeys(_format_version(one.version) for one in toolchains))
     return (
         f"this project wants {name_tool(tool)} {visible(strict.version)} "
         f"({visible(strict.origin)}); here is {versions}: add actions/setup-{tool} with "
-        f"{tool}-version: {_format_version(remedy)} before the build"
+        f"{tool}-version: {_format_version([*fitting, lowest][0])} before the build"
     )
 
 

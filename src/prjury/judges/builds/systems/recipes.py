@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import re2
 from msgspec import Meta
@@ -121,13 +121,10 @@ class Recipe(RecipeSteps, frozen=True, kw_only=True):
         if any("/" in one.file for one in self.detect):
             raise ValueError("`detect` names files of one directory; write paths in `variants`")
 
-    def steps_of(self, variant: RecipeVariant | None) -> dict[str, Any]:
-        """The recipe's own steps with those of a variant in their place."""
-        steps: dict[str, Any] = {}
-        for name in RecipeSteps.__struct_fields__:
-            own = getattr(variant, name) if variant else None
-            steps[name] = getattr(self, name) if own is None else own
-        return {**steps, "reports": steps["reports"] or []}
+    def with_variant(self, variant: RecipeVariant) -> Recipe:
+        """The recipe with the steps of a variant in the place of its own."""
+        values = {name: getattr(variant, name) for name in RecipeSteps.__struct_fields__}
+        return replace(self, **{name: own for name, own in values.items() if own is not None})
 
 
 def read_recipe(text: str, source: str) -> Recipe:
@@ -141,11 +138,12 @@ def read_shipped(name: str) -> BuildSystem:
 
 
 def make_system(recipe: Recipe, *, own: bool = False) -> BuildSystem:
-    names = tuple(dict.fromkeys(test.file for test in recipe.detect))
+    if not (own or recipe.tried):
+        recipe = replace(recipe, notes=[*recipe.notes, EXPERIMENTAL])
     return BuildSystem(
-        names,
+        tuple(dict.fromkeys(test.file for test in recipe.detect)),
         {recipe.name: frozenset(recipe.covers)},
-        partial(_plan_projects, recipe, experimental=not (own or recipe.tried)),
+        partial(_plan_projects, recipe),
         recipe.when,
         recipe.family or "",
         is_recipe=True,
@@ -188,9 +186,7 @@ def _read_committed(repository: Repository, commit: str, path: str) -> Recipe:
     return read_recipe(content.decode("utf-8", "replace"), path)
 
 
-def _plan_projects(
-    recipe: Recipe, root: SourceTree, *, experimental: bool
-) -> tuple[BuildPlan, ...]:
+def _plan_projects(recipe: Recipe, root: SourceTree) -> tuple[BuildPlan, ...]:
     projects: dict[str, BuildPlan] = {}
     places = {
         parent_of(path)
@@ -199,36 +195,38 @@ def _plan_projects(
     }
     for directory in outermost_first(filter(root.may_hold_project, places)):
         if not any(is_below(directory, place) for place in projects):
-            plan = _plan_project(recipe, root.below(directory), experimental=experimental)
+            plan = _plan_project(recipe, root.below(directory))
             if plan:
                 projects[directory] = replace(plan, directory=directory)
     return tuple(projects[directory] for directory in sorted(projects))
 
 
-def _plan_project(recipe: Recipe, part: SourceTree, *, experimental: bool) -> BuildPlan | None:
+def _plan_project(recipe: Recipe, part: SourceTree) -> BuildPlan | None:
     marker = _find_first(part, recipe.detect)
     if marker is None or _find_first(part, recipe.unless):
         return None
-    fitting = ((one, _find_first(part, one.when)) for one in recipe.variants)
-    variant, file = next((pair for pair in fitting if pair[1]), (None, None))
-    commands = recipe.steps_of(variant)
-    lines = {name: commands[name] for name in _STEPS if commands[name]}
+    reasons = [f"{marker} is there"]
+    for variant in recipe.variants:
+        if file := _find_first(part, variant.when):
+            recipe = recipe.with_variant(variant)
+            reasons.append(f"{file} decides what is run")
+            break
+    if not (recipe.build or recipe.test):
+        return None
+    lines = {name: getattr(recipe, name) for name in _STEPS if getattr(recipe, name)}
     steps = tuple(
-        BuildStep(name, line.replace("{reports}", '"$PRJURY_REPORTS"'), all_ran=commands["all_ran"])
+        BuildStep(name, line.replace("{reports}", '"$PRJURY_REPORTS"'), all_ran=recipe.all_ran)
         for name, line in lines.items()
     )
-    if not {"build", "test"} & lines.keys():
-        return None
-    reasons = [f"{marker} is there", *([f"{file} decides what is run"] if file else [])]
     texts = recipe.env.items()
     env = {name: escape_braces(x).replace("{{reports}}", "{reports}") for name, x in texts}
     return BuildPlan(
         recipe.name,
         steps,
         tuple(reasons),
-        (*recipe.notes, *([EXPERIMENTAL] if experimental else ())),
+        tuple(recipe.notes),
         env={**env, "PRJURY_REPORTS": "{reports}"},
-        reports=tuple(commands["reports"]),
+        reports=tuple(recipe.reports or ()),
         programs=tuple(recipe.tools),
     )
 
