@@ -23,12 +23,7 @@ from prjury.jury.library.agent import (
 )
 from prjury.jury.library.execution import perform
 from prjury.jury.library.model_judge import classify_reply, failure, fill_template, with_question
-from prjury.jury.library.replies import (
-    Classifier,
-    asks_confidence,
-    with_confidence,
-    yes_or_no,
-)
+from prjury.jury.library.replies import Classifier, asks_confidence, with_confidence, yes_or_no
 from prjury.jury.library.template import template_of
 
 #: Files that a judgment names.

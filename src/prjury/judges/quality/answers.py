@@ -105,7 +105,7 @@ class _RagJudge(_AnswerJudge):
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
         about = list_subjects(self.NAME, rag).items()
-        subjects = {name: join_lines(it.text, _LONGEST, BY_SHAPE) for name, it in about}
+        subjects = {name: join_lines(text, _LONGEST, BY_SHAPE) for name, (_, text) in about}
         return judgment.with_metadata(subjects=subjects)
 
 

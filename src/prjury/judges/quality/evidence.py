@@ -149,12 +149,9 @@ class Lines:
                 self._changed.update((path, row.side, row.line) for row in changed)
                 for row in passage.rows:
                     for side in ("new", "old"):
-                        number = row.number(side)
-                        if number is None:
-                            continue
-                        self._texts[path, side][number] = row.text
-                        if changed:
-                            self._near.add((path, side, number))
+                        if (number := row.number(side)) is not None:
+                            self._texts[path, side][number] = row.text
+                            self._near.update([(path, side, number)] if changed else ())
 
     def path_of(self, finding: ReportedFinding) -> str | None:
         return self._files.get(finding.path)
@@ -248,15 +245,14 @@ def _normalise(text: str) -> str:
 
 
 Count: TypeAlias = Annotated[int, Meta(ge=0)]
-#: ``unclear`` where the second question has no answer, or cannot be answered.
-SecondAnswer: TypeAlias = Literal["confirmed", "refuted", "unclear"]
 
 
 class Claim(Struct, frozen=True, forbid_unknown_fields=True):
     """A finding whose quote stands in the change, and what a second question came to, if asked."""
 
     finding: ReportedFinding
-    second: SecondAnswer | None = None
+    #: Unclear where the second question has no answer, or cannot be answered.
+    second: Literal["confirmed", "refuted", "unclear"] | None = None
 
 
 class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):

@@ -23,13 +23,11 @@ from msgspec.structs import asdict, replace
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import (
-    Answer,
     Answers,
     Claim,
     InvalidReplyError,
     Lines,
     ReportedFinding,
-    SecondAnswer,
     VerifiedAnswer,
     read_answers,
     verify,
@@ -74,10 +72,9 @@ class UsageLog(Struct, frozen=True):
         self.replies.append(reply)
         return reply
 
-    def _enter(self, model: ChatModel, reply: Reply, started: float) -> None:
-        elapsed = round((time.monotonic() - started) * 1000)
-        tokens = reply.input_tokens, reply.output_tokens
-        self.calls.append(ModelCall(model.name, *tokens, reply.usd, elapsed))
+    def _enter(self, model: ChatModel, it: Reply, started: float) -> None:
+        ms = round((time.monotonic() - started) * 1000)
+        self.calls.append(ModelCall(model.name, it.input_tokens, it.output_tokens, it.usd, ms))
 
     @property
     def answered_by(self) -> str:
@@ -133,18 +130,9 @@ class CallContext(Struct, frozen=True):
     def ask(self, model: ChatModel, question: Question, turn: int, deadline: Deadline) -> Answers:
         """Return the verified answers to one of several equal questions, of memory if there."""
         key = key_of(model.identity, question, turn)
-        answers = recall(self.memory, key, question.shown, question.form.criteria)
-        if answers is not None:
+        if (answers := self.recall(model, question, turn)) is not None:
             self.usage_log.recalled.append(key)
             return answers
-        replies = self._interview(model, question, deadline)
-        answers = verify(replies, Lines(question.shown.sections))
-        keep(self.memory, key, question.shown, answers)
-        return answers
-
-    def _interview(
-        self, model: ChatModel, question: Question, deadline: Deadline
-    ) -> Mapping[str, Answer]:
         prompt, problem = question.prompt, ""
         for _ in range(2):
             text = self.usage_log.ask(model, prompt, deadline).text
@@ -155,11 +143,20 @@ class CallContext(Struct, frozen=True):
                 self.leaks.append(leak)
                 raise leak
             try:
-                return read_answers(text, question.form.criteria)
+                answers = verify(
+                    read_answers(text, question.form.criteria), Lines(question.shown.sections)
+                )
             except InvalidReplyError as error:
                 problem = str(error)
-            prompt = question.with_problem(problem)
+                prompt = question.with_problem(problem)
+                continue
+            keep(self.memory, key, question.shown, answers)
+            return answers
         raise UnusableError(f"The model's reply could not be used, twice: {problem}")
+
+    def recall(self, model: ChatModel, question: Question, turn: int) -> Answers | None:
+        key = key_of(model.identity, question, turn)
+        return recall(self.memory, key, question.shown, question.form.criteria)
 
 
 _FORM = 4
@@ -167,7 +164,9 @@ _FORM = 4
 
 def key_of(model: str, question: Question, turn: int) -> str:
     """Return under which key the answer to a question is kept."""
-    return digest_of([_FORM, "answer", model, question.digest, question.chunk.digest, turn])
+    # The numbers of lines are not in it.
+    chunk = digest_of([section.digest for section in question.chunk.sections])
+    return digest_of([_FORM, "answer", model, question.digest, chunk, turn])
 
 
 def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
@@ -253,7 +252,7 @@ def confirm_errors(
                 break
             lead += _WEIGHTS[answer.word]
             turn += 1
-        outcome: SecondAnswer = "unclear"
+        outcome = "unclear"
         if lead and (turn < _MOST_ANSWERS or lead in {-_REFUTING, _CONFIRMING}):
             outcome = "confirmed" if lead > 0 else "refuted"
         return replace(claim, second=outcome)

@@ -10,21 +10,9 @@ from typing import Any, Generic
 from msgspec import structs
 
 from prjury.deadline import Deadline
-from prjury.judges.quality.interview import (
-    CallContext,
-    UsageLog,
-    confirming_instructions,
-    random_word,
-)
-from prjury.judges.quality.model_seat import (
-    Chair,
-    Forecast,
-    InquiryInput,
-    Material,
-    ModelSeat,
-    plan_calls,
-)
-from prjury.judges.quality.prompt_input import digest_of, sizes
+from prjury.judges.quality.interview import CallContext, confirming_instructions, random_word
+from prjury.judges.quality.model_seat import Chair, Forecast, InquiryInput, ModelSeat
+from prjury.judges.quality.prompt_input import Material, digest_of, sizes
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Instructions
 from prjury.judges.quality.votes import PassMark, join_ballots, prose, withhold_pass
 from prjury.jury.judge import ContextT, JudgeType
@@ -38,23 +26,17 @@ from prjury.report.judge_facts import LeftOut, ModelSetup, ScopeFacts
 
 #: Seconds for all calls of one judgment.
 ALL_CALLS = 600.0
-
 #: Seconds, and share of the time, that seats stop before their jury does.
 _HEAD_START, _HEAD_SHARE = 1.0, 0.25
-
 #: Seconds after which a model is abandoned that does not keep to its deadline.
 _GRACE = 0.5
-
 #: The share of the time that the seats have where a chair is to read what they say.
 _SEATS_SHARE = 0.7
 
 
 @dataclass(frozen=True)
 class Inquiry(Generic[ContextT]):
-    """What a judge wants to know; to each question work that is in order is answered with yes.
-
-    What is gathered may be an abstention; criteria can be inapplicable to a context, with a reason.
-    """
+    """What a judge wants to know; to each question work that is in order is answered with yes."""
 
     name: str
     about: str
@@ -104,10 +86,9 @@ class ModelBackedJudge(Generic[ContextT]):
         if refusal := self._forecast_case(case).refusal:
             return _add(_abstain_unread(case, refusal, "budget"), warnings, about)
         calls = CallContext(
-            UsageLog(),
-            self.memory,
-            self.word,
-            self.parallel,
+            memory=self.memory,
+            word=self.word,
+            parallel=self.parallel,
             passes=self.panel.passes,
             confirmers=self.panel.models if self.panel.confirm else (),
         )
@@ -171,11 +152,10 @@ class ModelBackedJudge(Generic[ContextT]):
         case = InquiryInput(
             inquiry.about,
             form=Form(inquiry.name, instructions, inquiry.criteria, always, material.facts),
-            sections=material.sections,
+            material=material,
             deadline=deadline,
             mark=inquiry.mark,
             inapplicable=inapplicable,
-            left_out=material.left_out,
         )
         return case, material.warnings
 
@@ -196,7 +176,7 @@ class ModelBackedJudge(Generic[ContextT]):
             for model_seat in self._model_seats(CallContext(memory=self.memory))
             if model_seat.model.name not in panel.absent
             for it in cases
-            for call in plan_calls(model_seat, it)
+            for call in model_seat.plan_calls(it)
         ]
         forecast = Forecast(self.name, tuple(calls), panel.rounds, absent=dict(panel.absent))
         refusal = panel.refusal(forecast.input_tokens, forecast.usd)
@@ -228,7 +208,7 @@ class ModelBackedJudge(Generic[ContextT]):
 
 
 def _abstain_unread(case: InquiryInput, because: str, label: str) -> Judgment:
-    paths = dict.fromkeys(section.path for section in case.sections)
+    paths = dict.fromkeys(section.path for section in case.material.sections)
     unread = tuple(LeftOut(path, f"no answer: {label}") for path in paths)
     return Judgment.abstained(because, label, metadata=ScopeFacts(unread=unread).to_metadata())
 

@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.code.languages import LANGUAGES, kin_of
@@ -18,8 +17,7 @@ from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.model_seat import Material
-from prjury.judges.quality.prompt_input import document, pieces_of
+from prjury.judges.quality.prompt_input import Material, document, pieces_of
 from prjury.judges.quality.question import Instructions, OwnTexts, Prompts
 from prjury.judges.quality.reading import Kind, judge_of
 from prjury.judges.quality.votes import PassMark
@@ -38,10 +36,9 @@ QUALITY = "quality"
 
 
 def _find_no_test(pull: PullRequest) -> str | None:
-    for file in pull.files:
-        if file.kind is FileKind.TEST and (file.unread or any(file.added_lines)):
-            return None
-    return "no test is added or changed"
+    tests = [file for file in pull.files if file.kind is FileKind.TEST]
+    has_lines = any(file.unread or any(file.added_lines) for file in tests)
+    return None if has_lines else "no test is added or changed"
 
 
 #: The judge of new and changed tests; it sees them beside the source that changes.
@@ -328,20 +325,11 @@ class RagContext:
         return cls(context.goal, context.agent_output, documents)
 
 
-class Subject(Struct, frozen=True):
-    """What a criterion is about: statements, or documents by name, and where they stand."""
-
-    place: str
-    text: str
-
-
-def list_subjects(name: str, rag: RagContext) -> Mapping[str, Subject]:
-    """Return what the criteria of a judge are about, neighbours together where there are many."""
-    one, line, joiner = ("statement", "line", "\n")
-    texts = rag.statements
+def list_subjects(name: str, rag: RagContext) -> Mapping[str, tuple[str, str]]:
+    """Return places and texts by criterion, neighbours together where there are many."""
+    one, line, joiner, texts = "statement", "line", "\n", rag.statements
     if name == RELEVANCE:
-        one, line, joiner = ("document", "context", ", ")
-        texts = tuple(rag.texts)
+        one, line, joiner, texts = "document", "context", ", ", tuple(rag.texts)
     width = max(1, math.ceil(len(texts) / MOST_CRITERIA))
     subjects = {}
     for at in range(0, len(texts), width):
@@ -350,7 +338,7 @@ def list_subjects(name: str, rag: RagContext) -> Mapping[str, Subject]:
         criterion, place = f"{one}s-{first}-{last}", f"{line}s {first} to {last}"
         if len(some) == 1:
             criterion, place = f"{one}-{first}", f"{line} {first}"
-        subjects[criterion] = Subject(place, joiner.join(some))
+        subjects[criterion] = place, joiner.join(some)
     return subjects
 
 
@@ -366,8 +354,8 @@ def inquiry_about(
     relevance = name == RELEVANCE
     least = threshold if threshold is not None else 0.5 if relevance else 1.0
     criteria = {"sufficient": _SUFFICIENT} if relevance else {}
-    for criterion, subject in list_subjects(name, rag).items():
-        criteria[criterion] = _QUESTIONS[name].format(place=subject.place)
+    for criterion, (place, _) in list_subjects(name, rag).items():
+        criteria[criterion] = _QUESTIONS[name].format(place=place)
     instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
 
     def gather(_: JudgmentContext, __: Deadline) -> Material | Judgment:

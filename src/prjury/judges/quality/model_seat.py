@@ -16,27 +16,13 @@ from msgspec import Struct, structs
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import Answers, Lines, Opinion, join_passes, speaks
-from prjury.judges.quality.interview import (
-    CallContext,
-    TaintedError,
-    confirm_errors,
-    key_of,
-    recall,
-)
-from prjury.judges.quality.prompt_input import (
-    Chunk,
-    Fact,
-    NotSent,
-    Plan,
-    Section,
-    document,
-    plan_chunks,
-)
+from prjury.judges.quality.interview import CallContext, TaintedError, confirm_errors
+from prjury.judges.quality.prompt_input import Chunk, Material, Plan, document, plan_chunks
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Prompts, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
-from prjury.jury.judgment import Check, Judgment, Status
+from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.retry import RoundContext
 from prjury.jury.threads import run_aside
 from prjury.jury.voting import Ballot
@@ -44,26 +30,15 @@ from prjury.ports import ChatModel
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 
 
-class Material(Struct, frozen=True):
-    """What there is to read, in its order, and the documents that every question needs."""
-
-    sections: tuple[Section, ...]
-    left_out: tuple[NotSent, ...] = ()
-    always: tuple[Section, ...] = ()
-    facts: tuple[Fact, ...] = ()
-    warnings: tuple[Check, ...] = ()
-
-
 @dataclass(frozen=True)
 class InquiryInput(JudgmentContext):
     """A question and all its material, as every seat of a panel gets it."""
 
     form: Form = field(kw_only=True)
-    sections: tuple[Section, ...] = field(kw_only=True)
+    material: Material = field(kw_only=True)
     deadline: Deadline = field(kw_only=True)
     mark: PassMark = field(kw_only=True)
     inapplicable: Mapping[str, str] = field(default_factory=dict)
-    left_out: tuple[NotSent, ...] = ()
     is_flipped: bool = False
     #: By a model's identity and room: for a large change a layout takes seconds.
     plans: dict[tuple[str, int], Plan] = field(default_factory=dict, compare=False, repr=False)
@@ -105,18 +80,17 @@ class ModelSeat:
 
     @property
     def name(self) -> str:
-        """The model, and which seat of its it is."""
         return f"{self.model.name}#{self.seat + 1}" if self.seat else self.model.name
 
     def plan(self, case: InquiryInput) -> Plan:
         whose = (self.model.identity, self.model.room)
         if whose not in case.plans:
             budget = self.model.room * CHARACTERS_PER_TOKEN - case.form.size
-            case.plans[whose] = plan_chunks(case.sections, case.left_out, max(budget, 1))
+            case.plans[whose] = plan_chunks(case.material, max(budget, 1))
         layout = case.plans[whose]
-        if not case.is_flipped:
-            return layout
-        return structs.replace(layout, chunks=tuple(chunk.reverse() for chunk in layout.chunks))
+        if case.is_flipped:
+            return structs.replace(layout, chunks=tuple(chunk.reverse() for chunk in layout.chunks))
+        return layout
 
     def judge(self, case: InquiryInput, /) -> Judgment:
         """Return the opinion on the whole case; ABSTAIN with a reason without all answers."""
@@ -142,6 +116,17 @@ class ModelSeat:
     def number_turn(self, case: InquiryInput, turn: int) -> int:
         """Return which of all equal questions to this model it is."""
         return self.seat * _TURNS + turn + case.is_flipped * _TURNS // 2
+
+    def plan_calls(self, case: InquiryInput) -> Iterator[PlannedCall]:
+        """Iterate over what would be asked in the first round, as the budget counts it."""
+        layout, turn = self.plan(case), self.number_turn(case, 0)
+        for chunk in layout.chunks:
+            question = case.form.ask(chunk, layout, self.calls.word)
+            is_known = self.calls.recall(self.model, question, turn) is not None
+            prompt = question.prompt
+            tokens, answer = prompt.tokens, prompt.answer_tokens
+            price = self.model.price(tokens, answer)
+            yield PlannedCall(self.name, chunk.paths, prompt.size, tokens, answer, price, is_known)
 
     def _ask_all(self, case: InquiryInput, layout: Plan, turn: int) -> list[SeatAnswer]:
         slots = threading.Semaphore(_AT_ONCE)
@@ -254,21 +239,6 @@ class Forecast(Struct, frozen=True):
         return math.fsum(prices) if len(prices) == len(self.paid) else None
 
 
-def plan_calls(model_seat: ModelSeat, case: InquiryInput) -> Iterator[PlannedCall]:
-    layout, model = model_seat.plan(case), model_seat.model
-    turn = model_seat.number_turn(case, 0)
-    for chunk in layout.chunks:
-        question = case.form.ask(chunk, layout, model_seat.calls.word)
-        key = key_of(model.identity, question, turn)
-        answers = recall(model_seat.calls.memory, key, question.shown, case.form.criteria)
-        prompt = question.prompt
-        tokens, answer = prompt.tokens, prompt.answer_tokens
-        price = model.price(tokens, answer)
-        yield PlannedCall(
-            model_seat.name, chunk.paths, prompt.size, tokens, answer, price, answers is not None
-        )
-
-
 @dataclass(frozen=True)
 class Chair:
     """Answers the seats' questions from their ballots, without names: a name is no argument."""
@@ -290,9 +260,8 @@ class Chair:
         question = replace(
             case,
             form=Form(f"{case.form.name}-chair", instructions, case.form.criteria),
-            sections=tuple(opinions),
+            material=Material(tuple(opinions)),
             deadline=self.deadline,
-            left_out=(),
             is_flipped=False,
             plans={},
         )

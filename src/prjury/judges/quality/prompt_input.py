@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.jury.judgment import Check
 from prjury.report.sanitise import Redact, normalise_line_ends, redact_text, show_invisible
 from prjury.snapshot.model import FileChange, FileKind, Hunk, printable
 
@@ -97,11 +97,6 @@ class Fact(Struct, frozen=True):
     text: str
     name: str = ""
 
-    @property
-    def key(self) -> str:
-        """The line without numbers, which differ from run to run and decide nothing."""
-        return re.sub(r"\d+", "", self.text)
-
 
 class NotSent(Struct, frozen=True):
     """A file that the model does not see: its path, why, and its name in the prompt."""
@@ -111,7 +106,17 @@ class NotSent(Struct, frozen=True):
     name: str
 
 
-class Chunk(Struct, frozen=True, dict=True):
+class Material(Struct, frozen=True):
+    """What there is to read, in its order, and the documents that every question needs."""
+
+    sections: tuple[Section, ...]
+    left_out: tuple[NotSent, ...] = ()
+    always: tuple[Section, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    warnings: tuple[Check, ...] = ()
+
+
+class Chunk(Struct, frozen=True):
     """What one question is about: sections that together fit into a model's room."""
 
     sections: tuple[Section, ...]
@@ -119,11 +124,6 @@ class Chunk(Struct, frozen=True, dict=True):
     @property
     def paths(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(section.path for section in self.sections))
-
-    @cached_property
-    def digest(self) -> str:
-        """64 hex digits for the chunk, whatever the numbers of its lines are."""
-        return digest_of([section.digest for section in self.sections])
 
     @property
     def rows(self) -> Iterator[tuple[Section, ChunkRow]]:
@@ -163,13 +163,14 @@ class Plan(Struct, frozen=True):
         return tuple(others[path] for path in sorted(others.keys() - set(chunk.paths)))
 
 
-def plan_chunks(sections: Sequence[Section], left_out: tuple[NotSent, ...], budget: int) -> Plan:
+def plan_chunks(material: Material, budget: int) -> Plan:
     """Put everything into one chunk if it fits, else into as few as first fit needs.
 
     What is larger than a chunk, so many characters, is split between hunks, a hunk between lines.
     """
+    sections, left_out = material.sections, material.left_out
     if sizes(sections) <= budget:
-        return Plan((Chunk(tuple(sections)),) if sections else (), left_out)
+        return Plan((Chunk(sections),) if sections else (), left_out)
     chunks: list[list[Section]] = []
     room: list[int] = []
     for section in sections:

@@ -43,10 +43,8 @@ if TYPE_CHECKING:
 #: Characters for naming files that are not on the chunk, and as many for those that nobody sees,
 #: beyond the room for the files themselves. The judgment names all of them.
 LISTS = 4_000
-
 #: Characters that count as one token.
 CHARACTERS_PER_TOKEN = 4
-
 #: Tokens of an answer: a few findings and three sentences a criterion, and some thought before it.
 _ANSWER, _ANSWER_PER_CRITERION = 1_000, 600
 
@@ -107,13 +105,6 @@ class Form(Struct, frozen=True):
         """Characters of what stands on every chunk."""
         return sizes(self.always) + sum(len(_write_json(fact.text)) + 1 for fact in self.facts)
 
-    @property
-    def digest(self) -> str:
-        instructions = self.instructions.version, self.instructions.text
-        documents = [section.digest for section in self.always]
-        facts = [fact.key for fact in self.facts]
-        return digest_of([self.name, *instructions, dict(self.criteria), documents, facts])
-
     def ask(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
         """Return the question about one chunk of a plan; ``word`` makes a new random word."""
         elsewhere = [section.heading for section in plan.list_other_files(chunk)]
@@ -138,9 +129,14 @@ class Form(Struct, frozen=True):
             _RUN.format(nonce=nonce, canary=canary),
             _ANSWER + _ANSWER_PER_CRITERION * len(self.criteria),
         )
+        instructions = self.instructions.version, self.instructions.text
+        documents = [section.digest for section in self.always]
+        # Numbers differ from run to run and decide nothing.
+        facts = [re.sub(r"\d+", "", fact.text) for fact in self.facts]
+        same = [self.name, *instructions, dict(self.criteria), documents, facts]
         # Why a file is not shown may change with each of its lines, and says nothing of the others.
         others = [elsewhere, [entry["path"] for entry in left_out]]
-        digest = digest_of([self.digest, others])
+        digest = digest_of([digest_of(same), others])
         return Question(prompt, digest, self, chunk)
 
 
@@ -244,7 +240,6 @@ _APPLIES_TO = re.compile(r"^applyTo:(.*(?:\n[ \t]*-.*)*)", re.MULTILINE)
 #: Characters of guidelines that are meant for judges, and of those for people, which also speak of
 #: licences, chats and how to build.
 _LONGEST_OWN, _LONGEST_GUIDELINES = 8_000, 4_000
-
 #: Bytes of a text that is made for a prompt.
 _LARGEST = 64 * 1024
 

@@ -14,10 +14,10 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.judges.context import LINKED_ISSUES, CallSite, PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.model_seat import Material
 from prjury.judges.quality.prompt_input import (
     SENT_KINDS,
     Fact,
+    Material,
     Section,
     cut_text,
     document,
@@ -48,13 +48,9 @@ _LONGEST_ISSUE, _ISSUES_SHARE = 4_000, 4
 class Kind(Struct, frozen=True):
     """What judges of changes differ in: questions, and what is read.
 
-    Attributes:
-        instruct: a template that needs nothing but the criteria, or the instructions from the
-            base's own texts and the change.
-        aside: why a change is none of its business, None where it is.
-        described: whether it reads the description as well. What an author writes sways its
-            reader, so that such a judge can lower a verdict and never lift it.
-        linked: whether it reads the issues besides that the description closes.
+    It is instructed by a template that needs nothing but the criteria, or by a function of the
+    base's own texts and the change; ``aside`` says why a change is none of its business. What an
+    author writes sways its reader: a judge that reads the description can only lower a verdict.
     """
 
     name: str

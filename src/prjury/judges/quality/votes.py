@@ -14,13 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from prjury.judges.quality.evidence import (
-    DIGITS,
-    Claim,
-    Lines,
-    Opinion,
-    speaks,
-)
+from prjury.judges.quality.evidence import DIGITS, Claim, Lines, Opinion, speaks
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import NumericalScore
 from prjury.jury.voting import Ballot
@@ -28,7 +22,6 @@ from prjury.report.judge_facts import LeftOut, ScopeFacts, SeatFacts
 from prjury.report.sanitise import show_invisible
 
 NO_OPINION = "no_opinion"
-
 _LONGEST_REASONING = 2_000
 
 

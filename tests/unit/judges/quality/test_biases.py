@@ -54,12 +54,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import Verdict
 from prjury.models.connect import ScriptedModel
 from prjury.policy.load import make_config
-from prjury.policy.tiers import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-)
+from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
 from prjury.ports import ChatModel, Ports, Repository
 from prjury.ports.messages import ModelError, Prompt
 from prjury.resources import templates

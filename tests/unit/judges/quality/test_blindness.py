@@ -15,12 +15,7 @@ from fakes.repository import FakeRepository
 from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.policy.load import read_options
-from prjury.policy.tiers import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-)
+from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
 from prjury.ports import Ports
 from prjury.ports.messages import Prompt
 from prjury.snapshot.model import Side

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import changed
-from prjury.judges.quality.prompt_input import (
-    ChunkRow,
-    Passage,
-    Section,
-    pieces_of,
-)
+from prjury.judges.quality.prompt_input import ChunkRow, Passage, Section, pieces_of
 from prjury.snapshot.model import FileChange
 
 

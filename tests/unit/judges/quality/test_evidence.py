@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
 from prjury.judges.quality.evidence import Lines, ReportedFinding, read_answers, verify
-from prjury.judges.quality.prompt_input import pieces_of, plan_chunks
+from prjury.judges.quality.prompt_input import Material, pieces_of, plan_chunks
 from prjury.report.sanitise import Redactor
 
 FILE = replace(
@@ -83,7 +83,7 @@ def test_a_quote_of_what_was_shown_is_true_also_where_it_was_made_safe() -> None
 def test_a_part_that_was_not_sent_cannot_be_quoted() -> None:
     big = changed("src/a.py", *(f"+line {i}" for i in range(200)))
     sections, _ = pieces_of([big], str)
-    lines = Lines(plan_chunks(sections, (), 1_000).chunks[0].sections)
+    lines = Lines(plan_chunks(Material(sections), 1_000).chunks[0].sections)
     assert lines.hold(at(1, "line 0"))
     assert not lines.hold(at(200, "line 199"))
 

@@ -40,12 +40,7 @@ from prjury.judges.quality.kinds import (
     make_tests,
 )
 from prjury.jury.context import JudgmentContext
-from prjury.policy.tiers import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-)
+from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
 from prjury.ports import Panel, Ports
 from prjury.ports.messages import Prompt
 from prjury.ports.types import LinkedIssue

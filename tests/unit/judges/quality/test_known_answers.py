@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fakes.llm import FOUR, Notebook, answer, changed, quote, reply, words
 from prjury.judges.quality.evidence import Answers, Lines, read_answers, verify
 from prjury.judges.quality.interview import keep, key_of, recall
-from prjury.judges.quality.prompt_input import Chunk, pieces_of, plan_chunks
+from prjury.judges.quality.prompt_input import Chunk, Material, pieces_of, plan_chunks
 from prjury.judges.quality.question import Form, Prompts, Question
 
 CRITERIA = dict.fromkeys(FOUR, "Is it?")
@@ -148,7 +148,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
 
 def question(on: Chunk, **more: Any) -> Question:
     instructions = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": "", **more})
-    made = plan_chunks(on.sections, (), 100_000)
+    made = plan_chunks(Material(on.sections), 100_000)
     return Form("quality", instructions, CRITERIA).ask(made.chunks[0], made, words())
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import changed, hunk
-from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan_chunks
+from prjury.judges.quality.prompt_input import Material, Plan, Section, pieces_of, plan_chunks
 from prjury.report.sanitise import show_invisible
 from prjury.snapshot.model import FileChange
 
@@ -21,7 +21,7 @@ def sections(*files: FileChange) -> tuple[Section, ...]:
 
 
 def planned(*files: FileChange, budget: int = BUDGET) -> Plan:
-    return plan_chunks(sections(*files), (), budget)
+    return plan_chunks(Material(sections(*files)), budget)
 
 
 def chunks(made: Plan) -> list[tuple[str, ...]]:

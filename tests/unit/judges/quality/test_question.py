@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from fakes.llm import FOUR, SMALL, changed, document, told, words
-from prjury.judges.quality.prompt_input import Plan, Section, pieces_of, plan_chunks
+from prjury.judges.quality.prompt_input import Material, Plan, Section, pieces_of, plan_chunks
 from prjury.judges.quality.prompt_input import document as document_of
 from prjury.judges.quality.question import Form, Prompts, Question
 from prjury.snapshot.model import FileChange
@@ -23,7 +23,7 @@ def form(*always: Section, **more: Any) -> Form:
 
 
 def planned(*files: FileChange, budget: int = 100_000) -> Plan:
-    return plan_chunks(*pieces_of(files or (SMALL,), str), budget)
+    return plan_chunks(Material(*pieces_of(files or (SMALL,), str)), budget)
 
 
 def question(*files: FileChange) -> Question:
@@ -100,7 +100,6 @@ def test_another_change_is_another_question_with_the_same_instructions() -> None
     ids=["name", "version", "instructions", "question", "criteria"],
 )
 def test_the_digest_knows_what_an_answer_depends_on(other: dict[str, Any]) -> None:
-    assert form(**other).digest != form().digest
     made = planned()
     it = form(**other).ask(made.chunks[0], made, words())
     assert it.digest != question().digest

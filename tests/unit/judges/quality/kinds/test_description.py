@@ -4,18 +4,7 @@ from typing import Any
 
 import pytest
 
-from fakes.llm import (
-    SMALL,
-    Notebook,
-    alone,
-    always,
-    answer,
-    changed,
-    context,
-    ports,
-    quote,
-    reply,
-)
+from fakes.llm import SMALL, Notebook, alone, always, answer, changed, context, ports, quote, reply
 from prjury.app.registry import Unwanted, seat
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import DESCRIPTION

@@ -5,16 +5,7 @@ from typing import Any
 
 import pytest
 
-from fakes.llm import (
-    SMALL,
-    alone,
-    always,
-    answer,
-    context,
-    ports,
-    quote,
-    reply,
-)
+from fakes.llm import SMALL, alone, always, answer, context, ports, quote, reply
 from prjury.errors import ConfigError
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import make_prompt as make

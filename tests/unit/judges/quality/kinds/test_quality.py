@@ -6,18 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fakes.llm import (
-    FOUR,
-    SMALL,
-    always,
-    answer,
-    changed,
-    context,
-    judge,
-    ports,
-    quote,
-    reply,
-)
+from fakes.llm import FOUR, SMALL, always, answer, changed, context, judge, ports, quote, reply
 from fakes.repository import FakeRepository
 from prjury.errors import ConfigError
 from prjury.judges.quality.kinds import make_quality as make

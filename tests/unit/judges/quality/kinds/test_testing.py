@@ -5,18 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from fakes.llm import (
-    SMALL,
-    alone,
-    always,
-    answer,
-    changed,
-    context,
-    paths_of,
-    ports,
-    quote,
-    reply,
-)
+from fakes.llm import SMALL, alone, always, answer, changed, context, paths_of, ports, quote, reply
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import TESTS
 from prjury.judges.quality.kinds import make_tests as make
