@@ -156,8 +156,7 @@ def compare(
         if not fault and _is_untested(outcome, base) and not _breaks_tree(outcome, known):
             lines = [*(one.message for one in outcome.failures), *outcome.last.tail.splitlines()]
             fault = find_remedy(lines, known, run.versions, strict=False)
-            marked = (replace(one, state="environment") for one in outcome.failures)
-            outcome = replace(outcome, failures=tuple(marked))
+            outcome = _mark(outcome, outcome.failures, "environment")
     outcome = _mark_machine(outcome, fault)
     return Comparison(plan, run, outcome, known, options, fault)
 
@@ -203,17 +202,17 @@ def _settle_retry(run: Run) -> TreeRun:
     head, retry = run.head, run.retry
     if retry is None or not retry.ended:
         return head
-    head = _mark_flaky(head, retry.find_passing(head.failures))
+    head = _mark(head, retry.find_passing(head.failures), "flaky")
     if not run.whole:
         return head
     failing = {failure.id for failure in retry.failures}
     once = [one for one in head.failures if one.kind == "test" and one.id not in failing]
-    retry = _mark_flaky(retry, run.head.find_passing(retry.failures))
+    retry = _mark(retry, run.head.find_passing(retry.failures), "flaky")
     return replace(retry, failures=(*retry.failures, *once))
 
 
-def _mark_flaky(run: TreeRun, passing: Collection[Failure]) -> TreeRun:
-    failures = tuple(replace(one, state="flaky") if one in passing else one for one in run.failures)
+def _mark(run: TreeRun, which: Collection[Failure], state: State) -> TreeRun:
+    failures = tuple(replace(one, state=state) if one in which else one for one in run.failures)
     return replace(run, failures=failures)
 
 

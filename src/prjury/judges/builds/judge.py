@@ -39,7 +39,7 @@ from prjury.policy.load import POLICY_PATH
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
-from prjury.report.judge_facts import BuildFacts, LeftOut, RunFacts
+from prjury.report.judge_facts import BuildFacts, RunFacts
 from prjury.snapshot.kinds import is_docs_only
 from prjury.snapshot.model import PullRequest, visible
 
@@ -73,24 +73,17 @@ class TreeBuildJudge:
 
             deadline = within(context.deadline, self.options.timeout)
             return judge_by_checks(self.options, self.ports, pull, deadline)
-        merged, base = self._side(pull.merge.tree), self._side(pull.base.sha)
-        settings = find_changed_settings(pull.files, self.ports.repository.read)
         try:
-            return self._judge_sides(context, merged, base, settings)
+            return self._judge_sides(context, self._side(pull.merge.tree))
         except CannotJudgeError as error:
             if self.options.from_ != "evidence":
                 raise
             return Judgment.errored(str(error), metadata=give_reason(error.reason))
 
-    def _judge_sides(
-        self,
-        context: PullRequestContext,
-        merged: BuildSide,
-        base: BuildSide,
-        settings: tuple[str, ...],
-    ) -> Judgment:
+    def _judge_sides(self, context: PullRequestContext, merged: BuildSide) -> Judgment:
         pull, evidence, notes = context.pull, None, tuple[str, ...]()
-        if settings:
+        base = self._side(pull.base.sha)
+        if settings := find_changed_settings(pull.files, self.ports.repository.read):
             paths = wording.join_names([visible(path) for path in settings])
             notes = (wording.EDITS_SETTINGS.format(paths),)
         if self.options.from_ == "evidence":
@@ -102,7 +95,8 @@ class TreeBuildJudge:
             notes = (*notes, wording.FROM_EVIDENCE)
             if judged := source.judge_reports(evidence):
                 judgment = combine_judgments([judged], notes)
-                return refuse_edited(_add_facts(judgment, "evidence", settings), pull)
+                judgment = _add_facts(judgment, origin="evidence", settings=settings)
+                return refuse_edited(judgment, pull)
         planner = self._planner(base)
         builds = self._detect(planner, merged, changes_of(pull))
         base_plans = self._detect(planner, base, None).plans
@@ -115,7 +109,8 @@ class TreeBuildJudge:
             judgments = self._run_builds(context, builds, merged, base)
             notes = (*find_new_builds(builds.plans, base_plans), *notes)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
-        judgment = _add_facts(judgment, self.options.from_, settings, unbuilt)
+        origin = self.options.from_
+        judgment = _add_facts(judgment, origin=origin, settings=settings, unbuilt=unbuilt)
         if evidence:
             judgment = refuse_edited(judgment, pull)
         if judgment.status is not Status.PASS:
@@ -240,14 +235,8 @@ def changes_of(pull: PullRequest) -> Changes | None:
     return changes if changes.paths else None
 
 
-def _add_facts(
-    judgment: Judgment,
-    origin: str,
-    settings: tuple[str, ...],
-    unbuilt: tuple[LeftOut, ...] | None = None,
-) -> Judgment:
-    facts = BuildFacts.of(judgment) or BuildFacts()
-    facts = replace(facts, origin=origin, settings=settings, unbuilt=unbuilt)
+def _add_facts(judgment: Judgment, **more: object) -> Judgment:
+    facts = replace(BuildFacts.of(judgment) or BuildFacts(), **more)
     return judgment.with_metadata(**facts.to_metadata())
 
 
