@@ -151,26 +151,6 @@ def test_a_missing_tool_is_an_error() -> None:
     assert "Install it" in judgment.reasoning
 
 
-def test_a_stand_in_of_a_version_manager_that_finds_no_tool() -> None:
-    judgment = judged([Scripted(127, "pyenv: tox: command not found")], {"tox.ini": "[tox]"})
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
-
-
-def test_ctest_without_tests_on_both_sides_says_what_to_do() -> None:
-    files = {"CMakeLists.txt": "project(a)\nenable_testing()"}
-    scripts = [Scripted(0), Scripted(0), Scripted(8, "No tests were found!!!\n")]
-    judgment = judged([*scripts, *scripts], files)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
-    assert "turn its tests on by the project's own option" in judgment.reasoning
-
-
-def test_a_tool_of_a_recipe_that_is_not_installed_is_named() -> None:
-    files = {"deno.json": "{}", "a_test.ts": ""}
-    judgment = judged([Scripted(127, "sh: 1: deno: not found")], files)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "tool_missing")
-    assert "`deno` is not installed here" in judgment.reasoning
-
-
 @pytest.mark.parametrize(
     ("code", "said", "remedy"),
     [
@@ -185,11 +165,6 @@ def test_an_interpreter_that_does_not_start_on_either_side(
     judgment = judged([Scripted(code, said)] * 4, {"test_a.py": ""})
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
     assert remedy in judgment.metadata["remedy"]
-
-
-def test_a_script_that_names_an_interpreter_which_is_not_there_is_new() -> None:
-    said = "/usr/bin/env: 'pythn': No such file or directory"
-    assert judged([Scripted(127, said), Scripted()], {"test_a.py": ""}).status is Status.FAIL
 
 
 def test_tests_that_want_a_service_which_is_not_here() -> None:
@@ -228,12 +203,6 @@ def test_an_older_node_than_is_wanted_is_tried_and_never_blamed_on_the_change() 
     assert "with Node 20.1.0" in passes.reasoning
     mine = judged(files=files, shell=WithNode20([Scripted(1, "SyntaxError: what"), Scripted()]))
     assert mine.status is Status.FAIL
-
-
-def test_a_script_of_npm_that_is_not_found_is_a_failure_of_the_build() -> None:
-    scripts = [Scripted(127, "sh: 1: jest: not found"), Scripted(0)]
-    package = '{"scripts": {"test": "jest"}}'
-    assert judged(scripts, {"package.json": package}).status is Status.FAIL
 
 
 def test_a_new_compile_error_fails_with_its_place() -> None:
@@ -338,18 +307,6 @@ def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:
     assert [found["state"] for found in judgment.metadata["failures"]] == ["new", "pre_existing"]
 
 
-def test_a_tool_that_may_stop_early_proves_nothing() -> None:
-    scripts = [Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)]
-    judgment = judged(scripts, {"go.mod": "", "a_test.go": ""})
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
-
-
-def test_a_report_that_was_asked_for_and_is_not_there() -> None:
-    judgment = judged([pytest_says(0)], PYTHON)
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_missing")
-    assert judged([pytest_says(0, "t")], PYTHON).status is Status.PASS
-
-
 NPM = {"package.json": '{"scripts": {"test": "true"}}'}
 
 
@@ -438,30 +395,11 @@ def test_only_the_log_that_the_report_names_is_kept() -> None:
     assert [str(path) for path in shell.directory.iterdir()] == [judgment.metadata["log"]]
 
 
-def test_the_same_failure_with_another_exit_code_is_not_the_same() -> None:
-    scripts = [Scripted(0), Scripted(2, TESTS), Scripted(0), Scripted(1, TESTS)]
-    assert judged(scripts, {"go.mod": "", "a_test.go": ""}).status is Status.FAIL
-
-
 def test_pre_existing_failures_block_when_told_to() -> None:
     shell = ScriptedShell([Scripted(0), Scripted(1, TESTS)])
     judgment = judged(shell=shell, files={"go.mod": "", "a_test.go": ""}, pre_existing="block")
     assert judgment.status is Status.FAIL
     assert len(shell.commands) == 3  # what failed runs once more
-
-
-def test_a_base_that_does_not_compile_tells_nothing() -> None:
-    judgment = judged([Scripted(1, COMPILE)])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "base_broken")
-
-
-def test_a_failure_that_nobody_understands_tells_nothing_if_the_base_has_it() -> None:
-    judgment = judged([Scripted(1, "gibberish")])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
-
-
-def test_a_failure_that_nobody_understands_fails_if_the_base_is_well() -> None:
-    assert judged([Scripted(1, "gibberish"), Scripted(0)]).status is Status.FAIL
 
 
 def test_another_compile_error_than_the_base_has() -> None:
@@ -471,13 +409,6 @@ def test_another_compile_error_than_the_base_has() -> None:
     states = [failure["state"] for failure in judgment.metadata["failures"]]
     assert states == ["new", "pre_existing"]
     assert "';' expected" in judgment.reasoning
-
-
-def test_a_base_that_cannot_be_built_is_said() -> None:
-    missing = CannotJudgeError("`mvn` is gone", reason="tool_missing")
-    judgment = judged([Scripted(1, COMPILE), Scripted(error=missing)])
-    assert judgment.status is Status.FAIL
-    assert "`mvn` is gone" in judgment.reasoning
 
 
 @pytest.mark.parametrize(
@@ -519,18 +450,56 @@ def test_a_green_report_does_not_outweigh_an_exit_code() -> None:
     assert not tests.passed
 
 
-def test_exit_code_0_with_a_broken_report_is_an_error() -> None:
-    files = {"target/surefire-reports/TEST-a.xml": "<broken"}
-    judgment = judged([Scripted(0, files=files)])
-    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_invalid")
-    assert "TEST-a.xml is not XML" in judgment.reasoning
-
-
 def test_each_compile_error_is_a_finding_and_the_exit_code_is_none_beside_them() -> None:
     output = "".join(f"a{n}.c:1: error: bad {'x' * n}\n" for n in range(14))
     judgment = judged([Scripted(1, output), Scripted(0)], {"Makefile": "test:\n"})
     assert [check.name for check in select_checks(judgment)] == ["compiles"] * 14
     assert len(judgment.metadata["failures"]) == 14
+
+
+GO = {"go.mod": "", "a_test.go": ""}
+GONE = Scripted(error=CannotJudgeError("`mvn` is gone", reason="tool_missing"))
+UNREADABLE = Scripted(0, files={"target/surefire-reports/TEST-a.xml": "<broken"})
+NO_PYTHON = Scripted(127, "/usr/bin/env: 'pythn': No such file or directory")
+CMAKE = {"CMakeLists.txt": "project(a)\nenable_testing()"}
+CTEST = [Scripted(0), Scripted(0), Scripted(8, "No tests were found!!!\n")]
+DENO = {"deno.json": "{}", "a_test.ts": ""}
+
+
+@pytest.mark.parametrize(
+    ("scripts", "files", "status", "reason", "words"),
+    [
+        ([Scripted(127, "pyenv: tox: command not found")], {"tox.ini": "[tox]"}, "error",
+         "tool_missing", "`tox`"),
+        ([Scripted(127, "sh: 1: deno: not found")], DENO, "error", "tool_missing",
+         "`deno` is not installed here"),
+        ([*CTEST, *CTEST], CMAKE, "error", "environment", "turn its tests on by the project's"),
+        ([NO_PYTHON, Scripted()], PYTHON, "fail", None, ""),
+        ([Scripted(127, "sh: 1: jest: not found"), Scripted(0)], NPM, "fail", None, ""),
+        ([Scripted(1, COMPILE)], MAVEN, "error", "base_broken", ""),
+        ([Scripted(1, "gibberish")], MAVEN, "error", "environment", ""),
+        ([Scripted(1, "gibberish"), Scripted(0)], MAVEN, "fail", None, ""),
+        ([Scripted(0), Scripted(2, TESTS), Scripted(0), Scripted(1, TESTS)], GO, "fail", None, ""),
+        ([Scripted(0), Scripted(1, TESTS), Scripted(0), Scripted(1, TESTS)], GO, "fail",
+         "base_broken", ""),
+        ([Scripted(1, COMPILE), GONE], MAVEN, "fail", None, "`mvn` is gone"),
+        ([UNREADABLE], MAVEN, "error", "report_invalid", "TEST-a.xml is not XML"),
+        ([pytest_says(0)], PYTHON, "error", "report_missing", ""),
+        ([pytest_says(0, "t")], PYTHON, "pass", None, ""),
+    ],
+    ids=[
+        "a stand-in that finds no tool", "a recipe's tool is missing", "no tests of CTest",
+        "an interpreter of the change", "a script of npm's", "a broken base", "gibberish on both",
+        "gibberish", "another exit code", "a tool that may stop early", "no base", "no XML",
+        "no report", "a report",
+    ],
+)  # fmt: skip
+def test_how_runs_are_judged(
+    scripts: list[Scripted], files: dict[str, str], status: str, reason: str | None, words: str
+) -> None:
+    judgment = judged(scripts, files)
+    assert judgment.status is Status(status), judgment.reasoning
+    assert (judgment.metadata.get("reason"), words in judgment.reasoning) == (reason, True)
 
 
 def test_named_steps_in_their_order() -> None:

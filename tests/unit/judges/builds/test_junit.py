@@ -340,25 +340,6 @@ def test_gradle(tmp_path: Path) -> None:
     assert reports.by_runner == {"jvm": 4}
 
 
-def test_tests_that_googletest_did_not_run(tmp_path: Path) -> None:
-    text = (
-        '<testsuites><testsuite name="S"><testcase name="a" status="run" classname="S"/>'
-        '<testcase name="b" status="notrun" classname="S"/></testsuite></testsuites>'
-    )
-    write(tmp_path, text, "out/junit.xml")
-    assert read(tmp_path).ran == ("test:out:S#a",)
-
-
-def test_a_skipped_test_that_fails_all_the_same_is_a_failure(tmp_path: Path) -> None:
-    text = (
-        '<testsuite><testcase name="a" classname="b"><skipped/><error message="no"/></testcase>'
-        '<testcase name="c" classname="b"><skipped type="todo"/><failure message="no"/></testcase>'
-        "</testsuite>"
-    )
-    write(tmp_path, text, "junit.xml")
-    assert [failure.name for failure in read(tmp_path).failures] == ["b#a"]
-
-
 def test_namespaces_and_cases_within_cases_do_not_confuse(tmp_path: Path) -> None:
     text = (
         '<testsuite xmlns="urn:x"><testcase name="a" classname="b"><system-out><testcase name="x"/>'
