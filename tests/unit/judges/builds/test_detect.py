@@ -81,108 +81,71 @@ def systems_of(files: Mapping[str, str], *asked: str) -> tuple[list[str], tuple[
     return [plan.system for plan in found.plans], found.notes
 
 
-def test_different_systems_in_the_root_are_all_run() -> None:
-    files = {
-        "go.mod": GO,
-        "Cargo.toml": CARGO,
-        "test_a.py": "",
-        "package.json": TEST,
-        "pom.xml": "",
-    }
-    assert systems_of(files) == (["maven", "npm", "pytest", "cargo", "go"], ())
-
-
-def test_make_runs_only_where_nothing_else_was_found() -> None:
-    files = {"pom.xml": "", "package.json": TEST, "Makefile": "test:\n"}
-    assert systems_of(files) == (["maven", "npm"], ("also found and not run: make",))
-    assert systems_of(files, "make", "node") == (["npm", "make"], ())
-    assert systems_of({"Makefile": "test:\n", "b/Makefile": "test:\n"}) == (["make"], ())
-    assert systems_of({"Makefile": "test:\n", "b/go.mod": GO}) == (["make", "go"], ())
-    assert systems_of({"go.mod": GO, "b/Makefile": "test:\n"}) == (
-        ["go"],
-        ("also found and not run: make in b",),
-    )
+ALSO = "also found and not run"
+MAVEN_AND_GRADLE = {"pom.xml": "", "build.gradle": ""}
+CMAKE = {"CMakeLists.txt": "project(a)", "a.c": "", "Makefile": "test:\n\t./a\n"}
 
 
 @pytest.mark.parametrize(
-    ("more", "system"),
+    ("files", "systems", "also"),
     [
-        ({}, "maven"),
-        ({"gradlew": ""}, "gradle"),
-        ({"mvnw": ""}, "maven"),
-        ({"mvnw": "", "gradlew": ""}, "maven"),
+        # different systems in the root are all run
+        (
+            {"go.mod": GO, "Cargo.toml": CARGO, "test_a.py": "", "package.json": TEST,
+             "pom.xml": ""},
+            "maven npm pytest cargo go", "",
+        ),
+        # make runs only where nothing else is found, and the tests of what is built without any
+        ({"pom.xml": "", "package.json": TEST, "Makefile": "test:\n"}, "maven npm", "make"),
+        ({"Makefile": "test:\n", "b/Makefile": "test:\n"}, "make", ""),
+        ({"Makefile": "test:\n", "b/go.mod": GO}, "make go", ""),
+        ({"go.mod": GO, "b/Makefile": "test:\n"}, "go", "make in b"),
+        (CMAKE, "cmake make", ""),
+        ({**CMAKE, "CMakeLists.txt": "project(a)\nenable_testing()"}, "cmake", "make"),
+        # Maven and Gradle are one choice, and the wrapper decides
+        (MAVEN_AND_GRADLE, "maven", "gradle"),
+        ({**MAVEN_AND_GRADLE, "gradlew": ""}, "gradle", "maven"),
+        ({**MAVEN_AND_GRADLE, "mvnw": ""}, "maven", "gradle"),
+        ({**MAVEN_AND_GRADLE, "mvnw": "", "gradlew": ""}, "maven", "gradle"),
+        # a script that manages something else is no project
+        ({"a.pl": "", "tools/manage.py": "print(1)\n"}, "", ""),
+        ({"a.pl": "", "tools/manage.py": "import django\n"}, "python", ""),
+        # a build with tests comes before one without
+        ({"script.py": "", "Makefile": "test:\n"}, "make", "python"),
+        ({"script.py": "", "Makefile": "all:\n"}, "python", "make"),
+        # a few files in Python are no project beside a real one
+        ({"release.py": "", "go.mod": GO}, "go", "python"),
+        ({"release.py": "", "b/go.mod": GO}, "go", "python"),
+        ({"Makefile.PL": "", "t/a.t": "", "t/run_test.py": "def test_a(): pass\n"}, "perl", ""),
+        # a directory in a note hides nothing
+        ({"go.mod": GO, "a\u202e/Makefile": "test:\n", "b/Makefile": "test:\n"}, "go", "make in b"),
     ],
-)
-def test_maven_and_gradle_are_one_choice(more: dict[str, str], system: str) -> None:
-    other = {"maven": "gradle", "gradle": "maven"}[system]
-    files = {"pom.xml": "", "build.gradle": "", **more}
-    assert systems_of(files) == ([system], (f"also found and not run: {other}",))
+)  # fmt: skip
+def test_the_systems_of_a_tree(files: dict[str, str], systems: str, also: str) -> None:
+    assert systems_of(files) == (systems.split(), (f"{ALSO}: {also}",) if also else ())
 
 
-def detected(files: Mapping[str, str]) -> list[str]:
-    return [plan.system for plan in detect_builds(root_of(files), None).plans]
-
-
-def test_make_runs_the_tests_of_what_is_built_without_any() -> None:
-    files = {"CMakeLists.txt": "project(a)", "a.c": "", "Makefile": "test:\n\t./a\n"}
-    assert detected(files) == ["cmake", "make"]
-    assert detected({**files, "CMakeLists.txt": "project(a)\nenable_testing()"}) == ["cmake"]
-
-
-def test_a_recipe_below_another_build_waits_for_a_change_there() -> None:
-    files = {"Makefile": "test:\n", "a.c": "", "contrib/net/a.csproj": "", "contrib/net/a.cs": ""}
-    found = detect_builds(root_of(files), touching("a.c"))
-    assert [plan.system for plan in found.plans] == ["make"]
-    assert "not touched by the change and not built: dotnet in contrib/net" in found.notes
-    found = detect_builds(root_of(files), touching("contrib/net/a.cs"))
-    assert [plan.system for plan in found.plans] == ["make", "dotnet"]
-
-
-def test_a_script_that_manages_something_else_is_no_project() -> None:
-    assert detected({"a.pl": "", "tools/manage.py": "print(1)\n"}) == []
-    assert detected({"a.pl": "", "tools/manage.py": "import django\n"}) == ["python"]
-
-
-def test_benchmarks_below_another_build_wait_for_a_change_there() -> None:
-    files = {"go.mod": GO, "a.go": "", "a_test.go": "", "bench/go.mod": GO, "bench/b.go": ""}
-    assert len(detect_builds(root_of(files), touching("go.mod")).plans) == 1
-    found = detect_builds(root_of(files), touching("bench/b.go"))
-    assert "bench" in [plan.directory for plan in found.plans]
-
-
-def test_a_build_with_tests_comes_before_one_without() -> None:
-    assert systems_of({"script.py": "", "Makefile": "test:\n"}) == (
-        ["make"],
-        ("also found and not run: python",),
-    )
-    assert systems_of({"script.py": "", "Makefile": "all:\n"}) == (
-        ["python"],
-        ("also found and not run: make",),
-    )
-
-
-def test_a_few_python_files_are_no_project_beside_a_real_one() -> None:
-    assert systems_of({"release.py": "", "go.mod": GO}) == (
-        ["go"],
-        ("also found and not run: python",),
-    )
-    assert systems_of({"release.py": "", "b/go.mod": GO}) == (
-        ["go"],
-        ("also found and not run: python",),
-    )
-
-
-def test_a_test_in_python_among_those_of_another_language_is_no_project() -> None:
-    perl = {"Makefile.PL": "", "t/a.t": "", "t/run_yaml_test.py": "def test_a(): pass\n"}
-    assert systems_of(perl) == (["perl"], ())
-
-
-def test_bazel_has_to_be_asked_for() -> None:
+def test_systems_that_have_to_be_asked_for() -> None:
+    files = {"pom.xml": "", "package.json": TEST, "Makefile": "test:\n"}
+    assert systems_of(files, "make", "node") == (["npm", "make"], ())
     files = {"MODULE.bazel": "", "go.mod": GO}
-    told = "MODULE.bazel is there, but Bazel runs only if `systems` names it"
-    assert systems_of(files) == (["go"], (told,))
+    note = "MODULE.bazel is there, but Bazel runs only if `systems` names it"
+    assert systems_of(files) == (["go"], (note,))
     assert systems_of(files, "bazel") == (["bazel"], ())
     assert systems_of(files, "go") == (["go"], ())
+
+
+def test_a_recipe_or_a_benchmark_below_another_build_waits_for_a_change_there() -> None:
+    files = {"Makefile": "test:\n", "a.c": "", "contrib/net/a.csproj": "", "contrib/net/a.cs": ""}
+    builds = detect_builds(root_of(files), touching("a.c"))
+    assert [plan.system for plan in builds.plans] == ["make"]
+    assert "not touched by the change and not built: dotnet in contrib/net" in builds.notes
+    builds = detect_builds(root_of(files), touching("contrib/net/a.cs"))
+    assert [plan.system for plan in builds.plans] == ["make", "dotnet"]
+    files = {"go.mod": GO, "a.go": "", "a_test.go": "", "bench/go.mod": GO, "bench/b.go": ""}
+    assert len(detect_builds(root_of(files), touching("go.mod")).plans) == 1
+    builds = detect_builds(root_of(files), touching("bench/b.go"))
+    assert "bench" in [plan.directory for plan in builds.plans]
 
 
 # Several projects
@@ -222,11 +185,6 @@ def test_the_root_is_built_beside_a_project_of_another_system() -> None:
 
 def test_no_known_changes_mean_everything() -> None:
     assert detect_builds(root_of(TWO), Changes(frozenset())) == detect_builds(root_of(TWO), None)
-
-
-def test_a_directory_in_a_note_hides_nothing() -> None:
-    files = {"go.mod": GO, "a\u202e/Makefile": "test:\n", "b/Makefile": "test:\n"}
-    assert found(files)[1] == ("also found and not run: make in b",)
 
 
 def test_python_as_everyone_writes_it() -> None:
@@ -278,25 +236,18 @@ def test_projects_that_are_left_out_are_named(place: str, manifest: str, text: s
     assert detect_builds(root_of(files), touching("backend/a/a.go")).skipped == ()
 
 
-def test_documentation_in_a_project_that_is_left_out_needs_no_build() -> None:
-    files = {**TWO, "examples/a/package.json": TEST}
-    assert skipped(files, "examples/a/README.md", "frontend/x.js") == ()
-
-
 @pytest.mark.parametrize(
     "place",
     [
-        "node_modules/x",
-        "backend/vendor/x",
-        "third_party/x",
-        "backend/tests/x",
-        "backend/a/testdata/x",
-        "backend/fixtures/examples/x",
+        "node_modules/x", "backend/vendor/x", "third_party/x", "backend/tests/x",
+        "backend/a/testdata/x", "backend/fixtures/examples/x",
     ],
-)
+)  # fmt: skip
 def test_code_of_others_and_data_of_tests_are_not_counted(place: str) -> None:
     files = {**TWO, f"{place}/package.json": TEST}
     assert skipped(files, f"{place}/x.js") == ()
+    files = {**TWO, "examples/a/package.json": TEST}  # nor is documentation
+    assert skipped(files, "examples/a/README.md", "frontend/x.js") == ()
 
 
 def test_what_a_workspace_has_is_built_whatever_its_name() -> None:

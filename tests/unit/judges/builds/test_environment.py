@@ -41,57 +41,39 @@ def judged(
     ("log", "remedy"),
     [
         ("error: release version 21 not supported", "JDK"),
-        (
-            (
-                "Unable to find javadoc command: "
-                "The environment variable JAVA_HOME is not correctly set"
-            ),
-            "JAVA_HOME",
-        ),
-        (
-            (
-                "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:"
-                "3.11.0:compile (default-compile) on project b: Fatal error compiling: error: "
-                "release version 99 not supported -> [Help 1]"
-            ),
-            "JDK",
-        ),
+        ((
+            "Unable to find javadoc command: "
+            "The environment variable JAVA_HOME is not correctly set"
+        ), "JAVA_HOME"),
+        ((
+            "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-compiler-plugin:"
+            "3.11.0:compile (default-compile) on project b: Fatal error compiling: error: "
+            "release version 99 not supported -> [Help 1]"
+        ), "JDK"),
         ("> error: invalid source release: 21", "JDK"),
-        (
-            (
-                "[ERROR] COMPILATION ERROR : \n"
-                "[ERROR] {tree}/src/A.java:[18,15] cannot access java.io.IOException\n"
-                "  bad class file: /modules/java.base/java/io/IOException.class\n"
-                "    class file has wrong version 61.0, should be 53.0\n"
-            ),
-            "JDK 17",
-        ),
+        ((
+            "[ERROR] COMPILATION ERROR : \n"
+            "[ERROR] {tree}/src/A.java:[18,15] cannot access java.io.IOException\n"
+            "  bad class file: /modules/java.base/java/io/IOException.class\n"
+            "    class file has wrong version 61.0, should be 53.0\n"
+        ), "JDK 17"),
         ("Error: No compatible signature found in package metadata", "Corepack"),
-        (
-            (
-                "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:"
-                "3.5.0:enforce (default) on project t: \n[ERROR] Rule 0: org.apache.maven.enforcer."
-                "rules.version.RequireMavenVersion failed with message:\n[ERROR] Detected Maven "
-                "Version: 3.8.7 is not in the allowed range [3.9,)."
-            ),
-            "Maven",
-        ),
-        (
-            (
-                "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:"
-                "3.7.0:enforce (enforce) on project t: \n[ERROR] Rule 1: org.apache.maven.enforcer."
-                "rules.version.RequireJavaVersion failed with message:\n[ERROR] Detected JDK "
-                "/jdk is version 17.0.15 which is not in the allowed range [17.0.19,)."
-            ),
-            "JDK",
-        ),
-        (
-            (
-                "error: rustc 1.95.0 is not supported by the following packages:\n"
-                "  grep@1.0 requires rustc 1.96\n"
-            ),
-            "rustup",
-        ),
+        ((
+            "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:"
+            "3.5.0:enforce (default) on project t: \n[ERROR] Rule 0: org.apache.maven.enforcer."
+            "rules.version.RequireMavenVersion failed with message:\n[ERROR] Detected Maven "
+            "Version: 3.8.7 is not in the allowed range [3.9,)."
+        ), "Maven"),
+        ((
+            "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-enforcer-plugin:"
+            "3.7.0:enforce (enforce) on project t: \n[ERROR] Rule 1: org.apache.maven.enforcer."
+            "rules.version.RequireJavaVersion failed with message:\n[ERROR] Detected JDK "
+            "/jdk is version 17.0.15 which is not in the allowed range [17.0.19,)."
+        ), "JDK"),
+        ((
+            "error: rustc 1.95.0 is not supported by the following packages:\n"
+            "  grep@1.0 requires rustc 1.96\n"
+        ), "rustup"),
         ("go: go.mod requires go >= 1.99 (running go 1.26.8; GOTOOLCHAIN=local)", "Go"),
         ("ERROR: Package 'x' requires a different Python: 3.11.4 not in '>=3.13'", "Python"),
         ('error a@1.0.0: The engine "node" is incompatible with this module.', "Node"),
@@ -100,7 +82,7 @@ def judged(
             "packageManager",
         ),
     ],
-)
+)  # fmt: skip
 def test_a_version_that_the_machine_lacks(log: str, remedy: str) -> None:
     judgment, shell = judged(f"{log}\n")
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "environment")
@@ -196,35 +178,26 @@ def test_the_next_module_s_download_explains_no_other_failure() -> None:
     ("log", "remedy"),
     [
         ("ERROR: HTTP error 503 while getting https://pypi.org/a.whl", "later"),
-        (
-            (
-                "** (Mix) httpc request failed with: {:failed_connect, [{:to_address, "
-                "{'repo.hex.pm', 443}}, {:inet6, [:inet6], :nxdomain}]}\n\nOr:\n\n    mix archive"
-            ),
-            "name service",
-        ),
-        (
-            (
-                "Error: Error when performing the request to https://repo.yarnpkg.com/4.1.0/yarn.js"
-                + "\n    at async fetch (corepack.cjs:1:1)" * 30
-                + "\n    [cause]: Error: getaddrinfo ENOTFOUND repo.yarnpkg.com"
-            ),
-            "name service",
-        ),
+        ((
+            "** (Mix) httpc request failed with: {:failed_connect, [{:to_address, "
+            "{'repo.hex.pm', 443}}, {:inet6, [:inet6], :nxdomain}]}\n\nOr:\n\n    mix archive"
+        ), "name service"),
+        ((
+            "Error: Error when performing the request to https://repo.yarnpkg.com/4.1.0/yarn.js"
+            + "\n    at async fetch (corepack.cjs:1:1)" * 30
+            + "\n    [cause]: Error: getaddrinfo ENOTFOUND repo.yarnpkg.com"
+        ), "name service"),
         ("error: Failed to fetch: `https://pypi.org/simple/a/`\n  Caused by: dns error", "address"),
         ("npm error code E429\nnpm error 429 Too Many Requests - GET https://r/a", "limits"),
         ("npm error code ECONNREFUSED\nnpm error network request to https://r failed", "proxy"),
         ("npm error code SELF_SIGNED_CERT_IN_CHAIN", "SSL_CERT_FILE"),
-        (
-            (
-                "npm error Error: ERROR: Failed to set up chrome v148.0.1!.\n"
-                "npm error     at downloadBrowser (file:///install.js:26:15) {\n"
-                "npm error   [cause]: Error: All providers failed for chrome 148.0.1:\n"
-                "npm error     - DefaultProvider: getaddrinfo ENOTFOUND storage.example\n"
-                "npm error }"
-            ),
-            "PUPPETEER_SKIP_DOWNLOAD",
-        ),
+        ((
+            "npm error Error: ERROR: Failed to set up chrome v148.0.1!.\n"
+            "npm error     at downloadBrowser (file:///install.js:26:15) {\n"
+            "npm error   [cause]: Error: All providers failed for chrome 148.0.1:\n"
+            "npm error     - DefaultProvider: getaddrinfo ENOTFOUND storage.example\n"
+            "npm error }"
+        ), "PUPPETEER_SKIP_DOWNLOAD"),
         (
             "npm error command git x\nnpm error ssh: Could not resolve hostname x: no such host",
             "the name service",
@@ -233,42 +206,30 @@ def test_the_next_module_s_download_explains_no_other_failure() -> None:
         ("No binary for ChromeHeadless browser on your platform.", "install the browser"),
         ("  fatal: unable to access 'https://x.dev/': Could not resolve host: x.dev", "the name"),
         ('go: a@v1.0.0: Get "https://p/a": dial tcp: lookup p: no such host', "address"),
-        (
-            (
-                "error: failed to get `a` as a dependency\n\nCaused by:\n"
-                "  failed to get successful HTTP response from `https://i/a` (127.0.0.1), got 503"
-            ),
-            "later",
-        ),
-        (
-            (
-                "[ERROR] Failed to execute goal on project a: Could not "
-                "transfer artifact a:b:pom:1 from/to central (https://r): status code: 503, reason "
-                "phrase: Service Unavailable (503)"
-            ),
-            "later",
-        ),
+        ((
+            "error: failed to get `a` as a dependency\n\nCaused by:\n"
+            "  failed to get successful HTTP response from `https://i/a` (127.0.0.1), got 503"
+        ), "later"),
+        ((
+            "[ERROR] Failed to execute goal on project a: Could not "
+            "transfer artifact a:b:pom:1 from/to central (https://r): status code: 503, reason "
+            "phrase: Service Unavailable (503)"
+        ), "later"),
         ("OSError: [Errno 28] No space left on device", "free disk space"),
         ("a.c:3: fatal error: closing: No space left on device", "free disk space"),
         ("sh: 1: git: not found", "install git"),
-        (
-            (
-                "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-javadoc-plugin:"
-                "3.5.0:jar (attach-javadocs) on project x: MavenReportException: Error while "
-                "generating Javadoc: \n[ERROR] Exit code: 1 - javadoc: error - Error fetching "
-                "URL: https://x.invalid/"
-            ),
-            "leave the links",
-        ),
-        (
-            (
-                "psycopg2.OperationalError: connection to server at 127.0.0.1, port 5432 failed: "
-                "Connection refused"
-            ),
-            "start that service",
-        ),
+        ((
+            "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-javadoc-plugin:"
+            "3.5.0:jar (attach-javadocs) on project x: MavenReportException: Error while "
+            "generating Javadoc: \n[ERROR] Exit code: 1 - javadoc: error - Error fetching "
+            "URL: https://x.invalid/"
+        ), "leave the links"),
+        ((
+            "psycopg2.OperationalError: connection to server at 127.0.0.1, port 5432 failed: "
+            "Connection refused"
+        ), "start that service"),
     ],
-)
+)  # fmt: skip
 def test_what_the_network_or_the_machine_denies(log: str, remedy: str) -> None:
     judgment, _ = judged(f"{log}\n")
     assert judgment.metadata.get("reason") == "environment", judgment.reasoning
