@@ -65,7 +65,7 @@ class Chain(Struct, frozen=True):
         return (version for version in self.list_declared() if version.role is Role.SELF)
 
     def list_own(self) -> Iterator[DeclaredVersion]:
-        """List the dependencies that the module itself asks for."""
+        """List the dependencies that the module asks for."""
         own = self._resolve(link for link in self.links if link.own)
         return (version for version in own if version.role is Role.DEPENDENCY)
 

@@ -62,3 +62,19 @@ def test_what_the_tree_says_is_nearer() -> None:
     chain = maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", own).encode())})
     versions = [one for one in chain.list_declared() if str(one) == BOOT]
     assert min(versions).version == "2.7.0"
+
+
+def test_dependencies_of_a_parent_in_the_tree_are_asked_for() -> None:
+    above = (
+        "<project><groupId>a</groupId><artifactId>above</artifactId><version>1</version>"
+        "<dependencies><dependency><groupId>org.junit.vintage</groupId>"
+        "<artifactId>junit-vintage-engine</artifactId></dependency></dependencies></project>"
+    )
+    below = (
+        "<project><parent><groupId>a</groupId><artifactId>above</artifactId><version>1</version>"
+        "</parent><artifactId>below</artifactId></project>"
+    )
+    shelf = {"pom.xml": read_pom(above.encode()), "b/pom.xml": read_pom(below.encode())}
+    chain = maven_chain("b/pom.xml", shelf)
+    assert [str(one) for one in chain.list_own()] == ["org.junit.vintage:junit-vintage-engine"]
+    assert chain.name == "below"

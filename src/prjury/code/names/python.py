@@ -39,7 +39,7 @@ _VERSION: Rule = {
 #: What libraries usually call the outcome of such a comparison.
 _FLAG: Rule = {
     "kind": "identifier",
-    "regex": r"^(?:(?:IS_?|HAS_?)?PY(?:THON)?_?[23][0-9]*|[A-Z_]+_V[0-9]+"
+    "regex": r"^(?:(?i:(?:IS_?|HAS_?)?PY(?:THON)?_?[23][0-9]*K?)|[A-Z_]+_V[0-9]+"
     r"|[A-Za-z_]*_(?:GE|GTE|LT|LTE)_?[0-9].*|np_version_.+"
     r"|_?(?:[Ii][Ss]_|[Hh][Aa][Ss]_)?(?i:np|numpy|pd|pandas|scipy|pydantic|django|sqla(?:lchemy)?)"
     r"_?[Vv]?_?[0-9]\w*)$",
