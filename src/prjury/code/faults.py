@@ -124,7 +124,11 @@ def _ask_grammar(text: str, language: str) -> dict[str, Any]:
     root = SgRoot(text, language).root()
     nodes = [(node, node.text()) for node in root.find_all({"rule": {"kind": "ERROR"}})]
     missing = list(_missing_nodes(root)) if not nodes or language in {"c", "cpp"} else []
-    faults = [_fault(node, f"unexpected {_quote(words)}") for node, words in nodes]
+    faults = []
+    for node, words in nodes:
+        line = " ".join(words.split())
+        shown = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+        faults.append(_fault(node, f"unexpected {shown!r}"))
     faults += [_fault(node, f"{node.kind()} is missing") for node in missing]
     reply: dict[str, Any] = {"grammar": sorted(faults)}
     if language == "javascript":
@@ -147,8 +151,3 @@ def _missing_nodes(root: SgNode) -> list[SgNode]:
         if not children and place.start.index == place.end.index and "content" not in node.kind():
             missing.append(node)
     return missing
-
-
-def _quote(words: str) -> str:
-    line = " ".join(words.split())
-    return repr(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…")

@@ -168,14 +168,11 @@ def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
             yield from (_Change(number, number) for number in {numbers[0], numbers[-1]})
         elif changed:
             texts = (line.text for line in part if line.text.strip())
-            yield _Change(_find_written(after - 1, lines), after, _indent_of(next(texts, "")))
+            # The line before, or one of those shortly before it that is not blank.
+            near = range(after - 1, max(after - 1 - _BLANK_LINES, 0), -1)
+            line = next((each for each in near if lines[each - 1].strip()), after - 1)
+            yield _Change(line, after, _indent_of(next(texts, "")))
         after += len(numbers)
-
-
-def _find_written(number: int, lines: Sequence[str]) -> int:
-    """The line, or one of those shortly before it that is not blank."""
-    near = range(number, max(number - _BLANK_LINES, 0), -1)
-    return next((each for each in near if lines[each - 1].strip()), number)
 
 
 def _indent_of(text: str) -> int:

@@ -60,24 +60,12 @@ def outermost(kinds: tuple[str, ...], package: str) -> dict[str, Any]:
     return {"all": [any_kind(*kinds), {"not": inner}]}
 
 
-def importing_rule(top: str, *kinds: str) -> Callable[[str], Mapping[str, Any]]:
-    """The importing rule of a language whose imports may stand anywhere in a file."""
-
-    def rule(regex: str) -> Mapping[str, Any]:
-        statement = {"stopBy": "end", **any_kind(*kinds), "regex": regex}
-        return {"inside": {"kind": top, "stopBy": "end", "has": statement}}
-
-    return rule
+def _match_file(top: str, has: Mapping[str, Any]) -> dict[str, Any]:
+    return {"inside": {"kind": top, "stopBy": "end", "has": has}}
 
 
-def _java_import(regex: str) -> dict[str, Any]:
-    imported = {"kind": "import_declaration", "regex": regex}
-    return {"inside": {"kind": "program", "stopBy": "end", "has": imported}}
-
-
-def _kotlin_import(regex: str) -> dict[str, Any]:
-    imported = {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
-    return {"inside": {"kind": "source_file", "stopBy": "end", "has": imported}}
+def _import_anywhere(top: str, *kinds: str) -> Callable[[str], Mapping[str, Any]]:
+    return lambda regex: _match_file(top, {"stopBy": "end", **any_kind(*kinds), "regex": regex})
 
 
 _JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
@@ -105,7 +93,7 @@ JAVA = Language(
             ]
         },
     },
-    importing=_java_import,
+    importing=lambda regex: _match_file("program", {"kind": "import_declaration", "regex": regex}),
 )
 _KOTLIN_NAMES = ("identifier", "user_type", "navigation_expression")
 KOTLIN = Language(
@@ -132,7 +120,9 @@ KOTLIN = Language(
             "any": [{"kind": "user_type"}, within("simple_identifier", "navigation_expression")]
         },
     },
-    importing=_kotlin_import,
+    importing=lambda regex: _match_file(
+        "source_file", {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
+    ),
 )
 PYTHON = Language(
     "python",
@@ -149,7 +139,7 @@ PYTHON = Language(
         "method-name": within("identifier", "attribute.attribute", "call.function"),
         "keyword-name": within("identifier", "keyword_argument.name"),
     },
-    importing=importing_rule("module", "import_statement", "import_from_statement"),
+    importing=_import_anywhere("module", "import_statement", "import_from_statement"),
 )
 
 
@@ -160,7 +150,7 @@ def _script_import(regex: str) -> Mapping[str, Any]:
         "has": {"field": "function", "regex": "^(?:require|import)$"},
     }
     statements = {"any": [{"kind": "import_statement"}, loads], "regex": regex}
-    return {"inside": {"kind": "program", "stopBy": "end", "has": {"stopBy": "end", **statements}}}
+    return _match_file("program", {"stopBy": "end", **statements})
 
 
 JAVASCRIPT, TYPESCRIPT, TSX = (
@@ -200,7 +190,7 @@ GO = Language(
     utils={
         "method-name": within("field_identifier", "selector_expression", "call_expression.function")
     },
-    importing=importing_rule("source_file", "import_declaration"),
+    importing=_import_anywhere("source_file", "import_declaration"),
 )
 RUST = Language(
     "rust",
@@ -214,7 +204,7 @@ RUST = Language(
     utils={
         "method-name": within("field_identifier", "field_expression", "call_expression.function")
     },
-    importing=importing_rule("source_file", "use_declaration"),
+    importing=_import_anywhere("source_file", "use_declaration"),
 )
 PROGRAMS = (JAVA, KOTLIN, PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST)
 

@@ -119,7 +119,11 @@ class Parser(Struct, frozen=True):
             deaths += 1
             at = (len(done), at[1] + 1 if at[0] == len(done) else 1)
             if at[1] == _CHANCES:
-                done.append(NotParsed(DIED, _describe_end(ending)))
+                is_signal = ending < 0
+                end = (
+                    f"signal {signal.Signals(-ending).name}" if is_signal else f"exit code {ending}"
+                )
+                done.append(NotParsed(DIED, end))
         reason = DIED if deaths == _MAX_DEATHS else TIMEOUT
         done += [NotParsed(reason, "given up")] * (len(jobs) - len(done))
         return done
@@ -163,12 +167,6 @@ def _replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
     """The complete lines; a worker that dies in the middle of one has not answered."""
     replies = [json.loads(line) for line in output.split(b"\n")[:-1]]
     return [NotParsed(REFUSED, str(each["error"])) if "error" in each else each for each in replies]
-
-
-def _describe_end(code: int) -> str:
-    if code >= 0:
-        return f"exit code {code}"
-    return f"signal {signal.Signals(-code).name}"
 
 
 _LOST = -int(signal.SIGKILL)

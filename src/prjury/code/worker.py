@@ -134,14 +134,10 @@ def scan_safely(job: dict[str, Any]) -> dict[str, Any]:
     try:
         return scan(job)
     except BaseException as crash:  # noqa: BLE001 - pyo3's PanicException is a BaseException
-        return {"error": _causes(str(crash))}
-
-
-def _causes(message: str) -> str:
-    """ast-grep's chain of causes on one line, without its stack trace."""
-    text = message.partition("Stack backtrace")[0].replace("Caused by:", "")
-    lines = (line.strip() for line in text.splitlines())
-    return "; ".join(_NUMBERED.sub("", line) for line in lines if line) or "the parser crashed"
+        # ast-grep tells a chain of causes, and its stack trace.
+        text = str(crash).partition("Stack backtrace")[0].replace("Caused by:", "")
+        causes = (_NUMBERED.sub("", line.strip()) for line in text.splitlines() if line.strip())
+        return {"error": "; ".join(causes) or "the parser crashed"}
 
 
 def request(seconds: float) -> bytes:

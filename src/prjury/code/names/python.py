@@ -255,7 +255,9 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     bindings_there = [
         (binding, node)
         for binding, node in _find_imported(root)
-        if not (_is_wanted(binding, names) and _may_be_missing(root, binding, node))
+        # Otherwise the import fails itself where one of the names is gone.
+        if not any(is_below(binding.target, name, SEPARATORS) for name in names)
+        or not _may_be_missing(root, binding, node)
     ]
     sure = _drop_contested(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
@@ -269,11 +271,6 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     for module in stars:
         own = frozenset() if module == _BUILTINS else _OWN_NAMES
         yield Binding("", module, own | frozenset(taken))
-
-
-def _is_wanted(binding: Binding, names: Sequence[str]) -> bool:
-    """Tell an import that fails itself where one of the names is gone."""
-    return any(is_below(binding.target, name, SEPARATORS) for name in names)
 
 
 def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:

@@ -22,13 +22,6 @@ _TIGHT = re.compile(r"\s*([<>\[\]().]|::)\s*")
 _COMMA = re.compile(r"\s*,\s*")
 
 
-class TooDeepError(ValueError):
-    """Declarations stand deeper in each other than people write."""
-
-    def __init__(self) -> None:
-        super().__init__(f"declarations stand more than {DEEPEST} deep in each other")
-
-
 def line_of(node: Node) -> int:
     line: int = node.range().start.line
     return line + 1
@@ -62,7 +55,7 @@ def _comments(node: Node) -> Iterator[Node]:
 def children_at(node: Node, depth: int) -> list[Node]:
     """The children of a node at this depth of declarations, which must not be too deep."""
     if depth > DEEPEST:
-        raise TooDeepError
+        raise ValueError(f"declarations stand more than {DEEPEST} deep in each other")
     children: list[Node] = node.children()
     return children
 

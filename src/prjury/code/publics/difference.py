@@ -335,7 +335,10 @@ class _Comparison:
         else:
             gone, come = self._drop_equal(old, new)
             if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
-                yield from self._compare_pair(gone[-1], come[-1])
+                (_, symbol), (text, now) = gone[-1], come[-1]
+                if SymbolKind.ALIAS not in {symbol.kind, now.kind}:
+                    fits = self._fit(gone[-1], come[-1]) is Fit.COMPATIBLE
+                    yield NameChange(ChangeKind.CHANGED, text.path, text.home, symbol, now, fits)
             elif _overloads(old[0]):
                 yield from map(_remove_name, gone)
                 yield from map(_add_name, come)
@@ -352,11 +355,6 @@ class _Comparison:
             else:
                 come.remove(equal)
         return gone, come
-
-    def _compare_pair(self, old: _Place, new: _Place) -> Iterator[NameChange]:
-        if SymbolKind.ALIAS not in {old[1].kind, new[1].kind}:
-            (text, symbol), fits = new, self._fit(old, new) is Fit.COMPATIBLE
-            yield NameChange(ChangeKind.CHANGED, text.path, text.home, old[1], symbol, fits)
 
     def _fit(self, old: _Place, new: _Place) -> Fit:
         language = new[0].language

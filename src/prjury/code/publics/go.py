@@ -20,11 +20,7 @@ def read(root: Node) -> Publics:
     if package and text_of(child_of(package, "package_identifier")) == "main":
         return Publics()
     symbols = _find_go_members(root, 0)
-    return Publics(tuple(symbol for symbol in symbols if _is_public(symbol.name)))
-
-
-def _is_public(name: str) -> bool:
-    return all(part[:1].isupper() for part in name.split("."))
+    return Publics(tuple(s for s in symbols if all(p[:1].isupper() for p in s.name.split("."))))
 
 
 def _find_go_members(node: Node, depth: int) -> Iterator[Symbol]:
@@ -37,7 +33,9 @@ def _find_go_members(node: Node, depth: int) -> Iterator[Symbol]:
         elif kind == "function_declaration":
             yield from _read_go_function(child, "")
         elif kind == "method_declaration":
-            yield from _read_go_function(child, _owner(child))
+            receiver = child_of(child.field("receiver"), "parameter_declaration")
+            type_ = text_of(receiver.field("type")) if receiver else ""
+            yield from _read_go_function(child, f"{type_.lstrip('*').partition('[')[0]}.")
         elif kind in {"const_spec", "var_spec"}:
             yield from _values(child, "")
 
@@ -57,12 +55,6 @@ def _read_go_type(node: Node) -> Iterator[Symbol]:
         yield from _values(field, prefix)
     for method in children_of(type_, "method_elem"):
         yield from _read_go_function(method, prefix)
-
-
-def _owner(method: Node) -> str:
-    receiver = child_of(method.field("receiver"), "parameter_declaration")
-    type_ = text_of(receiver.field("type")) if receiver else ""
-    return f"{type_.lstrip('*').partition('[')[0]}."
 
 
 def _read_go_function(node: Node, prefix: str) -> Iterator[Symbol]:

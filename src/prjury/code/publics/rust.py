@@ -67,7 +67,11 @@ def _symbols(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     elif kind in {"function_item", "function_signature_item"}:
         modifiers = child_of(node, "function_modifiers")
         words = words_of(modifiers, _WORDS) if modifiers else frozenset[str]()
-        parameters = tuple(_read_rust_parameters(node.field("parameters")))
+        listed = children_of(
+            node.field("parameters"), "parameter", "self_parameter", "variadic_parameter"
+        )
+        types = (text_of(p.field("type")) or text_of(p).removeprefix("mut ") for p in listed)
+        parameters = tuple(Parameter("", type_) for type_ in types)
         where = text_of(child_of(node, "where_clause"))
         result = " ".join(filter(None, [variables + text_of(node.field("return_type")), where]))
         yield Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
@@ -90,13 +94,6 @@ def _read_rust_type(node: Node, path: str, depth: int) -> Iterator[Symbol]:
     if body := child_of(node, *_BODIES):
         free = word in {"trait", "enum"}
         yield from _find_rust_members(body, f"{path}::", depth + 1, free=free)
-
-
-def _read_rust_parameters(node: Node | None) -> Iterator[Parameter]:
-    """The types in a list of parameters, and how it takes ``self``."""
-    for child in children_of(node, "parameter", "self_parameter", "variadic_parameter"):
-        type_ = text_of(child.field("type")) or text_of(child).removeprefix("mut ")
-        yield Parameter("", type_)
 
 
 def _find_used(node: Node | None, outer: str = "") -> Iterator[str]:
