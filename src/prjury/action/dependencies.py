@@ -126,6 +126,10 @@ def request_of(
     event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
     around, only_merges = environment.environ, inputs.mode == "conflicts"
+    # GitHub takes the workflow's file from a pull request's own commit.
+    file = re.search(
+        r"\.github/workflows/[^@]+(?=@refs/pull/)", around.get("GITHUB_WORKFLOW_REF", "")
+    )
     return ReviewRequest(
         target=_make_snapshot_request(event, inputs, git, around) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
@@ -134,16 +138,8 @@ def request_of(
         model=_find_model(event, inputs, around),
         trusts_policy=event is not None and is_owners(event),
         actor=event.sender if event else None,
-        workflow=_find_own_workflow(around) if event and event.of_pull_request else None,
+        workflow=file[0] if file and event and event.of_pull_request else None,
     )
-
-
-def _find_own_workflow(environ: Mapping[str, str]) -> str | None:
-    """Return the file of the workflow, which GitHub takes from a pull request's own commit."""
-    match = re.search(
-        r"\.github/workflows/[^@]+(?=@refs/pull/)", environ.get("GITHUB_WORKFLOW_REF", "")
-    )
-    return match[0] if match else None
 
 
 def _find_model(event: Event | None, inputs: Inputs, environ: Mapping[str, str]) -> str | None:

@@ -21,7 +21,7 @@ from prjury.app.steps import OpenedChange
 from prjury.git.open_snapshot import NothingToReview
 from prjury.policy.tiers import SuitabilityOptions
 from prjury.report.assemble import assemble
-from prjury.report.model import EarlierVotes, Report, Sandbox
+from prjury.report.model import Report, Sandbox
 from prjury.resources import program_version
 
 if TYPE_CHECKING:
@@ -45,8 +45,11 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
     request, config = change.request, change.config
     wired = review_ports(request, environment, config, change.snapshot)
     ports = wired.ports
-    earlier = steps.reusable_votes(change)
-    casting = _reuse(earlier)
+    casting: Casting = as_named
+    if earlier := steps.reusable_votes(change):
+        from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
+
+        casting = reuse_votes(earlier.judgments)
     if request.dismissals:
         from prjury.app.replay import seat_leniently  # noqa: PLC0415 - few are dismissed
 
@@ -85,14 +88,6 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         recovery=recovery,
         answers_commands=change.answers_commands,
     )
-
-
-def _reuse(earlier: EarlierVotes | None) -> Casting:
-    if earlier is None:
-        return as_named
-    from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
-
-    return reuse_votes(earlier.judgments)
 
 
 def forecast(

@@ -87,7 +87,7 @@ def collect(
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)
-        chosen = change.choose_branches()
+        chosen, spares = change.choose_branches(), _spares(change)
         branches = change.branch_judges(ports)
         unrepaired = (NO_REPAIR,) if change.config.fix.enabled else ()
         return StageEvidence(
@@ -103,11 +103,11 @@ def collect(
                 *chosen.notes,
                 *unrepaired,
             ),
-            spares=_spares(change),
+            spares=spares,
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
             seconds=change.seconds,
-            call_sites=tuple(context.find_call_sites()) if _spares(change) is None else (),
+            call_sites=() if spares else tuple(context.find_call_sites()),
             issues=tuple(context.once.get(LINKED_ISSUES, tuple)),
             calibration=read_base_record(
                 change.snapshot.store, change.pull.base.sha, change.config

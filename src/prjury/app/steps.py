@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -54,14 +54,12 @@ def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:
     if not (config.paths and pull.files):
         return ()
     paths = {path for file in pull.files for path in (file.path, file.old_path) if path}
-    names = {name for path in paths for name in _list_asked_tiers(path, config, every)}
+    names = set[str]()
+    for path in paths:
+        entries = (e for e in config.paths if any(matches(path, glob) for glob in e.match))
+        entry = next(entries, None)
+        names.update(entry.tiers if entry else every)
     return tuple(name for name in every if name not in names)
-
-
-def _list_asked_tiers(path: str, config: Config, every: Iterable[str]) -> Iterable[str]:
-    entries = (e for e in config.paths if any(matches(path, glob) for glob in e.match))
-    entry = next(entries, None)
-    return entry.tiers if entry else every
 
 
 #: The judges that run what the change brings, or read what a run has left behind.

@@ -16,27 +16,6 @@ if TYPE_CHECKING:
     from prjury.report.backports import Backports
 
 
-Onto = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="BRANCH",
-        help="A branch, ref or commit; repeatable. Default: the policy's branches.",
-    ),
-]
-Printed = Annotated[TextFormat, typer.Option(help="What goes to standard output.")]
-Output = Annotated[
-    list[str] | None,
-    typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; repeatable."),
-]
-RequireSuitable = Annotated[
-    bool, typer.Option("--require-suitable", help="Exit 1 unless every branch is `suitable`.")
-]
-Labels = Annotated[
-    list[str] | None,
-    typer.Option("--label", metavar="LABEL", help="A label of the change; repeatable."),
-]
-
-
 @options.expand
 def backport(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
@@ -44,11 +23,27 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     judges: options.JudgeOptions,
     models: options.ModelOptions,
     *,
-    onto: Onto = None,
-    format: Printed = TextFormat.TERMINAL,
-    output: Output = None,
-    require_suitable: RequireSuitable = False,
-    label: Labels = None,
+    onto: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="BRANCH",
+            help="A branch, ref or commit; repeatable. Default: the policy's branches.",
+        ),
+    ] = None,
+    format: Annotated[
+        TextFormat, typer.Option(help="What goes to standard output.")
+    ] = TextFormat.TERMINAL,
+    output: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; repeatable."),
+    ] = None,
+    require_suitable: Annotated[
+        bool, typer.Option("--require-suitable", help="Exit 1 unless every branch is `suitable`.")
+    ] = False,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="LABEL", help="A label of the change; repeatable."),
+    ] = None,
 ) -> int:
     """Judge whether a change can be backported to release branches; nothing is pushed or opened."""
     from prjury.code.parser import begin_standby

@@ -16,14 +16,12 @@ from prjury.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from prjury.report.codec import ReportJson
 
-_Reports = Annotated[
-    list[Path], typer.Argument(metavar="REPORT", help="JSON reports, or directories of them.")
-]
-
 
 def calibrate(
     context: typer.Context,
-    reports: _Reports,
+    reports: Annotated[
+        list[Path], typer.Argument(metavar="REPORT", help="JSON reports, or directories of them.")
+    ],
     *,
     against: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Reports to compare with; writes no record.")

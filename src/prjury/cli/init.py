@@ -92,16 +92,30 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
+    from prjury.app.builds import find_ci, plan_directory
+    from prjury.app.request import RunEnvironment
+    from prjury.app.setup_steps import GitHubRunner
     from prjury.git.operator import open_repository
 
     terminal: Terminal = context.obj
-    _refuse_contradictions(situation)
+    if situation.from_ci and (situation.forks or situation.build):
+        other = "--forks" if situation.forks else "--build"
+        raise UsageError(
+            f"--from-ci and {other} contradict each other",
+            why="One takes the build from your CI, the other builds here",
+            remedy="Leave out one of them",
+        )
     workflows = _read_templates(situation, action)
     repository = open_repository(repo)
     root = _require_work_tree(repository)
-    ci = _find_ci(root, terminal)
+    around, runner = RunEnvironment(terminal.environ), GitHubRunner(terminal.environ)
+    ci = find_ci(root, around, runner)
     reason = _reason_for_checks(situation, ci)
-    built = "" if reason else _plan_build(root, terminal)
+    built: DetectedBuilds | str = ""
+    try:
+        built = "" if reason else plan_directory(root, around, here=runner)
+    except PrJuryError as error:
+        built = str(error)
     workflows = read_checks(workflows) if reason else _fill_workflows(workflows, root, built, ci)
     files = _watch_default(workflows, repository)
     files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
@@ -113,24 +127,6 @@ def init(
     elif built:
         _print(terminal, _lines_on_build(built, situation, ci))
     return ExitCode.OPEN
-
-
-def _refuse_contradictions(situation: Situation) -> None:
-    if situation.from_ci and (situation.forks or situation.build):
-        other = "--forks" if situation.forks else "--build"
-        raise UsageError(
-            f"--from-ci and {other} contradict each other",
-            why="One takes the build from your CI, the other builds here",
-            remedy="Leave out one of them",
-        )
-
-
-def _find_ci(root: Path, terminal: Terminal) -> BaseCi | None:
-    from prjury.app.builds import find_ci
-    from prjury.app.request import RunEnvironment
-    from prjury.app.setup_steps import GitHubRunner
-
-    return find_ci(root, RunEnvironment(terminal.environ), GitHubRunner(terminal.environ))
 
 
 def _reason_for_checks(situation: Situation, ci: BaseCi | None) -> str:
@@ -169,7 +165,9 @@ def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: boo
 
     differing = [path for path in new if (root / path).exists()]
     for path in differing:
-        _print(terminal, _difference(path, root, new[path]))
+        lines = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
+        new_lines, name = new[path].splitlines(), f"{path} (new)"
+        _print(terminal, difflib.unified_diff(lines, new_lines, path, name, lineterm="", n=1))
     if differing and not force:
         raise UsageError(
             f"{', '.join(differing)} would be overwritten",
@@ -179,11 +177,6 @@ def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: boo
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
-
-
-def _difference(path: str, root: Path, text: str) -> Iterator[str]:
-    lines = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
-    return difflib.unified_diff(lines, text.splitlines(), path, f"{path} (new)", lineterm="", n=1)
 
 
 def _read_templates(situation: Situation, action: str | None) -> Mapping[str, str]:
@@ -279,8 +272,7 @@ def _lines(
 ) -> Iterator[str]:
     yield f"wrote {', '.join(written)}" if written else "everything is already there"
     other = _ALONE if situation.forks else _APART
-    beside = _COMMENT if situation.no_comments else _CONFLICTS
-    names = (*other, beside)
+    names = (*other, _COMMENT if situation.no_comments else _CONFLICTS)
     superfluous = [f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()]
     if superfluous:
         yield f"Remove {', '.join(superfluous)}: a pull request has one gate."
@@ -302,18 +294,6 @@ def _lines(
         f"prjury review --config {POLICY}"
     )
     yield "Check the set-up: prjury doctor"
-
-
-def _plan_build(root: Path, terminal: Terminal) -> DetectedBuilds | str:
-    from prjury.app.builds import plan_directory
-    from prjury.app.request import RunEnvironment
-    from prjury.app.setup_steps import GitHubRunner
-
-    try:
-        runner = GitHubRunner(terminal.environ)
-        return plan_directory(root, RunEnvironment(terminal.environ), here=runner)
-    except PrJuryError as error:
-        return str(error)
 
 
 def _fill_workflows(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 from msgspec import Struct, structs
 
-from prjury.cli.output import OutputFormat, Terminal
+from prjury.cli.output import Terminal
 from prjury.errors import UsageError
 
 if TYPE_CHECKING:
@@ -52,10 +52,6 @@ Head = Annotated[str | None, typer.Option(help="The branch or commit to merge.")
 Config = Annotated[
     Path | None, typer.Option(help="Your own policy file, instead of the base commit's.")
 ]
-Printed = Annotated[OutputFormat, typer.Option(help="What goes to standard output.")]
-Output = Annotated[
-    list[str] | None, typer.Option(metavar="FORMAT=FILE", help="Also write a file; repeatable.")
-]
 NoBuild = Annotated[bool, typer.Option("--no-build", help="Run no build.")]
 NoLlm = Annotated[bool, typer.Option("--no-llm", help="Ask no model.")]
 Model = Annotated[
@@ -63,17 +59,6 @@ Model = Annotated[
     typer.Option(help="provider:name, several separated by commas, or scripted:FILE."),
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
-Onto = Annotated[
-    list[str] | None,
-    typer.Option(metavar="BRANCH", help="Also try a backport onto it; repeatable."),
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Show which models would be asked what, and ask none.")
-]
-Evidence = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="What `prjury build` wrote, for `build: {from: evidence}`."),
-]
 
 
 class ChangeOptions(Struct, frozen=True):

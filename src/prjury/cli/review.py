@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from msgspec import structs
@@ -30,11 +30,25 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     models: options.ModelOptions,
     work: options.UncommittedOptions,
     *,
-    format: options.Printed = OutputFormat.TERMINAL,
-    output: options.Output = None,
-    onto: options.Onto = None,
-    dry_run: options.DryRun = False,
-    evidence: options.Evidence = None,
+    format: Annotated[
+        OutputFormat, typer.Option(help="What goes to standard output.")
+    ] = OutputFormat.TERMINAL,
+    output: Annotated[
+        list[str] | None, typer.Option(metavar="FORMAT=FILE", help="Also write a file; repeatable.")
+    ] = None,
+    onto: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BRANCH", help="Also try a backport onto it; repeatable."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show which models would be asked what, and ask none.")
+    ] = False,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What `prjury build` wrote, for `build: {from: evidence}`."
+        ),
+    ] = None,
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
     terminal: Terminal = context.obj
