@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 
@@ -30,9 +30,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
             help="A branch, ref or commit; repeatable. Default: the policy's branches.",
         ),
     ] = None,
-    format: Annotated[
-        TextFormat, typer.Option(help="What goes to standard output.")
-    ] = TextFormat.TERMINAL,
+    format: Annotated[TextFormat, typer.Option(help="What goes to standard output.")] = "terminal",
     output: Annotated[
         list[str] | None,
         typer.Option(metavar="FORMAT=FILE", help="terminal, markdown or json; repeatable."),
@@ -53,11 +51,11 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
-    files = parse_outputs(output, TextFormat)
+    files = parse_outputs(output, get_args(TextFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
-        shown = sys.stdout if format is TextFormat.TERMINAL else sys.stderr
+        shown = sys.stdout if format == "terminal" else sys.stderr
         print(outcome.reason, file=shown)
         return ExitCode.OPEN
     deliver(
@@ -73,10 +71,10 @@ def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
     from prjury.report.codec import backports_to_json
     from prjury.report.render import Renderer
 
-    if kind is TextFormat.JSON:
+    if kind == "json":
         value = backports_to_json(found, terminal.redact)
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    if kind is TextFormat.MARKDOWN:
+    if kind == "markdown":
         return Renderer(terminal.redact).backports(found)
     return "\n".join(backport_lines(found, sys.stdout, terminal.redact)) + "\n"
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 from msgspec import Struct
@@ -33,9 +32,7 @@ def build(
     plan: Annotated[
         bool, typer.Option("--plan", help="Show what would run, and why; run nothing.")
     ] = False,
-    format: Annotated[
-        PlainFormat, typer.Option(help="How the plan is printed.")
-    ] = PlainFormat.TERMINAL,
+    format: Annotated[PlainFormat, typer.Option(help="How the plan is printed.")] = "terminal",
 ) -> int:
     """Merge and build a change, and write the evidence for another job to judge."""
     from prjury.app.builds import build as run
@@ -44,7 +41,7 @@ def build(
     terminal: Terminal = context.obj
     if plan:
         return _print_plan(terminal, change, format)
-    if format is not PlainFormat.TERMINAL:
+    if format != "terminal":
         raise UsageError("--format is for --plan", remedy="The evidence is JSON; see --output")
     refuse_place(output)
     outcome = run(options.request_of(terminal, change), terminal.environment())
@@ -91,7 +88,7 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
     from prjury.report.codec import printable_json
 
     planned = _find_plan(terminal, change)
-    if kind is PlainFormat.JSON:
+    if kind == "json":
         document = printable_json(plan_document(planned), terminal.redact)
         print_out("plan", json.dumps(document, indent=2))
     else:
@@ -137,13 +134,8 @@ evidence = make_group(
 )
 
 
-class CiResult(StrEnum):
-    """How a job of another CI ended; the words are those of GitHub's `needs.JOB.result`."""
-
-    SUCCESS = "success"
-    FAILURE = "failure"
-    CANCELLED = "cancelled"
-    SKIPPED = "skipped"
+#: How a job of another CI ended; the words are those of GitHub's `needs.JOB.result`.
+CiResult: TypeAlias = Literal["success", "failure", "cancelled", "skipped"]
 
 
 class ReportedChange(Struct, frozen=True):

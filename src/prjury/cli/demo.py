@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from prjury.cli.options import absolute
-from prjury.cli.output import OutputFormat, Terminal
+from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError, ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -80,14 +80,9 @@ def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Pa
         return False
     _print_row(pull, report)
     if keep:
-        for kind, suffix in (
-            (OutputFormat.HTML, "html"),
-            (OutputFormat.JSON, "json"),
-            (OutputFormat.MARKDOWN, "md"),
-        ):
-            (keep / f"report-{pull.number}.{suffix}").write_text(
-                terminal.render(report, kind), "utf-8"
-            )
+        for kind in ("html", "json", "markdown"):
+            name = f"report-{pull.number}.{kind.replace('markdown', 'md')}"
+            (keep / name).write_text(terminal.render(report, kind), "utf-8")
     return report.verdict.status is pull.expected
 
 

@@ -28,9 +28,7 @@ def doctor(
     *,
     repo: options.Repo = Path(),
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask GitHub.")] = False,
-    format: Annotated[
-        PlainFormat, typer.Option(help="How the findings are printed.")
-    ] = PlainFormat.TERMINAL,
+    format: Annotated[PlainFormat, typer.Option(help="How the findings are printed.")] = "terminal",
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List what is fine as well.")
     ] = False,
@@ -42,7 +40,7 @@ def doctor(
 
     terminal: Terminal = context.obj
     findings = list(run_examination(repo, terminal.environ, offline=offline))
-    if format is PlainFormat.JSON:
+    if format == "json":
         print(json.dumps(_as_json(findings, terminal), indent=2))
     else:
         _print(findings, terminal, everything=verbose or terminal.verbose)

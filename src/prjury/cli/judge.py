@@ -46,7 +46,7 @@ def judge(
     goal: Annotated[str, typer.Option(help="What the work should achieve.")] = "",
     format: Annotated[
         JudgmentFormat, typer.Option(help="What goes to standard output.")
-    ] = JudgmentFormat.TERMINAL,
+    ] = "terminal",
 ) -> int:
     """Ask one judge about a directory, and print its judgment."""
     from prjury.jury.context import JudgmentContext
@@ -136,9 +136,9 @@ def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) ->
     from prjury.report.sanitise import redact_text
 
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
-    if kind is JudgmentFormat.JSON:
+    if kind == "json":
         print_out("judgment", printer.json(judgment))  # UTF-8 whatever the locale
-    elif kind is JudgmentFormat.FEEDBACK:
+    elif kind == "feedback":
         text = JuryVerdict(judgment, (ballot,)).feedback()
         print_out("feedback", redact_text(text, terminal.redact), sys.stdout.encoding)
     else:
@@ -212,9 +212,7 @@ def improve(  # noqa: PLR0913 - the options of the command
     timeout: Seconds = 600.0,
     env: Variables = None,
     home: Home = None,
-    format: Annotated[
-        PlainFormat, typer.Option(help="What goes to standard output.")
-    ] = PlainFormat.TERMINAL,
+    format: Annotated[PlainFormat, typer.Option(help="What goes to standard output.")] = "terminal",
 ) -> int:
     """Let an agent work until the judges accept it, each time with the feedback on the last try."""
     from prjury.journal.write import RecordedRounds
@@ -290,7 +288,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     from prjury.report.sanitise import redact_text
 
     rounds = [_round(each) for each in done.rounds]
-    if kind is PlainFormat.JSON:
+    if kind == "json":
         value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}
         printable = printable_json(value, terminal.redact)
         print_out("improvement", json.dumps(printable, ensure_ascii=False, indent=2))

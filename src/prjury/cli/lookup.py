@@ -52,18 +52,16 @@ def explain(
 def list_packs(
     paths: _Paths = None,
     *,
-    format: Annotated[
-        TextFormat, typer.Option(help="What goes to standard output.")
-    ] = TextFormat.TERMINAL,
+    format: Annotated[TextFormat, typer.Option(help="What goes to standard output.")] = "terminal",
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
     from prjury.rulepacks.display import encode_pack, summary, table
     from prjury.rulepacks.find import list_known
 
     packs = list_known(paths or [])
-    if format is TextFormat.JSON:
+    if format == "json":
         _print_json({"packs": [encode_pack(pack) for pack in packs]})
-    elif format is TextFormat.MARKDOWN:
+    elif format == "markdown":
         print_out("packs", table(packs).rstrip("\n"))
     else:
         _print_lines(line for pack in packs for line in summary(pack))
@@ -74,7 +72,7 @@ def show(
     name: Annotated[str, typer.Argument(help="A pack, or a rule as pack/rule.")],
     paths: _Paths = None,
     *,
-    format: _Printed = PlainFormat.TERMINAL,
+    format: _Printed = "terminal",
 ) -> None:
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
     from prjury.rulepacks import display
@@ -82,9 +80,9 @@ def show(
     from prjury.rulepacks.find import find_named, list_known
 
     pack, rule = find_named(name, list_known(paths or []))
-    if format is PlainFormat.JSON and rule:
+    if format == "json" and rule:
         _print_json(display.encode_rule(DescribedRule(pack, rule)))
-    elif format is PlainFormat.JSON:
+    elif format == "json":
         entries = [display.encode_rule(one) for one in Described(pack).rules]
         _print_json({**display.encode_pack(pack), "rules": entries})
     elif rule:
@@ -97,7 +95,7 @@ def show(
 def run_tests(
     paths: _Paths = None,
     *,
-    format: _Printed = PlainFormat.TERMINAL,
+    format: _Printed = "terminal",
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
     from prjury.judges.patterns.pack_tests import run_pack_tests
@@ -117,7 +115,7 @@ def run_tests(
             _progress(f"{len(trials)} of {len(loaded)} packs")
     _progress("")
     sound = all(trial.sound for trial in trials)
-    if format is PlainFormat.JSON:
+    if format == "json":
         _print_json({"passed": sound, "packs": [trial.json for trial in trials]})
     else:
         lines = [

@@ -22,7 +22,7 @@ import typer
 from msgspec.structs import replace
 
 from prjury.cli import options as flags
-from prjury.cli.output import OutputFormat, Terminal
+from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, UsageError
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class AgentTools:
                 "status": outcome.verdict.status.value,
                 "gate": outcome.gate.value,
                 "headline": outcome.headline,
-                "feedback": self.terminal.render(outcome, OutputFormat.FEEDBACK),
+                "feedback": self.terminal.render(outcome, "feedback"),
             }
             whole = {"report": report_to_json(outcome, self.terminal.redact)} if report else {}
             return {**answer, **whole}

@@ -7,10 +7,9 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from prjury.errors import PublishError, UsageError
 
@@ -20,42 +19,12 @@ if TYPE_CHECKING:
     from prjury.report.model import Report
     from prjury.report.sanitise import Redact
 
-
-Kind = TypeVar("Kind", bound=StrEnum)
-
-
-class OutputFormat(StrEnum):
-    """How a report can be written."""
-
-    TERMINAL = "terminal"
-    MARKDOWN = "markdown"
-    JSON = "json"
-    HTML = "html"
-    SARIF = "sarif"
-    FEEDBACK = "feedback"
-
-
-class TextFormat(StrEnum):
-    """How verdicts on backports, and lists of packs, can be printed."""
-
-    TERMINAL = "terminal"
-    MARKDOWN = "markdown"
-    JSON = "json"
-
-
-class JudgmentFormat(StrEnum):
-    """How one judgment can be printed."""
-
-    TERMINAL = "terminal"
-    JSON = "json"
-    FEEDBACK = "feedback"
-
-
-class PlainFormat(StrEnum):
-    """How everything else can be printed."""
-
-    TERMINAL = "terminal"
-    JSON = "json"
+Kind = TypeVar("Kind", bound=str)
+#: How a report, verdicts on backports and lists of packs, one judgment, and the rest is printed.
+OutputFormat: TypeAlias = Literal["terminal", "markdown", "json", "html", "sarif", "feedback"]
+TextFormat: TypeAlias = Literal["terminal", "markdown", "json"]
+JudgmentFormat: TypeAlias = Literal["terminal", "json", "feedback"]
+PlainFormat: TypeAlias = Literal["terminal", "json"]
 
 
 @dataclass
@@ -113,7 +82,7 @@ class Terminal:
         """Write the report to standard output."""
         from prjury.publishers.terminal import TerminalPublisher
 
-        if kind is OutputFormat.TERMINAL:
+        if kind == "terminal":
             color = self.color and sys.stdout.isatty()
             TerminalPublisher(sys.stdout, color=color, redact=self.redact).publish(report)
         else:
@@ -125,19 +94,15 @@ class Terminal:
         from prjury.publishers.terminal import TerminalPublisher
         from prjury.report.render import Renderer
 
-        if kind is OutputFormat.TERMINAL:
+        if kind == "terminal":
             stream = StringIO()
             TerminalPublisher(stream, color=False, width=100, redact=self.redact).publish(report)
             return stream.getvalue()
         renderer = Renderer(self.redact)
-        writers = {
-            OutputFormat.MARKDOWN: renderer.summary,
-            OutputFormat.JSON: renderer.json,
-            OutputFormat.SARIF: renderer.sarif,
-            OutputFormat.HTML: renderer.html,
-            OutputFormat.FEEDBACK: renderer.feedback,
-        }
-        return writers[kind](report)
+        if kind == "markdown":
+            return renderer.summary(report)
+        render: Callable[[Report], str] = getattr(renderer, kind)
+        return render(report)
 
 
 class _Redacted(logging.Formatter):
@@ -151,7 +116,7 @@ class _Redacted(logging.Formatter):
         return self._redact(super().format(record))
 
 
-def print_text(text: str, kind: StrEnum) -> None:
+def print_text(text: str, kind: OutputFormat) -> None:
     """Writes a text of this format to standard output, as UTF-8 whatever the locale."""
     print_out("report", text, remedy=f"Write it to a file with --output {kind}=FILE")
 
@@ -205,17 +170,17 @@ def close_terminal() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def parse_outputs(texts: list[str] | None, formats: type[Kind]) -> list[tuple[Kind, Path]]:
+def parse_outputs(texts: list[str] | None, formats: tuple[Any, ...]) -> list[tuple[Any, Path]]:
     files = []
     for text in texts or ():
         name, equals, file = text.partition("=")
-        if not equals or not file or name not in set(formats):
+        if not equals or not file or name not in formats:
             raise UsageError(
                 f"--output {text!r} is not FORMAT=FILE",
                 remedy=f"Formats are {', '.join(formats)}; for example --output json=report.json",
             )
         refuse_place(Path(file))
-        files.append((formats(name), Path(file)))
+        files.append((name, Path(file)))
     return files
 
 

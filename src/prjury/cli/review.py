@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from msgspec import structs
@@ -32,7 +32,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     *,
     format: Annotated[
         OutputFormat, typer.Option(help="What goes to standard output.")
-    ] = OutputFormat.TERMINAL,
+    ] = "terminal",
     output: Annotated[
         list[str] | None, typer.Option(metavar="FORMAT=FILE", help="Also write a file; repeatable.")
     ] = None,
@@ -52,7 +52,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
     terminal: Terminal = context.obj
-    files = parse_outputs(output, OutputFormat)
+    files = parse_outputs(output, get_args(OutputFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
     request = work.apply_to(request, change)
     if dry_run:
@@ -74,7 +74,7 @@ def _run(
 
     outcome = run(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
-        print(outcome.reason, file=sys.stdout if kind is OutputFormat.TERMINAL else sys.stderr)
+        print(outcome.reason, file=sys.stdout if kind == "terminal" else sys.stderr)
         return ExitCode.OPEN
     deliver(
         lambda: terminal.publish(outcome, kind),
@@ -96,12 +96,12 @@ def _print_forecast(
     from prjury.cli.review import forecast_json, forecast_lines
     from prjury.git.open_snapshot import NothingToReview
 
-    if files or kind not in {OutputFormat.TERMINAL, OutputFormat.JSON}:
+    if files or kind not in {"terminal", "json"}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
     outcome = forecast(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
-    elif kind is OutputFormat.JSON:
+    elif kind == "json":
         print(forecast_json(outcome))
     else:
         print("\n".join(forecast_lines(outcome)))
