@@ -28,6 +28,7 @@ from fakes.github import (
     side_payload,
 )
 from fakes.history import History
+from fakes.jobs import connect, job_environment
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.job import Beforehand, Dependencies, GitAccess
@@ -35,7 +36,6 @@ from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.git.open_snapshot import NothingToReview
-from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.journal.read import read_journal
@@ -85,18 +85,7 @@ class Job:
     log: str = ""
 
     def __post_init__(self) -> None:
-        self.environ = {
-            "GITHUB_EVENT_NAME": "pull_request",
-            "GITHUB_EVENT_PATH": str(self.directory / "event.json"),
-            "GITHUB_REPOSITORY": "octo/shop",
-            "GITHUB_API_URL": self.fake.url,
-            "GITHUB_RUN_ID": "12",
-            "GITHUB_RUN_ATTEMPT": "1",
-            "GITHUB_OUTPUT": str(self.directory / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.directory / "summary"),
-            "RUNNER_TEMP": str(self.directory),
-            "PRJURY_INPUT_GITHUB_TOKEN": TOKEN,
-        }
+        self.environ = job_environment(self.fake, self.directory, "pull_request")
         self.event(pull_request=pull_payload(self.fake.url, "octo/shop", 7))
 
     def event(self, **payload: Any) -> None:
@@ -112,7 +101,7 @@ class Job:
     @property
     def dependencies(self) -> Dependencies:
         return Dependencies(
-            judge=self.judge, picks=_pick_nothing, connect=self.connect, renderer=PlainRenderer()
+            judge=self.judge, picks=_pick_nothing, connect=connect, renderer=PlainRenderer()
         )
 
     def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report | NothingToReview:
@@ -123,15 +112,6 @@ class Job:
         if isinstance(self.judged, Report):
             known.begun(default_policy())
         return self.judged
-
-    def connect(self, event: Event, inputs: Inputs) -> GitHub:
-        connection = Connection(
-            event.api_url,
-            inputs.github_token or None,
-            seconds_between_requests=0,
-            seconds_between_writes=0,
-        )
-        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -381,9 +361,7 @@ class Server:
         given = {"GITHUB_SERVER_URL": "https://github.com", **environ}
         stream = io.StringIO()
         everything = {**self.job.environ, **given}
-        dependencies = replace(
-            wire(everything, stream, Redactor(), self.git), connect=self.job.connect
-        )
+        dependencies = replace(wire(everything, stream, Redactor(), self.git), connect=connect)
         code = main(everything, stream, dependencies)
         self.job.log = stream.getvalue()
         return code

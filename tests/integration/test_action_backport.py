@@ -22,6 +22,7 @@ from fakes.github import (
 )
 from fakes.github.payloads import label_payload
 from fakes.history import History
+from fakes.jobs import connect, job_environment
 from fakes.picks import Line
 from prjury.action import main
 from prjury.action.dependencies import wire
@@ -29,7 +30,6 @@ from prjury.action.job import Dependencies, GitAccess
 from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode, SourceError
-from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.model import Backport
@@ -54,18 +54,8 @@ class Job:
     log: str = ""
 
     def __post_init__(self) -> None:
-        self.environ = {
-            "GITHUB_EVENT_NAME": "pull_request_target",
-            "GITHUB_EVENT_PATH": str(self.directory / "event.json"),
-            "GITHUB_REPOSITORY": REPO,
-            "GITHUB_API_URL": self.fake.url,
-            "GITHUB_RUN_ID": "12",
-            "GITHUB_OUTPUT": str(self.directory / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.directory / "summary"),
-            "RUNNER_TEMP": str(self.directory),
-            "PRJURY_INPUT_MODE": "backport",
-            "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
-        }
+        mode = {"PRJURY_INPUT_MODE": "backport"}
+        self.environ = job_environment(self.fake, self.directory, "pull_request_target", **mode)
         self.event("closed")
 
     def event(self, action: str, **more: Any) -> None:
@@ -79,7 +69,7 @@ class Job:
             raise AssertionError("nothing else is judged, and nothing is published")
 
         dependencies = Dependencies(
-            judge=nobody, picks=self.pick, connect=self.connect, renderer=Renderer()
+            judge=nobody, picks=self.pick, connect=connect, renderer=Renderer()
         )
         stream = io.StringIO()
         code = main(self.environ, stream, dependencies)
@@ -92,10 +82,6 @@ class Job:
         if isinstance(told, SourceError):
             raise told
         return told
-
-    def connect(self, event: Event, inputs: Inputs) -> GitHub:
-        connection = Connection(event.api_url, inputs.github_token or None, 5, 0, 0)
-        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     @property
     def summary(self) -> str:
@@ -249,7 +235,7 @@ class Merged:
         git = GitAccess("file", lambda _event: self.history.url)
         stream = io.StringIO()
         real = wire(self.job.environ, stream, Redactor(()), git)
-        code = main(self.job.environ, stream, replace(real, connect=self.job.connect))
+        code = main(self.job.environ, stream, replace(real, connect=connect))
         self.job.log = stream.getvalue()
         return code
 

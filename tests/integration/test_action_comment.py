@@ -27,6 +27,7 @@ from fakes.github import (
     side_payload,
 )
 from fakes.github.payloads import issue_payload
+from fakes.jobs import connect, job_environment
 from fakes.render import to_comment
 from fakes.skeletons import inline_types
 from prjury.action import main
@@ -34,7 +35,7 @@ from prjury.action.dependencies import wire
 from prjury.action.history import PullHistory
 from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode
-from prjury.github.client import Connection, GitHub, RetryBudget
+from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.jury.judgment import Check, Judgment, Location
@@ -87,34 +88,16 @@ class Thread:
             "sender": said["user"],
             **payload,
         }
-        file = self.directory / "event.json"
-        file.write_text(json.dumps(event))
-        environ = {
-            "GITHUB_EVENT_NAME": "issue_comment",
-            "GITHUB_EVENT_PATH": str(file),
-            "GITHUB_REPOSITORY": "octo/shop",
-            "GITHUB_API_URL": self.fake.url,
-            "GITHUB_RUN_ID": "99",
-            "GITHUB_RUN_ATTEMPT": str(attempt),
-            "GITHUB_OUTPUT": str(self.directory / "output"),
-            "RUNNER_TEMP": str(self.directory),
-            "PRJURY_INPUT_MODE": "comment",
-            "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
-        }
+        (self.directory / "event.json").write_text(json.dumps(event))
+        more = {"GITHUB_RUN_ID": "99", "GITHUB_RUN_ATTEMPT": str(attempt)}
+        environ = job_environment(
+            self.fake, self.directory, "issue_comment", PRJURY_INPUT_MODE="comment", **more
+        )
         stream = io.StringIO()
-        parts = structs.replace(wire(environ, stream, Redactor()), connect=self.connect)
+        parts = structs.replace(wire(environ, stream, Redactor()), connect=connect)
         code = main(environ, stream, parts)
         self.log = stream.getvalue()
         return code
-
-    def connect(self, event: Event, inputs: Inputs) -> GitHub:
-        connection = Connection(
-            event.api_url,
-            inputs.github_token or None,
-            seconds_between_requests=0,
-            seconds_between_writes=0,
-        )
-        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     def push(self) -> None:
         side = side_payload(self.fake.url, "octo/shop", "cart", NEWER)
@@ -132,7 +115,7 @@ class Thread:
 
     @property
     def hub(self) -> GitHub:
-        return self.connect(read(self), Inputs(github_token="ghs_actions"))
+        return connect(read(self), Inputs(github_token="ghs_actions"))
 
     @property
     def reactions(self) -> list[str]:

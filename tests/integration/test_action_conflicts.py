@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,11 @@ from msgspec.structs import replace
 
 from fakes.github import OCTOCAT, FakeGitHub, running, side_payload
 from fakes.history import History
+from fakes.jobs import connect, job_environment
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.job import GitAccess
-from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode
-from prjury.github.client import Connection, GitHub, RetryBudget
-from prjury.github.event import Event
 from prjury.publishers.check_run import NAME
 from prjury.publishers.comment import Marker
 from prjury.report.sanitise import Redactor
@@ -73,22 +72,14 @@ class Shop:
         """A job of the mode; the run's number is greater than that of any before."""
         self.run_id += 1
         (self.directory / "event.json").write_text(json.dumps(payload))
-        environ = {
-            "GITHUB_EVENT_NAME": name,
-            "GITHUB_EVENT_PATH": str(self.directory / "event.json"),
-            "GITHUB_REPOSITORY": REPO,
-            "GITHUB_API_URL": self.fake.url,
-            "GITHUB_RUN_ID": str(self.run_id),
-            "GITHUB_OUTPUT": str(self.directory / "output"),
-            "GITHUB_STEP_SUMMARY": str(self.directory / "summary"),
-            "RUNNER_TEMP": str(self.directory),
-            "PRJURY_INPUT_MODE": "conflicts",
-            "PRJURY_INPUT_GITHUB_TOKEN": "ghs_actions",
-            **self.environ,
-        }
+        more = {"PRJURY_INPUT_MODE": "conflicts", "GITHUB_RUN_ID": str(self.run_id), **self.environ}
+        environ = job_environment(self.fake, self.directory, name, **more)
         stream = io.StringIO()
         git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
-        parts = replace(wire(environ, stream, Redactor(), git), connect=self.connect)
+        parts = replace(
+            wire(environ, stream, Redactor(), git),
+            connect=partial(connect, sleep=self.waits.append),
+        )
         code = main(environ, stream, parts)
         self.log = stream.getvalue()
         return code
@@ -103,15 +94,6 @@ class Shop:
         for pull in self.fake.pulls.values():
             pull["mergeable"] = None
         return self.run("push", {"ref": "refs/heads/main", "after": self.history.sha("main")})
-
-    def connect(self, event: Event, inputs: Inputs) -> GitHub:
-        connection = Connection(
-            event.api_url,
-            inputs.github_token,
-            seconds_between_requests=0,
-            seconds_between_writes=0,
-        )
-        return GitHub(connection, RetryBudget(sleep=self.waits.append))
 
     def checks(self, number: int) -> list[str | None]:
         head = self.fake.pulls[REPO, number]["head"]["sha"]

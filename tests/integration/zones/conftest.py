@@ -17,12 +17,10 @@ from msgspec.structs import replace
 from fakes.github import Account, FakeGitHub, running, side_payload
 from fakes.github.payloads import issue_payload
 from fakes.history import History, script
+from fakes.jobs import connect
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.job import GitAccess
-from prjury.app.inputs import Inputs
-from prjury.github.client import Connection, GitHub, RetryBudget
-from prjury.github.event import Event
 from prjury.report.sanitise import Redactor
 
 FORK = "stranger/shop"
@@ -110,7 +108,7 @@ class Zones:
         stream = io.StringIO()
         git = GitAccess("file", lambda event: f"file://{self.directory}/server/{event.repo}.git")
         dependencies = wire(given, stream, Redactor(), git)
-        code = main(given, stream, replace(dependencies, connect=self.connect))
+        code = main(given, stream, replace(dependencies, connect=connect))
         self.log = stream.getvalue()
         return code
 
@@ -180,15 +178,6 @@ class Zones:
             "conclusion": "success",
         }
         return {"action": "completed", "workflow_run": run | more}
-
-    def connect(self, event: Event, inputs: Inputs) -> GitHub:
-        connection = Connection(
-            event.api_url,
-            inputs.github_token or None,
-            seconds_between_requests=0,
-            seconds_between_writes=0,
-        )
-        return GitHub(connection, RetryBudget(sleep=lambda _seconds: None))
 
     def upload(self) -> None:
         """What the build left behind, as the runner uploads it."""
