@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -13,6 +15,7 @@ from yaml import safe_load
 
 from fakes.history import History
 from prjury.app.composition import builds
+from prjury.app.setup_steps import PINS
 from prjury.cli.init import init
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, SourceError, UsageError
@@ -39,17 +42,8 @@ class _Context:
 
 
 def run(repo: Path, **options: object) -> None:
-    given = {
-        "forks": False,
-        "queue": False,
-        "backport": False,
-        "no_comments": False,
-        "build": False,
-        "from_ci": False,
-        "action": None,
-        "force": False,
-        **options,
-    }
+    off = ("forks", "queue", "backport", "no_comments", "build", "from_ci", "force")
+    given = {**dict.fromkeys(off, False), "action": None, **options}
     call: Callable[..., int] = init
     assert call(context=_Context(), repo=repo, **given) == 0
 
@@ -159,6 +153,10 @@ jobs:
 """
 
 
+#: A workflow of another repository, in which the tests are.
+CALLED = "octo/workflows/.github/workflows/test.yml@v1"
+
+
 def write_ci(root: Path, steps: str, machine: str = "ubuntu-latest") -> None:
     (root / ".github" / "workflows").mkdir(parents=True, exist_ok=True)
     text = CI.format(machine=machine, steps=steps)
@@ -183,27 +181,25 @@ def test_where_the_ci_needs_more_than_the_tree_its_checks_count(
 
 
 @pytest.mark.parametrize(
-    ("line", "upload", "source"),
+    ("old", "new", "needs"),
     [
-        ("make test", "upload ${{ secrets.KEY }}", ""),
-        ("make test", "make check KEY=${{ secrets.KEY }}", "from: checks"),
-        ("sudo -E make test", "true", "from: checks"),
+        ("ubuntu-latest", "windows-latest", "job test, needs the machine windows-latest"),
+        ("make test", "make test\n      - run: upload ${{ secrets.KEY }}", ""),
+        ("make test", "make test\n      - run: make check KEY=${{ secrets.KEY }}", "a secret"),
+        ("make test", "sudo -E make test", "sudo -E make test"),
+        (CI, f"on: pull_request\njobs: {{tests: {{uses: {CALLED}}}}}\n", f"workflow {CALLED}"),
     ],
+    ids=["another system", "behind the tests", "a secret", "rights of the system", "elsewhere"],
 )
-def test_what_stands_behind_the_tests_is_no_need_and_tests_by_the_rights_of_the_system_are(
-    repository: Path, line: str, upload: str, source: str
+def test_what_the_tests_need_and_what_stands_behind_them(
+    repository: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, needs: str
 ) -> None:
     write_ci(repository, "    steps:\n")
     ci = repository / ".github" / "workflows" / "ci.yml"
-    ci.write_text(ci.read_text().replace("make test", f"{line}\n      - run: {upload}"))
+    ci.write_text(new if old is CI else ci.read_text().replace(old, new))
     run(repository)
-    assert ("from: checks" in files(repository)[POLICY]) is bool(source)
-
-
-def test_where_the_ci_runs_on_another_system_alone_its_checks_count(repository: Path) -> None:
-    write_ci(repository, "    steps:\n", machine="windows-latest")
-    run(repository)
-    assert "from: checks" in files(repository)[POLICY]
+    assert ("from: checks" in files(repository)[POLICY]) is bool(needs)
+    assert needs in capsys.readouterr().out
 
 
 TOOLS = {
@@ -238,18 +234,6 @@ def test_of_a_matrix_the_newest_usual_row_is_set_up(repository: Path) -> None:
     write_ci(repository, f"{matrix}    steps:\n{step}", machine="${{ matrix.os }}")
     run(repository)
     assert 'ruby-version: "3.4"' in files(repository)[f"{AT}.yml"]
-
-
-def test_where_the_tests_are_in_a_workflow_elsewhere_its_checks_count(
-    repository: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_ci(repository, "    steps:\n")
-    called = "octo/workflows/.github/workflows/test.yml@v1"
-    text = f"on: pull_request\njobs: {{tests: {{uses: {called}}}}}\n"
-    (repository / ".github" / "workflows" / "ci.yml").write_text(text)
-    run(repository)
-    assert "from: checks" in files(repository)[POLICY]
-    assert f"needs the workflow {called}" in capsys.readouterr().out
 
 
 def test_a_tool_of_another_job_that_is_run_is_set_up_as_well(repository: Path) -> None:
@@ -370,12 +354,90 @@ def test_outside_of_a_repository_it_says_so(tmp_path: Path) -> None:
 
 
 def test_every_option_is_documented() -> None:
-    command = typer.main.get_command(_app())
+    app = typer.Typer(add_completion=False)
+    app.command()(init)
+    command = typer.main.get_command(app)
     assert [one.name for one in command.params if not getattr(one, "help", None)] == []
     assert re.search("--force", command.help or "")
 
 
-def _app() -> typer.Typer:
-    app = typer.Typer(add_completion=False)
-    app.command()(init)
-    return app
+RELEASE = "<maven.compiler.release>21</maven.compiler.release>"
+POM = f"<project><properties>{RELEASE}</properties></project>"
+GRADLE = "java { toolchain { languageVersion = JavaLanguageVersion.of(21) } }\n"
+PACKAGE = json.dumps(
+    {
+        "packageManager": "pnpm@10.1.0",
+        "engines": {"node": ">=20"},
+        "scripts": {"test": "node --test"},
+    }
+)
+JAVA = {"distribution": "temurin", "java-version": "21"}
+#: Files of a repository, and what is set up, by the action.
+KINDS: dict[str, tuple[Mapping[str, str], Mapping[str, Mapping[str, object]]]] = {
+    "maven": ({"pom.xml": POM}, {"actions/setup-java": {**JAVA, "cache": "maven"}}),
+    "gradle": (
+        {"settings.gradle": "", "build.gradle": GRADLE},
+        {"actions/setup-java": {**JAVA, "cache": "gradle"}},
+    ),
+    "dotnet": (
+        {"a.csproj": "<Project/>", "global.json": "{}"},
+        {"actions/setup-dotnet": {"global-json-file": "global.json"}},
+    ),
+    "pnpm": (
+        {"package.json": PACKAGE, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"},
+        {
+            "pnpm/action-setup": {},
+            "actions/setup-node": {"node-version": ">=20", "cache": "pnpm"},
+        },
+    ),
+    "npm without a lock file": (
+        {"package.json": '{"scripts": {"test": "node --test"}}', ".nvmrc": "22\n"},
+        {"actions/setup-node": {"node-version": "22"}},
+    ),
+    "uv": (
+        {"pyproject.toml": '[project]\nname = "x"\nversion = "1"\n', "uv.lock": "version = 1\n"},
+        {"astral-sh/setup-uv": {"enable-cache": True}},
+    ),
+    "pytest": (
+        {"test_a.py": "", ".python-version": "3.13\n"},
+        {"actions/setup-python": {"python-version": "3.13"}},
+    ),
+    "cargo": ({"Cargo.toml": '[package]\nname = "x"\nversion = "0.1.0"\n'}, {}),
+    "go": (
+        {"go.mod": "module x\n\ngo 1.22\n", "x.go": "package x\n"},
+        {"actions/setup-go": {"go-version": "1.22"}},
+    ),
+}
+
+
+def steps_of(root: Path, **options: bool) -> dict[str, Mapping[str, Any]]:
+    """The inputs of the job's steps before ours, by their actions without commits."""
+    run(root, **options)
+    name = f"{AT}-build.yml" if options.get("forks") else f"{AT}.yml"
+    (job,) = safe_load(files(root)[name])["jobs"].values()
+    ours = next(i for i, step in enumerate(job["steps"]) if "pr-jury" in step["uses"])
+    return {step["uses"].partition("@")[0]: step.get("with", {}) for step in job["steps"][:ours]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("forks", [False, True], ids=["alone", "forks"])
+def test_what_the_repository_declares_is_set_up(
+    repository: Path, kind: str, *, forks: bool
+) -> None:
+    texts, expected = KINDS[kind]
+    for name, text in texts.items():
+        (repository / name).parent.mkdir(parents=True, exist_ok=True)
+        (repository / name).write_text(text)
+    found = steps_of(repository, forks=forks)
+    if expected:
+        assert found.pop("actions/checkout") == {"persist-credentials": False}
+    assert found == expected
+
+
+def test_where_the_checks_of_the_ci_count_nothing_is_set_up(repository: Path) -> None:
+    (repository / "pom.xml").write_text(POM)
+    assert steps_of(repository, from_ci=True) == {}
+
+
+def test_every_action_is_pinned_by_a_commit() -> None:
+    assert all(len(commit) == 40 and version[0] == "v" for commit, version in PINS.values())
