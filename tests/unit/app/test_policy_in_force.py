@@ -74,18 +74,21 @@ def test_the_operators_own_file_is_taken_as_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", [".github/workflows/review.yml", "action.yml", "tools/judge/action.yaml"]
+    ("path", "runs"),
+    [
+        (".github/workflows/review.yml", True),
+        ("action.yml", True),
+        ("tools/judge/action.yaml", True),
+        ("docs/.github/workflows/x.yml", False),
+        ("reaction.yml", False),
+        ("action.yml.md", False),
+    ],
 )
-def test_a_change_of_the_workflow_is_pointed_out(path: str) -> None:
+def test_a_change_of_the_workflow_is_pointed_out(path: str, runs: bool) -> None:
     pull, repository = case({"a.py": "1\n", path: "on: push\n"}, {"a.py": "1\n"})
-    (note,) = policy_notes(pull, repository, None, None)
-    assert note.startswith(f"this change touches the workflow {path}: it runs as changed")
-
-
-@pytest.mark.parametrize("path", ["docs/.github/workflows/x.yml", "reaction.yml", "action.yml.md"])
-def test_other_files_are_no_workflows(path: str) -> None:
-    pull, repository = case({"a.py": "1\n"}, {"a.py": "1\n", path: "x\n"})
-    assert policy_notes(pull, repository, None, None) == ()
+    words = f"this change touches the workflow {path}: it runs as changed"
+    notes = policy_notes(pull, repository, None, None)
+    assert [note.startswith(words) for note in notes] == [True] * runs
 
 
 def test_a_file_that_is_not_committed_yet_is_pointed_out(tmp_path: Path) -> None:
@@ -96,28 +99,18 @@ def test_a_file_that_is_not_committed_yet_is_pointed_out(tmp_path: Path) -> None
     assert f"--config {PATH}" in note
 
 
-@pytest.mark.parametrize("mode", ["120000", "160000"])
-def test_a_link_in_its_place_is_refused(mode: str) -> None:
-    pull, repository = case({PATH: STRICT}, {PATH: STRICT})
-    repository.modes[PATH] = mode
-    with pytest.raises(ConfigError) as error:
+@pytest.mark.parametrize("case_", ["120000", "160000", "directory", "gone"])
+def test_what_is_no_file_in_its_place_is_refused(case_: str) -> None:
+    files = {f"{PATH}/x.yml" if case_ == "directory" else PATH: STRICT}
+    pull, repository = case(files, files)
+    if case_.isdecimal():
+        repository.modes[PATH] = case_
+    if case_ == "gone":  # a partial clone lacks it
+        repository.gone.update(entry.blob for entry in repository.files(BASE))
+    with pytest.raises((ConfigError, SourceError)) as error:
         policy_in_force(pull, repository, None)
-    assert error.value.reason == "config_not_regular_file"
-
-
-def test_a_directory_in_its_place_is_refused() -> None:
-    pull, repository = case({f"{PATH}/x.yml": STRICT}, {f"{PATH}/x.yml": STRICT})
-    with pytest.raises(ConfigError) as error:
-        policy_in_force(pull, repository, None)
-    assert error.value.reason == "config_not_regular_file"
-
-
-def test_one_that_a_partial_clone_lacks_is_an_error() -> None:
-    pull, repository = case({PATH: STRICT}, {PATH: STRICT})
-    repository.gone.update(entry.blob for entry in repository.files(BASE))
-    with pytest.raises(SourceError) as error:
-        policy_in_force(pull, repository, None)
-    assert error.value.reason == "object_missing"
+    reason = "object_missing" if case_ == "gone" else "config_not_regular_file"
+    assert error.value.reason == reason
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,18 @@
-"""What ``check-config`` finds beyond the schema."""
+"""What ``check-config`` finds beyond the schema, and the registry's voting strategies."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import prjury
 from prjury.app.composition import model_ports
-from prjury.app.registry import try_models
+from prjury.app.registry import VOTING, try_models
 from prjury.errors import ConfigError
 from prjury.policy.load import read_policy
 from prjury.policy.schema import Config
+from prjury.policy.voting import VotingEntry
 
 FINAL = "tiers: [{name: q, policy: final_tier, judges: [%s]}]"
 ACCEPTING = """\
@@ -51,3 +55,18 @@ def test_what_a_review_would_refuse_is_found_without_one(text: str, told: str) -
 def test_what_a_review_takes_is_in_order(text: str) -> None:
     policy = config(text)
     try_models(policy, model_ports(policy))
+
+
+PAGE = Path(__file__).parents[3] / ".github" / "docs" / "voting.md"
+
+
+def test_a_policy_can_name_exactly_the_strategies_of_the_registry() -> None:
+    assert VotingEntry.FORMS.keys() == VOTING.keys()
+
+
+@pytest.mark.parametrize("name", VOTING)
+def test_a_strategy_is_named_after_its_row_public_and_explained(name: str) -> None:
+    strategy = VOTING[name]()
+    assert strategy.name == name
+    assert type(strategy).__name__ in prjury.__all__
+    assert type(strategy).__name__ in PAGE.read_text()
