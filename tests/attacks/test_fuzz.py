@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.llm import FOUR, answer, quote, reply
-from prjury.action.commands import parse_command
+from prjury.action.history import parse_command
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import read_evidence
 from prjury.judges.builds.results.junit import parse_reports

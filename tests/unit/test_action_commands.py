@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.action.commands import CommentCommand, is_command, parse_command, read_command
+from prjury.action.history import CommentCommand, is_command, parse_command, read_command
 
 READ = {
     "/prjury help": CommentCommand("help"),

@@ -59,7 +59,9 @@ def _run_guarded(
 
 def _run_job(inputs: Inputs, job: Job) -> JobResult:
     try:
-        ended = _run_mode(job)
+        module, _, function = _MODES[inputs.mode].partition(":")
+        mode: Callable[[Job], JobResult] = getattr(import_module(module), function)
+        ended = mode(job)
     except PrJuryError as error:
         ended = JobResult(error.exit_code, str(error))
         job.tell_error(str(error))
@@ -73,9 +75,3 @@ def _run_job(inputs: Inputs, job: Job) -> JobResult:
         return JobResult(ExitCode.BUG, complaint)
     forgiven = inputs.fail_on == "never" and ended.code in _FORGIVEN
     return JobResult(ExitCode.OPEN, ended.complaint) if forgiven else ended
-
-
-def _run_mode(job: Job) -> JobResult:
-    module, _, function = _MODES[job.inputs.mode].partition(":")
-    mode: Callable[[Job], JobResult] = getattr(import_module(module), function)
-    return mode(job)

@@ -17,15 +17,17 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from prjury.action.backporting import open_backports
-from prjury.action.commands import (
+from prjury.action.history import (
     COMMANDS,
+    FIX,
     LONGEST_REASON,
+    OVERRIDE,
     CommandName,
     CommentCommand,
+    PullHistory,
     is_command,
     parse_command,
 )
-from prjury.action.history import FIX, OVERRIDE, PullHistory
 from prjury.action.job import Job, JobResult
 from prjury.app.replay import is_dismissible
 from prjury.errors import ExitCode, PrJuryError, PublishError, UsageError

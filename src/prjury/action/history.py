@@ -1,8 +1,9 @@
-"""The history of a pull request: our own comments, commands of people, and what runs have kept.
+"""What was said on a pull request: commands of people, our own comments, and what runs have kept.
 
 What people said counts only while it stands: whenever somebody judges, their comment is read again
 and their right to write asked for anew. A comment of our account may repeat a stranger's words, so
-a dismissal counts only by the command that it answers.
+a dismissal counts only by the command that it answers. A command takes a number, a branch or words
+for people; no word of one ever becomes part of a script, a workflow or an address.
 """
 
 from __future__ import annotations
@@ -12,11 +13,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from msgspec import Struct
 
-from prjury.action.commands import CommandName, CommentCommand, read_command
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.github.artifacts import extract_file, fetch_artifact
 from prjury.github.client import GitHub
@@ -33,13 +33,106 @@ from prjury.report.codec import ReportJson, read_earlier_votes, read_form
 from prjury.report.continuity import ToldVerdict, compare_findings, read_dismissals
 from prjury.report.findings import findings
 from prjury.report.model import Dismissal, EarlierVotes, Override, Report
+from prjury.report.sanitise import bare
 
 if TYPE_CHECKING:
     from prjury.github.posts import PostedStatus
 
+
+CommandName: TypeAlias = Literal["help", "review", "fix", "override", "dismiss", "backport"]
+
+#: What there is to write, and what it does, for people.
+COMMANDS: Mapping[CommandName, tuple[str, str]] = {
+    "help": ("/prjury help", "shows this list"),
+    "review": ("/prjury review", "builds and judges this head again; the author may, too"),
+    "fix": ("/prjury fix", "judges again and tries the repair of the policy"),
+    "override": (
+        "/prjury override REASON",
+        "opens the gate for this head, whatever the verdict says",
+    ),
+    "dismiss": (
+        "/prjury dismiss N REASON",
+        "finding N of patterns or models no longer closes the gate, until its content changes",
+    ),
+    "backport": (
+        "/prjury backport BRANCH",
+        "opens a pull request onto a release branch, after the merge",
+    ),
+}
+#: Words of earlier releases, and what to use.
+_GONE = {
+    "rerun": "`/prjury rerun` is gone; use `/prjury review`.",
+    "explain": "`/prjury explain` is gone; the finding itself says it, with a link to its rule.",
+}
+
+#: Characters of a reason.
+LONGEST_REASON = 300
+_WORD = "/prjury"
+_BRANCH = re.compile(r"(?!-)[A-Za-z0-9._/+-]{1,200}", re.ASCII)
+_NUMBER = re.compile(r"[1-9]\d{0,3}", re.ASCII)
+
+
+class CommentCommand(Struct, frozen=True):
+    """A command that somebody has written."""
+
+    name: CommandName
+    number: int = 0
+    #: The reason, or the branch; as somebody typed it.
+    words: str = ""
+
+
+def is_command(body: str) -> bool:
+    """Tell whether a comment speaks to us, whatever it says then."""
+    return _first_line(body).partition(" ")[0] == _WORD
+
+
+def read_command(body: str) -> CommentCommand | None:
+    """The command in the first line; None if it is not exactly one."""
+    command = parse_command(body)
+    return None if isinstance(command, str) else command
+
+
+def parse_command(body: str) -> CommentCommand | str:
+    """The command in the first line, or what is wrong with it; empty for a word that is none."""
+    _, _, rest = _first_line(body).partition(" ")
+    word, _, words = rest.partition(" ")
+    if word in _GONE:
+        return _GONE[word]
+    name = next((name for name in COMMANDS if name == word), None)
+    if name is None:
+        return ""
+    if name in {"help", "review", "fix"}:
+        return f"`/prjury {name}` takes no words after it." if words else CommentCommand(name)
+    if name == "backport":
+        fits = _BRANCH.fullmatch(words)
+        return CommentCommand(name, words=words) if fits else _lacks("branch", name)
+    number = ""
+    if name == "dismiss":
+        number, _, words = words.partition(" ")
+        if not _NUMBER.fullmatch(number):
+            return _lacks("number of the finding", name)
+    return _with_reason(name, int(number or 0), words)
+
+
+def _with_reason(name: CommandName, number: int, reason: str) -> CommentCommand | str:
+    if not bare(reason)[0].strip():
+        return _lacks("reason", name)
+    if len(reason) > LONGEST_REASON:
+        return f"The reason has more than {LONGEST_REASON} characters."
+    return CommentCommand(name, number, reason)
+
+
+def _lacks(what: str, name: CommandName) -> str:
+    return f"The {what} is missing: `{COMMANDS[name][0]}`."
+
+
+def _first_line(body: str) -> str:
+    return body.partition("\n")[0].removesuffix("\r")
+
+
 #: The statuses that commands leave on a commit, beside that of the gate.
 OVERRIDE, FIX = "prjury/override", "prjury/fix"
-_COMMANDS: Mapping[str, CommandName] = {OVERRIDE: "override", FIX: "fix"}
+_BY_STATUS: Mapping[str, CommandName] = {OVERRIDE: "override", FIX: "fix"}
 _COMMENT = re.compile(r"#issuecomment-(\d{1,18})$", re.ASCII)
 _ANSWER = re.compile(r"answer\.(\d{1,18})", re.ASCII)
 #: The ref that GitHub makes for a pull request in the merge queue.
@@ -61,7 +154,6 @@ class StandingCommands(Struct, frozen=True):
 
     override: Override | None = None
     fix: bool = False
-    problem: str = ""
 
 
 class EarlierComments(Struct, frozen=True):
@@ -84,8 +176,8 @@ class EarlierComments(Struct, frozen=True):
 class PullHistory:
     """What was said and done on one pull request before this run; each is read once.
 
-    All of it raises PublishError or SourceError where GitHub cannot be asked; `read_earlier` and
-    `read_standing_commands` tell the reason instead.
+    All of it raises PublishError or SourceError where GitHub cannot be asked; `read_earlier` tells
+    the reason instead.
     """
 
     client: GitHub
@@ -182,17 +274,12 @@ class PullHistory:
 
     def read_standing_commands(self, head: str) -> StandingCommands:
         """Read what maintainers have said; where no command stands, statuses are not asked for."""
-        try:
-            commands = [read_command(comment.body) for comment in self.comments.values()]
-            if not any(one and one.name in _COMMANDS.values() for one in commands):
-                return StandingCommands()
-            latest = self.statuses(head)
-            override = self._find_command(latest.get(OVERRIDE))
-            fix = self._find_command(latest.get(FIX))
-        except PrJuryError as error:
-            return StandingCommands(
-                problem=f"Whether a comment overrides the verdict is not known: {error}"
-            )
+        commands = [read_command(comment.body) for comment in self.comments.values()]
+        if not any(one and one.name in _BY_STATUS.values() for one in commands):
+            return StandingCommands()
+        latest = self.statuses(head)
+        override = self._find_command(latest.get(OVERRIDE))
+        fix = self._find_command(latest.get(FIX))
         word = Override(override[0], override[1].words) if override else None
         return StandingCommands(word, fix is not None)
 
@@ -205,7 +292,7 @@ class PullHistory:
         command = read_command(comment.body) if comment else None
         if comment is None or command is None or not self._is_ours(status):
             return None
-        holds = self._stands(comment, _COMMANDS[status.context])
+        holds = self._stands(comment, _BY_STATUS[status.context])
         return (comment.author, command) if holds else None
 
     def keep_command(self, head: str, context: str, comment: CommentFacts, url: str) -> None:

@@ -98,17 +98,14 @@ class Publication:
 
     def read_standing_commands(self) -> StandingCommands:
         """Read what maintainers have said of the head, or of the head that is in the queue."""
+        of_head = self.event.of_pull_request or self.job.inputs.mode == "publish"
+        commands = StandingCommands()
         try:
             head = (self._queued or self.event.pull).head.sha
+            if self.history and head and (of_head or find_queued_number(self.event)):
+                commands = self.history.read_standing_commands(head)
         except PrJuryError as error:
-            head = None
             self.job.log.say(f"Whether a comment overrides the verdict is not known: {error}")
-        of_head = self.event.of_pull_request or self.job.inputs.mode == "publish"
-        if not (self.history and head and (of_head or find_queued_number(self.event))):
-            return StandingCommands()
-        commands = self.history.read_standing_commands(head)
-        if commands.problem:
-            self.job.log.say(commands.problem)
         return structs.replace(commands, fix=commands.fix and of_head)
 
     def read_votes(self) -> EarlierVotes | None:

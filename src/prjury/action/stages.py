@@ -223,7 +223,11 @@ def event_of(job: Job) -> Event:
         )
     pull = event.pull
     if event.kind is EventKind.WORKFLOW_DISPATCH and event.number:
-        pull = _complete(event, job)
+        with job.dependencies.connect(event, job.inputs) as client:
+            pull = client.pull(pull.repo, event.number)
+        stated = event.pull
+        base = stated.base if stated.base.named else pull.base
+        pull = structs.replace(pull, base=base, head=stated.head)
     if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
         pull = _refresh_pull(event, job)
     if job.inputs.base:
@@ -239,14 +243,6 @@ def event_of(job: Job) -> Event:
     for note in event.notes:
         job.log.say(note)
     return replace(event, pull=pull)
-
-
-def _complete(event: Event, job: Job) -> PullFacts:
-    stated = event.pull
-    with job.dependencies.connect(event, job.inputs) as client:
-        pull = client.pull(stated.repo, stated.number or 0)
-    base = stated.base if stated.base.named else pull.base
-    return structs.replace(pull, base=base, head=stated.head)
 
 
 def _refresh_pull(event: Event, job: Job) -> PullFacts:

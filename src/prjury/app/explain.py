@@ -37,18 +37,16 @@ def explain(name: str) -> str:
 
 
 def _page_of(name: str, pages: Mapping[str, str]) -> str:
-    if page := pages.get(name) or _section_of(name, pages):
+    if page := pages.get(name):
         return page.strip()
+    section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")
+    for page in pages.values():
+        if match := section.search(page):
+            return f"# {name}{match[1]}".strip()
     if name in KINDS:
         return pages["workspace"].strip()
     module = import_module(JUDGES[name].partition(":")[0]) if name in JUDGES else None
     return f"# {name}\n\n{module.__doc__}" if module else ""
-
-
-def _section_of(name: str, pages: Mapping[str, str]) -> str:
-    section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")
-    matches = filter(None, map(section.search, pages.values()))
-    return next((f"# {name}{match[1]}" for match in matches), "")
 
 
 def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
