@@ -38,6 +38,11 @@ def judgment(run: Run) -> dict[str, Any]:
     return loaded
 
 
+def ask(prjury: Prjury, workspace: Path, name: str, options: list[str], *words: str) -> Run:
+    given = [word for option in options for word in ("--option", option)]
+    return prjury("judge", name, "--workspace", workspace, *given, *words)
+
+
 @pytest.mark.parametrize(
     ("name", "options", "code", "first"),
     [
@@ -54,50 +59,34 @@ def judgment(run: Run) -> dict[str, Any]:
         ),
         (
             "command",
-            ["command=sleep 60", "timeout=0.5s"],
+            ["command=echo out; echo err >&2; sleep 60", "timeout=0.5s"],
             1,
-            "❌ fail: command: `sleep 60` took longer than 0.5 s and was stopped",
+            (
+                "❌ fail: command: `echo out; echo err >&2; sleep 60` took longer than 0.5 s "
+                "and was stopped"
+            ),
         ),
         (
             "coverage",
             ["report=r.xml", "max_drop=5"],
             3,
-            ("⚪ no answer: coverage: there is no baseline to compare with"),
+            "⚪ no answer: coverage: there is no baseline to compare with",
         ),
     ],
 )
 def test_every_judge(
     workspace: Path, prjury: Prjury, name: str, options: list[str], code: int, first: str
 ) -> None:
-    words = [word for option in options for word in ("--option", option)]
-    run = prjury("judge", name, "--workspace", workspace, "--goal", "do it", *words)
+    run = ask(prjury, workspace, name, options, "--goal", "do it")
     assert run.code == code, run.err
     assert run.out.splitlines()[0] == first
-    assert "Traceback" not in run.err
-    if code:
-        assert run.complaint.startswith("prjury: ")
-        assert first.partition(": ")[2].partition(": ")[2].rstrip(".") in run.complaint
-    else:
-        assert "prjury:" not in run.err
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "code", "status"),
-    [
-        ("file-exists", ["path=a.txt"], 0, Status.PASS),
-        ("file-exists", ["path=b.txt"], 1, Status.FAIL),
-        ("file-exists", ["path=/a.txt"], 3, Status.ERROR),
-        ("coverage", ["report=r.xml", "max_drop=5"], 3, Status.ABSTAIN),
-        ("command", ["command=echo out; echo err >&2; false"], 1, Status.FAIL),
-    ],
-)
-def test_json_is_one_judgment_and_nothing_else(
-    workspace: Path, prjury: Prjury, name: str, options: list[str], code: int, status: Status
-) -> None:
-    words = [word for option in options for word in ("--option", option)]
-    run = prjury("judge", name, "--workspace", workspace, *words, "--format", "json")
+    words = first.partition(": ")[2].partition(": ")[2].rstrip(".")
+    assert words in run.complaint if code else "prjury:" not in run.err
+    run = ask(prjury, workspace, name, options, "--format", "json")
     assert run.code == code, run.err
-    assert judgment_from_json(judgment(run)).status is status
+    statuses = {"✅": Status.PASS, "❌": Status.FAIL, "⚪ c": Status.ERROR, "⚪ n": Status.ABSTAIN}
+    expected = next(status for mark, status in statuses.items() if first.startswith(mark))
+    assert judgment_from_json(judgment(run)).status is expected
     assert ("prjury:" in run.err) is bool(code)
 
 
@@ -113,10 +102,8 @@ def test_the_machine_readable_reason(workspace: Path, prjury: Prjury) -> None:
         "no_such_counter": ["coverage", "report=r.xml", "minimum=1", "metric=branch"],
     }
     for reason, (name, *options) in cases.items():
-        words = [word for option in options for word in ("--option", option)]
-        run = prjury("judge", name, "--workspace", workspace, *words, "--format", "json")
-        assert run.code == 3
-        assert judgment(run)["metadata"]["reason"] == reason
+        run = ask(prjury, workspace, name, options, "--format", "json")
+        assert (run.code, judgment(run)["metadata"]["reason"]) == (3, reason)
 
 
 @pytest.mark.parametrize(
@@ -250,6 +237,83 @@ def test_a_judge_of_an_installed_package(
     unknown = prjury("judge", "no-tod", cwd=workspace, env=installed)
     assert (unknown.code, "Did you mean no-todo?" in unknown.complaint) == (2, True)
     assert "no-todo" in prjury("judge", "?", cwd=workspace, env=installed).complaint
+
+
+CODE = "src/main/java/x/A.java"
+POM = (
+    "<project><parent><groupId>org.springframework.boot</groupId>"
+    "<artifactId>spring-boot-starter-parent</artifactId><version>4.0.0</version></parent>"
+    "<artifactId>app</artifactId></project>"
+)
+ENTITY = "package x;\nimport javax.persistence.Entity;\nclass A {}\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    place = tmp_path / "shop"
+    code = place / CODE
+    code.parent.mkdir(parents=True)
+    code.write_text(ENTITY)
+    (place / "pom.xml").write_text(POM)
+    return place
+
+
+def test_a_finding_fails_with_one_clear_line(shop: Path, prjury: Prjury) -> None:
+    run = prjury("judge", "patterns", "--workspace", shop)
+    assert run.code == 1
+    moved = "`javax.persistence` moved to jakarta.persistence"
+    first, second, *_ = run.out.splitlines()
+    assert first == f"❌ fail: patterns: 1 finding: {moved} ({CODE}:2)"
+    assert second == (
+        f"  ❌ {CODE}:2 jakarta/persistence: {moved}; pom.xml:1 declares "
+        "org.springframework.boot:spring-boot-starter-parent 4.0.0. "
+        "Write `jakarta.persistence.Entity`."
+    )
+    assert run.complaint.startswith(f"prjury: patterns failed: 1 finding: {moved}")
+
+
+@pytest.mark.parametrize(
+    ("options", "change", "code", "status"),
+    [
+        ([], "", 1, Status.FAIL),
+        (["packs=jakarta,jackson-3", "severity=hint"], "", 1, Status.FAIL),
+        (["packs=jackson-3"], "", 0, Status.PASS),
+        ([], "pom", 0, Status.ABSTAIN),
+        ([], "nul", 3, Status.ABSTAIN),
+        (["baseline=none.json"], "", 3, Status.ERROR),
+    ],
+)
+def test_json_and_exit_codes(
+    shop: Path,
+    prjury: Prjury,
+    options: list[str],
+    change: str,
+    code: int,
+    status: Status,
+) -> None:
+    if change == "pom":
+        (shop / "pom.xml").write_text("<project><artifactId>app</artifactId></project>")
+    elif change == "nul":
+        (shop / CODE).write_bytes(b"\0")
+    run = ask(prjury, shop, "patterns", options, "--format", "json")
+    assert run.code == code, run.err
+    assert judgment_from_json(judgment(run)).status is status
+    if status is Status.ERROR:
+        assert judgment(run)["metadata"]["reason"] == "baseline_invalid"
+        assert "there is no file none.json" in run.complaint
+
+
+def test_a_baseline_is_written_and_obeyed(shop: Path, prjury: Prjury) -> None:
+    file = ".github/prjury-baseline.json"
+    here = ("judge", "patterns", "--workspace", shop)
+    written = prjury(*here, "--option", f"write_baseline={file}")
+    assert (written.code, written.out) == (
+        0,
+        f"✅ pass: patterns: 1 known finding written to {file}\n",
+    )
+    obeyed = prjury(*here, "--option", f"baseline={file}")
+    assert obeyed.code == 0
+    assert "nothing else found; 1 known from the baseline" in obeyed.out.splitlines()[0]
 
 
 PAGE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "judges" / "workspace.md"

@@ -79,9 +79,8 @@ def test_a_conflict(project: History, prjury: Prjury) -> None:
     project.commit({"calc.py": CALC.replace("a + b", "b + a")}, "Turn round")
     project.switch("main")
     project.commit({"calc.py": CALC.replace("a + b", "a + b + 0")}, "Add nothing")
-    run = prjury(
-        "review", "--repo", project.path, "--base", "main", "--head", "change", "--format", "json"
-    )
+    sides = ("--base", "main", "--head", "change")
+    run = prjury("review", "--repo", project.path, *sides, "--format", "json")
     assert run.code == 1
     (conflict,) = [check for check in run.judgment("merge")["checks"] if not check["passed"]]
     assert (conflict["name"], conflict["location"]["path"]) == ("conflict", "calc.py")
@@ -223,16 +222,8 @@ def test_a_judge_that_raises_closes_the_gate(
     own = tmp_path / "own.yml"
     own.write_text("tiers:\n  - {name: all, policy: final_tier, judges: [merge, crashing]}\n")
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    run = prjury(
-        "review",
-        "--repo",
-        project.path,
-        "--config",
-        own,
-        "--format",
-        "json",
-        env={"PYTHONPATH": str(package)},
-    )
+    words = ("--repo", project.path, "--config", own, "--format", "json")
+    run = prjury("review", *words, env={"PYTHONPATH": str(package)})
     assert run.code == 3, run.err
     assert run.report["verdict"]["status"] == "error"
     assert "boom" in run.judgment("crashing")["reasoning"]
@@ -375,17 +366,9 @@ def test_a_build_cannot_read_the_operators_keys(
         CONFIGURED % "cat /proc/*/environ 2>/dev/null | tr '\\\\0' '\\\\n' | grep -c CANARY"
     )
     project.commit({"calc.py": CALC + "\n"}, "Add a line")
-    run = prjury(
-        "review",
-        "--repo",
-        project.path,
-        "--config",
-        own,
-        "--no-llm",
-        "--format",
-        "json",
-        env={"OPENAI_API_KEY": "CANARY-1", "GITHUB_TOKEN": "CANARY-2"},
-    )
+    words = ("--repo", project.path, "--config", own, "--no-llm", "--format", "json")
+    keys = {"OPENAI_API_KEY": "CANARY-1", "GITHUB_TOKEN": "CANARY-2"}
+    run = prjury("review", *words, env=keys)
     assert run.judgment("build")["status"] == "error"
     assert run.judgment("build")["checks"][0]["evidence"] == "0"
 
@@ -419,12 +402,8 @@ def running(command: str) -> bool:
 
 def test_an_ascii_terminal_gets_the_same_words(project: History, prjury: Prjury) -> None:
     project.commit({"calc.py": CALC + "\n\nONE = 1\n"}, "Füge eins hinzu")
-    run = prjury(
-        "review",
-        "--repo",
-        project.path,
-        env={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
-    )
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    run = prjury("review", "--repo", project.path, env=ascii_alone)
     assert run.code == 0, run.err
     assert run.out.isascii()
     assert "Ready to merge" in run.out
