@@ -62,7 +62,7 @@ class Comparison(Struct, frozen=True, dict=True):
         failures = tuple(one for one in self.outcome.failures if not self.excuses(one))
         flaky = any(one.state == "flaky" for one in self.outcome.failures)
         if flaky and self.options.flaky == "warn" and all(one.kind == "goal" for one in failures):
-            return tuple(goal for goal in failures if not _runs_tests(goal))
+            return tuple(goal for goal in failures if not _names_tests(goal.message))
         return failures
 
     @property
@@ -129,13 +129,10 @@ def count_test_files(paths: Iterable[str], directory: str) -> int:
     return sum(kind_of(path) is FileKind.TEST for path in below)
 
 
-def _runs_tests(goal: Failure) -> bool:
-    """The words of a goal that broke say that it runs tests, and no linter."""
-    words = "".join(sign if sign.isalnum() else " " for sign in goal.message).lower().split()
-    return any(
-        word.startswith("test") or word.endswith(("test", "tests", "surefire", "failsafe"))
-        for word in words
-    )
+def _names_tests(goal: str) -> bool:
+    words = "".join(sign if sign.isalnum() else " " for sign in goal).lower().split()
+    endings = ("test", "tests", "surefire", "failsafe")
+    return any(word.startswith("test") or word.endswith(endings) for word in words)
 
 
 def compare(

@@ -162,7 +162,8 @@ def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Ju
 def _err(
     comparison: Comparison, words: str, reason: str, remedy: str, snippet: Snippet
 ) -> Judgment:
-    words += wording.say_to_do(comparison, remedy) if remedy else ""
+    if remedy:
+        words += wording.TO_DO.format(remedy) + wording.append_notes(comparison)
     return _make(comparison, Status.ERROR, words, reason=reason, **paste(remedy, snippet))
 
 
@@ -372,7 +373,13 @@ def combine_judgments(judgments: Sequence[Judgment], notes: Sequence[str] = ()) 
 
 def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
     every = [judgment.metadata for judgment in ordered]
-    tests = _sum_tests([metadata["tests"] for metadata in every if metadata.get("tests")])
+    counts = [metadata["tests"] for metadata in every if metadata.get("tests")]
+    tests: dict[str, Any] = _sum_counts(counts) if counts else {}
+    if tests:  # what one build does not know is not known
+        lost = [each["vanished"] for each in counts]
+        bases = [each["base"] for each in counts]
+        tests["vanished"] = None if None in lost else sum(lost)
+        tests["base"] = _sum_counts(bases) if all(bases) else None
     builds = [{**judgment.metadata, "status": judgment.status.value} for judgment in ordered]
     for build in builds:
         build.pop("failures", None)
@@ -382,19 +389,10 @@ def _merge_metadata(ordered: Sequence[Judgment]) -> dict[str, Any]:
         "command": "; ".join(str(one.get("command", "")) for one in every),
         "failures": [failure for one in every for failure in one.get("failures", ())],
         "failure_counts": _sum_failures([one.get("failure_counts") or {} for one in every]),
-        "tests": tests,
+        "tests": tests or None,
         "test_files": 0 if tests else max(one.get("test_files") or 0 for one in every),
         "builds": builds,
     }
-
-
-def _sum_tests(every: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The counts of tests of all builds together; what one build does not know is not known."""
-    bases = [counts["base"] for counts in every]
-    lost = [counts["vanished"] for counts in every]
-    vanished = None if None in lost else sum(lost)
-    base = _sum_counts(bases) if all(bases) else None
-    return {**_sum_counts(every), "vanished": vanished, "base": base} if every else None
 
 
 def _sum_counts(every: Sequence[Mapping[str, Any]]) -> dict[str, int]:

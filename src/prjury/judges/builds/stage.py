@@ -72,7 +72,7 @@ def build_evidence(
         judges.insert(0, replace(build, keep=keep_in(builds)))
     jury = Jury.of(MajorityVoting(), *judges, name="build")
     verdict = jury.vote(context, timeout=context.deadline.remaining, listener=ports.progress)
-    records = (tuple({one.key: one for one in list(each)}.values()) for each in (builds, ran))
+    records = (list({one.key: one for one in list(each)}.values()) for each in (builds, ran))
     record = _make_evidence(context.pull, version, ports.shell.level, *records)
     return BuiltEvidence(verdict.ballots, record)
 
@@ -97,19 +97,8 @@ def _redactor(ports: Ports) -> Clean:
 
 
 def _make_evidence(
-    pull: PullRequest,
-    version: str,
-    level: str,
-    builds: Sequence[BuildRecord],
-    commands: Sequence[BuildRecord] = (),
+    pull: PullRequest, version: str, level: str, *records: Sequence[BuildRecord]
 ) -> BuildEvidence:
-    return BuildEvidence(
-        SCHEMA_NAME,
-        version,
-        pull.base.sha,
-        pull.head.sha,
-        pull.merge.tree,
-        msgspec.convert({"level": level}, BuildSandbox),
-        tuple(builds),
-        tuple(commands),
-    )
+    commits = (pull.base.sha, pull.head.sha, pull.merge.tree)
+    sandbox = msgspec.convert({"level": level}, BuildSandbox)
+    return BuildEvidence(SCHEMA_NAME, version, *commits, sandbox, *map(tuple, records))

@@ -23,6 +23,7 @@ BUILDING_BASE = "building the base without the change"
 EDITS_SETTINGS = "this change edits what decides which tests run: {}"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
 LACKING = "{} could not run: a service that they need does not answer here"
+TO_DO = " To have it judged: {}."
 MORE_FAILURES = "{} more in the {}"
 IGNORED = "{} failed by the log, and the command ended with exit code 0"
 ASKED = "{}. Check whether that is meant; nothing else failed."
@@ -215,10 +216,6 @@ def say_elsewhere(comparison: Comparison, cause: str) -> str:
     twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
     twice = ", nor can the base" if comparison.untested else twice
     return f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}."
-
-
-def say_to_do(comparison: Comparison, remedy: str) -> str:
-    return f" To have it judged: {remedy}.{append_notes(comparison)}"
 
 
 def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:

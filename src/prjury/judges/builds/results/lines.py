@@ -187,13 +187,13 @@ class LogSection(Struct, frozen=True, dict=True):
 
 def _strip_place(message: str, paths: Iterable[str]) -> str:
     """The message without the place with which it begins; the failure bears it anyway."""
-    path = next((path for path in paths if message.startswith(f"{path}:")), None)
-    if path is None:
-        return message
-    rest = message.removeprefix(path)
-    number, _, text = rest.partition(": ")
-    is_place = all(not part or part.isdecimal() for part in number.split(":"))
-    return (text.strip() if is_place else rest) or message
+    for path in paths:
+        if message.startswith(f"{path}:"):
+            rest = message.removeprefix(path)
+            number, _, text = rest.partition(": ")
+            is_place = all(not part or part.isdecimal() for part in number.split(":"))
+            return (text.strip() if is_place else rest) or message
+    return message
 
 
 class RunnerOutput(Struct):
