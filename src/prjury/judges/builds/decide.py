@@ -10,13 +10,7 @@ from typing import Any
 
 from prjury.judges.builds import wording
 from prjury.judges.builds.compare import PASSED, Comparison, Vanished, may_hide_failures
-from prjury.judges.builds.environment import (
-    POLICY,
-    Snippet,
-    find_remedy,
-    give_reason,
-    paste,
-)
+from prjury.judges.builds.environment import POLICY, Snippet, find_remedy, give_reason, paste
 from prjury.judges.builds.evidence import TreeRun
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan

@@ -22,12 +22,7 @@ from prjury.judges.builds import probe
 from prjury.judges.builds.compare import find_fault
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun, watch_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.results.report_files import (
-    Stamp,
-    find_reports,
-    keep_each_report,
-    stamps,
-)
+from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_each_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
 from prjury.judges.builds.step_environment import lend_tools, step_environment, words_of

@@ -119,7 +119,7 @@ class TemporaryPaths(Struct, frozen=True, dict=True):
         return self.around / "reports"
 
     @cached_property
-    def _places(self) -> tuple[re.Pattern[str], Sequence[str]]:
+    def _places(self) -> tuple[re.Pattern[str], Sequence[str], frozenset[str]]:
         trees, arounds = (
             sorted({str(place), os.path.realpath(place)}) for place in (self.tree, self.around)
         )
@@ -127,20 +127,14 @@ class TemporaryPaths(Struct, frozen=True, dict=True):
         path = r"(?P<path>(?(file)[^\s:\"]*))"
         place = "|".join(map(re.escape, trees))
         expression = rf"{before}(?P<file>file://)?(?:{place})(?:/{path}|(?![\w.-]))"
-        return re.compile(expression), arounds
-
-    @cached_property
-    def _marks(self) -> frozenset[str]:
-        """Return what a text holds that names one of the places."""
-        places = (self.tree, self.around)
-        real = (Path(os.path.realpath(place)) for place in places)
-        return frozenset(place.name for place in (*places, *real))
+        marks = frozenset(posixpath.basename(place) for place in (*trees, *arounds))
+        return re.compile(expression), arounds, marks
 
     def relative(self, text: str) -> str:
         """Return the text with paths below the tree made relative to it."""
-        if not any(mark in text for mark in self._marks):
+        expression, arounds, marks = self._places
+        if not any(mark in text for mark in marks):
             return text
-        expression, arounds = self._places
         text = expression.sub(_shorten_path, text)
         for around in arounds:
             text = text.replace(around, "…")
