@@ -162,9 +162,6 @@ class BuildPlan(Struct, frozen=True):
         steps = [step for step in other.steps if step.name != "setup"]
         return same_place and all(any(own.covers(step) for own in self.steps) for step in steps)
 
-    def with_env(self, more: Mapping[str, str]) -> BuildPlan:
-        return replace(self, env={**self.env, **more})
-
     def goes_on(self, index: int) -> bool:
         """True if the steps behind this one run though it failed: failing tests stop no others."""
         step, later = self.steps[index], self.steps[index + 1 :]

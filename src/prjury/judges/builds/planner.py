@@ -5,7 +5,7 @@ Different systems in one directory are all run; of alternatives for the same cod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace as changed
 
 from msgspec import Struct
@@ -46,7 +46,6 @@ from prjury.judges.builds.systems.python import with_environment
 from prjury.judges.builds.toolchains import (
     TOOLS_OF,
     Toolchains,
-    ToolChoice,
     choose_tools,
     list_wanted_versions,
     name_tool,
@@ -148,16 +147,20 @@ class BuildPlanner(Struct, frozen=True):
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         needs = needs or "".join(f"`{name}`, which is not here" for name in lacking[:1])
+        because = f"built by a recipe: as {job.name} does it, no test ran"
+        if needs:
+            because = f"built by a recipe, since {job.name} needs {needs}"
+        noted = [
+            replace(plan, notes=(*plan.notes, because), left_out=job.left_out) for plan in fitting
+        ]
+        tested = [plan for plan in noted if plan.tests]
         if recipes:
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
                     yield self._equip(root, with_ci_options(plan, job, root), job)
-        elif needs and any(plan.tests for plan in fitting):
-            because = f"built by a recipe, since {job.name} needs {needs}"
-            yield from (self._equip(root, _with_note(plan, job, because), job) for plan in fitting)
+        elif needs and tested:
+            yield from (self._equip(root, plan, job) for plan in noted)
         else:
-            because = f"built by a recipe: as {job.name} does it, no test ran"
-            tested = [_with_note(plan, job, because) for plan in fitting if plan.tests]
             plan = self._equip(root, plan_of_job(job, root, self.machine), job)
             yield replace(plan, otherwise=self._equip(root, tested[0], job) if tested else None)
 
@@ -169,6 +172,13 @@ class BuildPlanner(Struct, frozen=True):
         tools = tuple(job.versions) if job and by_lines else of_family
         chosen = choose_tools(tools, wishes, self.machine, plan.system)
         missing = "; ".join(one.missing for one in chosen if one.missing)
+        env, path = dict[str, str](), escape_braces(self.machine.path)
+        for one in chosen:
+            if one.toolchain and not one.toolchain.current:
+                home = escape_braces(str(one.toolchain.home))
+                env.update(one.toolchain.environment(home, env.get("PATH", path)))
+        if "PATH" in env and "PATH" in plan.env:
+            env["PATH"] = plan.env["PATH"].removesuffix(path) + env["PATH"]
         equipped = replace(
             plan,
             tools=tuple(one.text for one in chosen if one.text),
@@ -176,23 +186,13 @@ class BuildPlanner(Struct, frozen=True):
             missing="" if plan.source == "policy" else missing,
             older="; ".join(one.older for one in chosen if one.older),
             versions={name_tool(one.tool): one.version for one in chosen if one.version},
-        ).with_env(self._path_of(plan, chosen))
+            env={**plan.env, **env},
+        )
         if plan.source == "policy" or by_lines:
             return equipped
-        path = equipped.env.get("PATH", escape_braces(self.machine.path))
+        path = equipped.env.get("PATH", path)
         prepared = with_environment(equipped, root.below(plan.directory), path)
         return narrow_to_affected(with_adapters(prepared, root))
-
-    def _path_of(self, plan: BuildPlan, chosen: Sequence[ToolChoice]) -> Mapping[str, str]:
-        env, own = dict[str, str](), plan.env.get("PATH", "")
-        path = escape_braces(self.machine.path)
-        for one in chosen:
-            if one.toolchain and not one.toolchain.current:
-                home = escape_braces(str(one.toolchain.home))
-                env.update(one.toolchain.environment(home, env.get("PATH", path)))
-        if "PATH" in env and own:
-            env["PATH"] = own.removesuffix(path) + env["PATH"]
-        return env
 
 
 def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
@@ -207,10 +207,6 @@ def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> 
         if not (by_root or tested or wrapped & {"", place}):
             untested.append(plan)
     return untested
-
-
-def _with_note(plan: BuildPlan, job: CiJob, because: str) -> BuildPlan:
-    return replace(plan, notes=(*plan.notes, because), left_out=job.left_out)
 
 
 def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:
@@ -266,7 +262,13 @@ def detect_builds(
     chosen = [build for build in every if not _is_replaced(root, build, every)]
     if not systems:  # none is left out for being weak where the policy names systems
         chosen = [build for build in chosen if not _is_outranked(build, chosen)]
-    notes = _list_notes(root, every, chosen, systems)
+    notes = _note(_ALSO_FOUND, every, {build.place for build in chosen})
+    for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
+        if marker := root.has(*SYSTEMS[name].manifests):
+            only = f"but {name.capitalize()} runs only if `systems` names it"
+            notes.append(f"{marker} is there, {only}")
+    for name in sorted({*(systems or ())} - {build.name for build in every}):
+        notes.append(f"`systems` names {visible(name)}, which was not found")
     places = frozenset(build.plan.directory for build in chosen)
     whole = not paths or any(nearest(path, places) is None for path in paths)
     builds: list[BuildPlan] = []
@@ -340,28 +342,11 @@ def _may_need_files_outside(root: SourceTree, build: _Build) -> bool:
 
 def _is_material(place: str, built: frozenset[str]) -> bool:
     """True for code of others, and for tests and their data below a project that is built."""
-    parts = place.lower().split("/")
-    for index, part in enumerate(parts):
-        above = "/".join([*place.split("/")[:index], "x"])
-        if part in _VENDORED or (part in _OF_TESTS and nearest(above, built) is not None):
+    for path in (place, *parents_of(place)):
+        name = path.rpartition("/")[2].lower()
+        if name in _VENDORED or (name in _OF_TESTS and nearest(path, built) is not None):
             return True
     return False
-
-
-def _list_notes(
-    root: SourceTree,
-    every: Sequence[_Build],
-    chosen: Sequence[_Build],
-    systems: Sequence[str] | None,
-) -> list[str]:
-    notes = _note(_ALSO_FOUND, every, {build.place for build in chosen})
-    for name in SYSTEMS.keys() - _AUTOMATIC if systems is None else ():
-        if marker := root.has(*SYSTEMS[name].manifests):
-            only = f"but {name.capitalize()} runs only if `systems` names it"
-            notes.append(f"{marker} is there, {only}")
-    for name in sorted({*(systems or ())} - {build.name for build in every}):
-        notes.append(f"`systems` names {visible(name)}, which was not found")
-    return notes
 
 
 def _note(label: str, builds: Sequence[_Build], built: set[tuple[str, str]]) -> list[str]:

@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from prjury.judges.builds.plan import JVM, BuildPlan, BuildStep, BuildSystem
 from prjury.judges.builds.source_tree import (
     EXECUTABLE,
-    Changes,
     SourceTree,
     is_below,
     is_within,
@@ -84,7 +83,7 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
             (BuildStep("test", command, all_ran=0),),
             (f"{POM} is there", reason),
             directory=directory,
-            modules=tuple(_list_changed_modules(root, directory, reactor, root.changed)),
+            modules=tuple(_list_changed_modules(root, directory, reactor)),
         )
         plans.append(plan)
     return tuple(plans)
@@ -120,14 +119,13 @@ def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
     return modules
 
 
-def _list_changed_modules(
-    root: SourceTree, directory: str, reactor: Reactor, changes: Changes | None
-) -> Sequence[str]:
+def _list_changed_modules(root: SourceTree, directory: str, reactor: Reactor) -> Sequence[str]:
+    changes = root.changed
     config = root.text(path_in(directory, ".mvn/maven.config")).split()
     if changes is None or len(reactor) == 1 or not _CHOOSING.isdisjoint(config):
         return ()
-    homes = {parent_of(path): path for path in reactor}
-    places, modules = frozenset(homes), dict[str, None]()
+    homes, modules = {parent_of(path): path for path in reactor}, dict[str, None]()
+    places = frozenset(homes)
     # documentation in a module may be packaged with it
     docs = {path for path in changes.docs if nearest(path, places - {""}) is not None}
     for path in sorted(changes.paths | docs):

@@ -208,13 +208,13 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
         return plan
     marker = root.has("poetry.lock", "pdm.lock", "Pipfile", _MANIFEST, "setup.py", "setup.cfg")
     marker = marker or printable(min(_REQUIREMENTS & root.files.keys()))
-    prepared = replace(
+    return replace(
         plan,
         steps=(BuildStep("setup", _VENV), BuildStep("setup", command), *plan.steps),
         reasons=(*plan.reasons, f"{marker} says what is installed"),
         programs=(*plan.programs, *sorted(LENT & set(command.split()))),
+        env={**plan.env, "VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"},
     )
-    return prepared.with_env({"VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"})
 
 
 def _find_sync(root: SourceTree) -> str:
