@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the table of public names, which the other branch reads
     from prjury.agents.command import CommandAgent as CommandAgent
     from prjury.agents.judge import AgentJudge as AgentJudge
-    from prjury.agents.security_audit import SecurityAudit as SecurityAudit
+    from prjury.agents.judge import SecurityAudit as SecurityAudit
     from prjury.judges.context import PullRequestContext as PullRequestContext
     from prjury.judges.files.judges import FileContentJudge as FileContentJudge
     from prjury.judges.files.judges import FileExistsJudge as FileExistsJudge

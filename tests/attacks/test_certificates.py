@@ -8,7 +8,7 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.models.choose import ModelChoice
-from prjury.models.connect import HostedModel
+from prjury.models.panel import HostedModel
 from prjury.ports.messages import ModelError, Prompt
 from runner.git_server import serving
 

@@ -39,8 +39,7 @@ from prjury import JudgmentContext, ModelClient, ModelJudge
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Judgment, Status
 from prjury.models.choose import ModelChoice, Provider
-from prjury.models.connect import HostedModel
-from prjury.models.panel import ModelPanel
+from prjury.models.panel import HostedModel, ModelPanel
 from prjury.models.providers import BODY_LIMIT
 from prjury.models.wrappers import REPLY_LIMIT, RetryingModel
 from prjury.policy.models import ModelConfig, ModelsConfig

@@ -12,7 +12,7 @@ from fakes.llm import FAILING, FOUR, SMALL, answer, context, ports, reply
 from prjury.app.registry import Unwanted, seat
 from prjury.jury.gate import Gate, GatePolicy, gate
 from prjury.jury.judgment import Status
-from prjury.models.connect import ScriptedModel
+from prjury.models.panel import ScriptedModel
 from prjury.policy.load import read_policy
 
 shares = st.floats(0, 1)

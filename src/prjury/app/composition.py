@@ -16,9 +16,8 @@ from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
-from prjury.models.connect import AnswerFile
 from prjury.models.memory import FileMemory, memory_at
-from prjury.models.panel import ModelPanel
+from prjury.models.panel import AnswerFile, ModelPanel
 from prjury.policy.agents import AgentOptions
 from prjury.policy.schema import Config, PullsConfig
 from prjury.policy.seats import CommandOptions

@@ -207,7 +207,6 @@ def _choice(
 def _find_provider(
     wanted: WantedModel, models: ModelsConfig, environ: Mapping[str, str]
 ) -> Provider | None:
-    """Return the provider that is named, or the first whose key is there; None where no key is."""
     name = wanted.config.provider
     if name == AUTO:
         if wanted.config.base_url or models.base_url:
@@ -243,7 +242,6 @@ def _base_url(
 
 
 def _read_key(environ: Mapping[str, str], variable: str) -> str:
-    """Return the key; empty for none."""
     key = environ.get(variable, "").strip()
     if key and not (key.isascii() and key.isprintable()):
         raise ConfigError(

@@ -111,8 +111,7 @@ class ModelClient:
 def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
     from prjury.errors import ConfigError, UsageError  # noqa: PLC0415 - importing the package costs nothing
     from prjury.models.choose import MissingModel, choose_model  # noqa: PLC0415 - as above
-    from prjury.models.connect import connect  # noqa: PLC0415 - as above
-    from prjury.models.panel import parse_model_spec  # noqa: PLC0415 - as above
+    from prjury.models.panel import connect, parse_model_spec  # noqa: PLC0415 - as above
     from prjury.policy.load import read_options  # noqa: PLC0415 - as above
     from prjury.policy.models import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
 

@@ -71,7 +71,6 @@ def run_program(
 
 
 def _wait(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadline) -> int:
-    """Return the exit code, once the program ends."""
     code = None
     while code is None:
         if not deadline.remaining:
@@ -108,7 +107,6 @@ class CommandModel(ChosenModel):
         }
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
-        """Return nothing known: a subscription has been paid already."""
         return None
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:

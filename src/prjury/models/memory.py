@@ -64,7 +64,6 @@ class FileMemory:
             return None
 
     def keep(self, key: str, value: str) -> None:
-        """Keep it, if that can be had."""
         content, written = _encode(value), repr(float(self._now())).encode()
         with contextlib.suppress(OSError):
             self._place.mkdir(mode=0o700, exist_ok=True)

@@ -1,33 +1,54 @@
-"""The models that the operator has, seated for each judge."""
+"""The models that the operator has: made of choices, and seated for each judge."""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shlex
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from msgspec.structs import replace
+import msgspec
+from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from prjury.deadline import Deadline
-from prjury.errors import ConfigError
+from prjury.errors import ConfigError, UsageError
 from prjury.models.choose import (
     AUTO,
     HOSTED,
+    ChosenModel,
     MissingModel,
     ModelChoice,
     Provider,
     WantedModel,
     choose_model,
 )
-from prjury.models.connect import AnswerFile, connect
-from prjury.models.wrappers import Budget, RateLimit, RecordedModel, Spent
+from prjury.models.wrappers import (
+    Budget,
+    BudgetedModel,
+    BusyError,
+    RateLimit,
+    RateLimitedModel,
+    RecordedModel,
+    RetryingModel,
+    SchemaRefusedError,
+    Spent,
+    not_installed,
+)
 from prjury.policy.models import ModelConfig, ModelsConfig
 from prjury.policy.schema import LimitsConfig, ReviewConfig
 from prjury.ports import ChatModel, NoRecorder, Panel, Recorder
-from prjury.ports.messages import Prompt, Reply, UnsentError
+from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
+
+if TYPE_CHECKING:
+    from prjury.models.wire import Mode
 
 
 class UnavailableModel:
@@ -40,7 +61,6 @@ class UnavailableModel:
         self.room = room
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - nobody is asked
-        """Raise that nobody is asked."""
         raise UnsentError(
             f"{self._absent.name} cannot be asked: {self._absent.why}",
             "unauthorized",
@@ -48,7 +68,6 @@ class UnavailableModel:
         )
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
-        """Return no price."""
         return 0.0
 
 
@@ -57,7 +76,6 @@ _COMMAND = re.compile(r"(?:^|,)\s*command:(.*)", re.DOTALL)
 
 
 def names_a_program(text: str) -> bool:
-    """Tell whether a wish is for a program to be run."""
     return _COMMAND.search(text) is not None
 
 
@@ -153,7 +171,6 @@ class ModelPanel:
 
     @property
     def spent(self) -> Spent:
-        """Return what all calls of the run have used so far."""
         return self._budget.spent
 
     @property
@@ -198,7 +215,6 @@ class ModelPanel:
             self._loading.start()
 
     def wait(self) -> None:
-        """Wait until the clients are loaded; a build could change their files."""
         if self._loading:
             self._loading.join()
 
@@ -213,7 +229,6 @@ class ModelPanel:
                 )
 
     def _seats(self, request: str) -> list[WantedModel]:
-        """Return the model that is wanted for each seat."""
         config = self._config
         if self._flag:
             return parse_model_spec(self._flag, "--model", config, script=True)
@@ -249,3 +264,195 @@ def _load(providers: Sequence[Provider]) -> None:
         from prjury.models.wire import load  # noqa: PLC0415 - heavy and optional
 
         load(providers)
+
+
+#: The prompt of the entries that answer whatever has no entry of its own.
+_ANY = "*"
+_ROOM = 30_000
+_SHAPE = (
+    'Write entries such as {"prompt": "quality", "text": "..."}; '
+    f"an error is one of {', '.join(get_args(ModelReason))}"
+)
+
+
+class ScriptedAnswer(Reply, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One recorded answer, or the way in which no answer came.
+
+    Attributes:
+        text: the reply as it came; a JSON value instead of a string is written out as JSON.
+        prompt: which prompt it answers: its `Prompt.sha256`, its name with or without the version
+            (``quality/1``, ``quality``), or ``*`` for every other one.
+        error: the reason of the `ModelError` to raise instead.
+    """
+
+    text: Any = None
+    model: str = ""
+    prompt: Annotated[str, Meta(min_length=1)] = _ANY
+    error: ModelReason | None = None
+
+    def reply(self, name: str) -> Reply:
+        text = self.text if isinstance(self.text, str) else _encode(self.text).decode()
+        return Reply(text, self.model or name, self.input_tokens, self.output_tokens, self.usd)
+
+
+_encode = msgspec.json.encode
+
+
+class ScriptedModel:
+    """Answers from a script: each entry once and in order; the last ``*`` entry stays for ever."""
+
+    def __init__(
+        self,
+        entries: Iterable[ScriptedAnswer | Mapping[str, Any]],
+        name: str = "scripted",
+        room: int = _ROOM,
+    ) -> None:
+        self._entries = msgspec.convert(list(entries), list[ScriptedAnswer])
+        self.name, self.room = name, room
+        self.identity = f"{name} {sha256(_encode(self._entries)).hexdigest()}"
+        self._lock = threading.Lock()
+
+    @classmethod
+    def from_file(cls, path: Path, room: int = _ROOM) -> ScriptedModel:
+        """Read a script: a JSON list of entries, or one JSON object per line."""
+        try:
+            content = path.read_bytes().strip()
+            if content.startswith(b"["):
+                entries = msgspec.json.decode(content, type=list[ScriptedAnswer])
+            else:
+                entries = msgspec.json.Decoder(ScriptedAnswer).decode_lines(content)
+        except OSError as error:
+            what = f"The script {path} cannot be read: {error.strerror}"
+            raise UsageError(what, remedy="Check --model scripted:FILE") from error
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise UsageError(f"The script {path} is not valid: {error}", remedy=_SHAPE) from error
+        return cls(entries, f"scripted:{path.name}", room)
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
+        return 0.0
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it takes no time
+        entry = self._take_entry(prompt)
+        if entry is None:
+            raise ModelError(
+                f"The script holds no further answer to the prompt {prompt.name}",
+                "provider_error",
+                remedy=f"Record one for {prompt.sha256} or add an entry for {_ANY}",
+                spent=Reply("", self.name, usd=0.0),
+            )
+        reply = entry.reply(self.name)
+        if entry.error:
+            raise ModelError(f"The script says {entry.error}", entry.error, spent=reply)
+        return reply
+
+    def _take_entry(self, prompt: Prompt) -> ScriptedAnswer | None:
+        names = (prompt.sha256, prompt.name, prompt.name.partition("/")[0], _ANY)
+        with self._lock:
+            for name in names:
+                places = [i for i, entry in enumerate(self._entries) if entry.prompt == name]
+                if places and name == _ANY and len(places) == 1:
+                    return self._entries[places[0]]
+                if places:
+                    return self._entries.pop(places[0])
+        return None
+
+
+class AnswerFile:
+    """Keeps what models answer as a script for `ScriptedModel`, and replaces a file of that name.
+
+    Raises:
+        UsageError: for a file that cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._append(b"", os.O_TRUNC)
+        except OSError as error:
+            what = f"--record {path} cannot be written: {error.strerror}"
+            raise UsageError(what, remedy="Name a file in a directory that exists") from error
+
+    def keep(self, prompt: Prompt, got: Reply | None, reason: str | None) -> None:
+        spent = asdict(got or Reply("", ""))
+        text = None if reason else spent["text"]
+        values = {**spent, "prompt": prompt.sha256, "text": text, "error": reason}
+        self._append(_encode(msgspec.convert(values, ScriptedAnswer)) + b"\n")
+
+    def _append(self, content: bytes, how: int = os.O_APPEND) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | how
+        with os.fdopen(os.open(self._path, flags, 0o600), "wb") as file:
+            file.write(content)
+
+
+#: The status of a server that did not expect what it was sent.
+_BROKEN = 500
+
+
+class HostedModel(ChosenModel):
+    """Asks with a JSON Schema that binds, and in plain JSON mode where the server takes none."""
+
+    def __init__(self, choice: ModelChoice) -> None:
+        super().__init__(choice)
+        self._mode: Mode = "schema"
+        self._answered = False
+
+    def price(self, input_tokens: int, output_tokens: int) -> float | None:
+        try:
+            from prjury.models.wire import price  # noqa: PLC0415 - heavy and optional
+        except ImportError:
+            return None
+        return price(self._choice, input_tokens, output_tokens)
+
+    def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
+        until = deadline.within(self._choice.timeout)
+        try:
+            reply = self._ask_once(prompt, self._mode, until)
+        except SchemaRefusedError:
+            # Asked without it the server may still object, but then to something else.
+            reply = self._ask_once(prompt, "json", until)
+            self._mode = "json"
+        except BusyError as busy:
+            # Some servers break at a schema instead of refusing it: the next try goes without.
+            own_server = self._choice.base_url is not None
+            if own_server and not self._answered and busy.status == _BROKEN:
+                self._mode = "json" if self._mode == "schema" else "schema"
+            raise
+        self._answered = True
+        return reply
+
+    def _ask_once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
+        try:
+            from prjury.models.wire import converse  # noqa: PLC0415 - heavy and optional
+        except ImportError:
+            raise not_installed(self._choice.provider) from None
+        # Looked at last: to load the client takes seconds.
+        if not deadline.remaining:
+            raise UnsentError("There is no time left to ask the model", "timeout")
+        return converse(self._choice, prompt, mode, deadline)
+
+
+def connect(
+    choice: ModelChoice,
+    environ: Mapping[str, str] = MappingProxyType({}),
+    *,
+    budget: Budget | None = None,
+    pace: RateLimit | None = None,
+) -> ChatModel:
+    """Return the model that was chosen; nothing is contacted or loaded before it is asked.
+
+    Each try waits for its turn and is counted. A script that cannot be read is a UsageError.
+    """
+    model: ChatModel
+    if choice.provider == "scripted":
+        model = ScriptedModel.from_file(Path(choice.name), choice.room)
+    elif choice.provider == "command":
+        from prjury.models.command import CommandModel  # noqa: PLC0415 - only where it is needed
+
+        model = CommandModel(choice, environ)
+    else:
+        model = HostedModel(choice)
+    if budget is not None:
+        model = BudgetedModel(model, budget, choice.max_output_tokens)
+    if choice.provider == "scripted":
+        return model
+    return RetryingModel(model if pace is None else RateLimitedModel(model, pace))

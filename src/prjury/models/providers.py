@@ -90,7 +90,6 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request and bound the response."""
         request.headers["accept-encoding"] = "identity"
         request.headers.pop("cookie", None)
         response = await self._inner.handle_async_request(request)
@@ -113,7 +112,6 @@ class CappedTransport(httpx2.AsyncBaseTransport):
         )
 
     async def aclose(self) -> None:
-        """Close all connections."""
         await self._inner.aclose()
 
 

@@ -144,7 +144,6 @@ _ELSEWHERE = _Words(
 
 
 def translate_error(error: Exception, *, binding: bool) -> ModelError:
-    """Return the failure in our words."""
     for link in _chain(error):
         if isinstance(link, ModelError):
             return link
@@ -219,7 +218,6 @@ _NO_TEMPERATURE = (
 
 
 def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
-    """Return the model's reply."""
     try:
         response = wait_for(lambda: _request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:
@@ -245,7 +243,7 @@ def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     finished: list[asyncio.Task[T]] = []
 
     async def run() -> None:
-        task = asyncio.ensure_future(_await(work))
+        task = asyncio.ensure_future(work())
         await asyncio.wait({task}, timeout=deadline.remaining)
         if task.done():
             finished.append(task)
@@ -256,10 +254,6 @@ def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     if not finished:
         raise late()
     return finished[0].result()
-
-
-async def _await(work: Callable[[], Awaitable[T]]) -> T:
-    return await work()
 
 
 async def _request(

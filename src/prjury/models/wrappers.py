@@ -19,7 +19,7 @@ from prjury.ports import ChatModel, Recorder
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError, tokens_of
 
 if TYPE_CHECKING:  # pydantic is slow
-    from prjury.models.connect import AnswerFile
+    from prjury.models.panel import AnswerFile
     from prjury.policy.models import RateConfig
     from prjury.policy.schema import LimitsConfig
 
@@ -32,7 +32,6 @@ class WrappedModel:
         self.name, self.identity, self.room = inner.name, inner.identity, inner.room
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
-        """Return US dollars for so many tokens; None where the price is not known."""
         return self._inner.price(input_tokens, output_tokens)
 
 
@@ -43,17 +42,14 @@ REPLY_LIMIT = 64 * 1024
 
 
 def late() -> ModelError:
-    """Return the error for a model that takes too long."""
     return ModelError("The model did not answer in time", "timeout")
 
 
 def refuse_size(spent: Reply | None = None) -> ModelError:
-    """Return the error for a reply that is longer than anybody needs."""
     return ModelError("The model's reply is too large", "reply_too_large", spent=spent)
 
 
 def not_installed(provider: str) -> ModelError:
-    """Return the error for a provider whose library is missing."""
     return UnsentError(
         f"The client library for {provider} is not installed",
         "not_installed",
@@ -105,7 +101,6 @@ class RetryingModel(WrappedModel):
         self._sleep, self._chance = sleep, chance
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """Return the reply of the first try that brings one."""
         for number in range(1, TRIES):
             try:
                 return self._inner.ask(prompt, deadline)
@@ -177,7 +172,6 @@ class RateLimitedModel(WrappedModel):
         self._pace = pace
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """Return the inner model's reply; raise ``timeout`` when its turn does not come."""
         with self._pace.turn(deadline):
             return self._inner.ask(prompt, deadline)
 
@@ -227,17 +221,14 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
-        """Return what has been used, with the estimates for calls whose usage is not known."""
         with self._lock:
             return self._spent
 
     def refusal(self, input_tokens: int, usd: float | None) -> str | None:
-        """Return why so much cannot be spent besides what is promised; None if it can."""
         with self._lock:
             return self._find_excess(input_tokens, usd)
 
     def reserve(self, estimate: Spent) -> None:
-        """Set aside what a call may use."""
         with self._lock:
             if refusal := self._find_excess(estimate.input_tokens, estimate.usd):
                 raise UnsentError(refusal, "budget")
@@ -286,7 +277,6 @@ class BudgetedModel(WrappedModel):
         self._output = max_output_tokens
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """Return the inner model's reply, with what it counts for where the server did not say."""
         if not deadline.remaining:
             raise UnsentError("There is no time left to ask the model", "timeout")
         output = min(self._output or prompt.answer_tokens, prompt.answer_tokens)
@@ -343,7 +333,6 @@ class RecordedModel(WrappedModel):
         self._recorder, self._answers = recorder, answers
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        """Return the inner model's reply, or raise its error."""
         started = time.monotonic()
         try:
             reply = self._inner.ask(prompt, deadline)

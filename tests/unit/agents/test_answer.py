@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from prjury.agents.answer import AgentAnswer, read_answer
+from prjury.agents.command import AgentAnswer, read_answer
 
 CLAUDE = {
     "type": "result",

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from prjury.agents.copies import DirectoryState
-from prjury.agents.edits import EditRules, Edits
+from prjury.agents.judge import DirectoryState
+from prjury.agents.repair import EditRules, Edits
 
 TESTS = """import unittest
 class A(unittest.TestCase):

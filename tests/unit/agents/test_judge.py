@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from prjury import AgentJudge, JudgmentContext, Status
-from prjury.agents.copies import private_copy
+from prjury.agents.judge import private_copy
 from prjury.errors import CannotJudgeError
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prjury import AgentResult, JudgmentContext, SecurityAudit, Status
-from prjury.agents.security_audit import SECURITY_CHECKS
+from prjury.agents.judge import SECURITY_CHECKS
 
 HOLE = 'db.execute("select * from t where id=" + id)'
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from prjury.agents.answer import LONGEST_TEXT, MOST_CALLS, list_calls, read_answer
+from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, list_calls, read_answer
 
 
 def used(number: int, name: str, **given: Any) -> dict[str, Any]:

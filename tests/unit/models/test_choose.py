@@ -165,7 +165,7 @@ def test_the_identity_is_everything_but_the_key_and_the_timeout() -> None:
 
 
 def test_choosing_loads_no_client() -> None:
-    program = "import prjury.models.panel, prjury.models.connect, prjury.models.connect"
+    program = "import prjury.models.panel"
     command = [sys.executable, "-X", "importtime", "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     loaded = {

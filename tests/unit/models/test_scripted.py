@@ -7,7 +7,7 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.errors import UsageError
-from prjury.models.connect import AnswerFile, ScriptedModel
+from prjury.models.panel import AnswerFile, ScriptedModel
 from prjury.models.wrappers import RecordedModel
 from prjury.ports import NoRecorder
 from prjury.ports.messages import ModelError, Prompt

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prjury.agents.bridges.verdicts import refuse_unjudged
+from prjury.agents.bridges import refuse_unjudged
 from prjury.jury.context import JudgmentContext
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of, usage_of

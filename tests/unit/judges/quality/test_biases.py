@@ -52,7 +52,7 @@ from prjury.judges.quality.question import Prompts
 from prjury.judges.quality.reading import INSTRUCTION
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.verdicts import Verdict
-from prjury.models.connect import ScriptedModel
+from prjury.models.panel import ScriptedModel
 from prjury.policy.load import make_config
 from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
 from prjury.ports import ChatModel, Ports, Repository

@@ -31,7 +31,7 @@ from prjury.judges.quality.interview import random_word
 from prjury.judges.quality.kinds import make_quality as make
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
-from prjury.models.connect import ScriptedModel
+from prjury.models.panel import ScriptedModel
 from prjury.policy.tiers import QualityOptions
 from prjury.ports.messages import ModelError, ModelReason
 from prjury.report.sanitise import Redactor
