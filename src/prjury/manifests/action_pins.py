@@ -39,7 +39,6 @@ def read_workflow_pins(content: bytes) -> Manifest:
 
 
 def read_pre_commit(content: bytes) -> Manifest:
-    """Read the repositories of hooks in a ``.pre-commit-config.yaml``."""
     pins = []
     repo = ""
     for number, line in _list_code_lines(text_of(content)):

@@ -124,7 +124,6 @@ def _make_dependency(
 
 
 def read_toolchain(content: bytes) -> Manifest:
-    """The Rust that developers of the project use, in ``rust-toolchain`` with or without TOML."""
     text = text_of(content).strip()
     if "[" in text:
         text = word(table(load_toml(text), "toolchain").get("channel")) or ""

@@ -105,7 +105,6 @@ def managing(manifest: Manifest) -> Manifest:
 
 
 def read_wrapper(content: bytes) -> Manifest:
-    """The Gradle that a ``gradle-wrapper.properties`` starts."""
     match = _DISTRIBUTION.search(text_of(content))
     return Manifest(coordinates=(runtime("gradle", match[1]),) if match else ())
 

@@ -130,7 +130,6 @@ class Manifest(Struct, frozen=True):
 
     @property
     def parent(self) -> Coordinate | None:
-        """The parent's coordinates, if it has one."""
         return next((c for c in self.coordinates if c.role is Role.PARENT), None)
 
     @property

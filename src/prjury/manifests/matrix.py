@@ -41,7 +41,6 @@ class ExpressionContext(Struct, frozen=True):
     values: Mapping[str, Any] = field(default_factory=dict)
 
     def value(self, expression: str) -> Any:  # noqa: ANN401 - what YAML holds, or UNKNOWN
-        """Return the value of an expression without its brackets."""
         try:
             if len(expression) >= _LONGEST:
                 return UNKNOWN

@@ -115,7 +115,6 @@ class ManifestModule:
         return not self.family or FAMILIES.get(key, self.family) == self.family
 
     def is_itself(self, requirements: Iterable[Requirement]) -> bool:
-        """Return true if the project is the very library of which a requirement speaks."""
         return next(self.itself(requirements), None) is not None
 
     def itself(self, requirements: Iterable[Requirement]) -> Iterator[DeclaredVersion]:
@@ -146,7 +145,6 @@ class Sides(Struct, frozen=True):
 
     @property
     def is_one_module(self) -> bool:
-        """True if both sides begin with the same build file."""
         return self.head.path == self.base.path
 
     def moves(self, requirements: Iterable[Requirement]) -> bool:

@@ -165,7 +165,6 @@ def read_pnpm_workspace(content: bytes) -> Manifest:
 
 
 def read_node_version(content: bytes) -> Manifest:
-    """The Node that developers of the project use, in ``.nvmrc`` or ``.node-version``."""
     match = _NODE.match(text_of(content).strip())
     return Manifest(coordinates=(runtime("node", match[1], role=Role.LOCKED),) if match else ())
 

@@ -41,7 +41,6 @@ class PyProject(Manifest, frozen=True):
 
     @property
     def asked(self) -> frozenset[str]:
-        """The names of all packages that it asks for, for whatever purpose."""
         roles = (Role.DEPENDENCY, Role.PLUGIN)
         return frozenset(each.artifact for each in self.coordinates if each.role in roles)
 
@@ -200,7 +199,6 @@ def read_pipfile(content: bytes) -> Manifest:
 
 
 def read_python_version(content: bytes) -> Manifest:
-    """The Python that developers of the project use, in a ``.python-version``."""
     lines = [line.strip() for line in text_of(content).split("\n")]
     match = _VERSION.match(next((line for line in lines if line and line[0] != "#"), ""))
     if not match:

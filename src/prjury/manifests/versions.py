@@ -91,7 +91,6 @@ def parse_span(text: str) -> VersionSpan:
 
 
 def span_of(bounds: str | None) -> VersionSpan | None:
-    """The span of ``>=1.2 <3``; None where there are no bounds."""
     bounds_by_sign = {sign: numbers(version) for sign, version in _BOUND.findall(bounds or "")}
     if not bounds_by_sign:
         return None

@@ -222,7 +222,7 @@ class ProcessRun:
                 f"`{program}` cannot be started: {error}"
                 if is_there
                 else f"`{program}` is not installed",
-                why=why if is_there else "the build needs it and it is not on the PATH",
+                why=why if is_there else "it is needed and not on the PATH",
                 remedy="try it by hand" if is_there else advice(program),
                 reason="tool_missing",
             )

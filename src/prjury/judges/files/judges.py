@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import struct
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
@@ -48,10 +47,9 @@ class SemanticComparisonJudge(WorkspaceJudge):
     """PASS where each expected file is in the workspace and means the same, else FAIL.
 
     Source code is compared by the leaves of its syntax tree, ``pom.xml`` as a project, XML, JSON,
-    YAML and TOML by their content, anything else as words. Further files of the workspace do not
-    matter. The score is the share of files that are as expected. ERROR ``no_expectation``, or
-    ``not_comparable`` where an expected file cannot be understood. What is ``expected`` is a file
-    or a directory, whose place in the workspace is ``path`` or goes by its name.
+    YAML and TOML by their content, anything else as words. Further files do not matter. The score
+    is the share of files that are as expected. What is ``expected`` is a file or a directory, whose
+    place in the workspace is ``path`` or goes by its name.
     """
 
     expected: str | os.PathLike[str]
@@ -67,7 +65,6 @@ class SemanticComparisonJudge(WorkspaceJudge):
             check_path(self.path)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
-        """Compare the files."""
         place = Path(os.path.realpath(self.expected))
         path = self.path or (place.name if place.is_file() else ".")
         checks = []
@@ -182,19 +179,14 @@ def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
     files = find_reports(place, "**", everywhere=True) if place.is_dir() else []
     files = [file for file in files if not file.is_dir()]  # links to directories are none
     if not files:
-        raise CannotJudgeError(
-            f"there is nothing to compare with at {visible(str(place))}",
-            why="It is not there, or holds no file",
-            remedy="Name the file or the directory that holds what is expected",
-            reason="no_expectation",
-        )
+        what = f"there is nothing to compare with at {visible(str(place))}"
+        remedy = "Name the file or the directory that holds what is expected"
+        raise CannotJudgeError(what, remedy=remedy, reason="no_expectation")
     for file in files:
         name = file.relative_to(place).as_posix()
         yield str(PurePosixPath(path, name)), Workspace(place).text(name)
 
 
-_MAGIC = 0xCAFEBABE
-_HEADER = struct.Struct(">IHH")
 #: The major version of a class file minus this is the Java release that it needs.
 _OFFSET = 44
 _SHOWN = 20
@@ -222,16 +214,13 @@ class ClassVersionJudge(WorkspaceJudge):
         check_path(self.path)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
-        """Read the version of each class."""
         place = workspace.locate(self.path)
         files = find_reports(place, "*.class", everywhere=True) if place.is_dir() else []
         if not files:
-            raise CannotJudgeError(
-                f"there are no classes below {visible(self.path)}",
-                why="Nothing is compiled yet, or it lies elsewhere",
-                remedy="Compile first, or name the directory as `path`",
-                reason="no_classes",
-            )
+            what = f"there are no classes below {visible(self.path)}"
+            why = "Nothing is compiled yet, or it lies elsewhere"
+            remedy = "Compile first, or name the directory as `path`"
+            raise CannotJudgeError(what, why=why, remedy=remedy, reason="no_classes")
         demand = f"Java {self.release}" + ("" if self.exactly else " or lower")
         counts = Counter[int]()
         wrong = []
@@ -252,12 +241,12 @@ class ClassVersionJudge(WorkspaceJudge):
 def _read_release(place: Path) -> int:
     try:
         with open_regular(place) as file:
-            magic, _, major = _HEADER.unpack(file.read(_HEADER.size))
-    except (OSError, struct.error) as error:
-        raise unreadable(visible(place.name), f"It is no class file ({error})") from error
-    if magic != _MAGIC:
+            header = file.read(8)
+    except OSError as error:
+        raise unreadable(visible(place.name), error.strerror) from error
+    if not re.fullmatch(rb"(?s)\xca\xfe\xba\xbe.{4}", header):
         raise unreadable(visible(place.name), "It is no class file")
-    return int(major) - _OFFSET
+    return int.from_bytes(header[6:]) - _OFFSET
 
 
 NAME = "file-content"

@@ -150,8 +150,7 @@ def find_language(path: str) -> Language | None:
 def list_leaves(language: Language, text: str) -> list[Leaf]:
     """List the leaves of the syntax tree, each with the kind of the node above it.
 
-    Comments, white space and commas before a closing bracket have no meaning, nor has the order of
-    imports that are neighbours. All else counts, in its order.
+    Comments, white space, commas before a closing bracket and the order of imports do not count.
     """
     try:
         plain = unescape(decode(text.encode()), language)
@@ -177,6 +176,9 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
 
 
 def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Leaf]:
+    is_python = language.name == "python"
+    is_script = language.kin == "script"
+
     def read_text(kind: str, start: int, end: int) -> list[Leaf]:
         word = text[start:end]  # in a string even blanks count
         return [(kind, word)] if word and ("string" in kind or word.strip()) else []
@@ -196,24 +198,19 @@ def _read_leaves(language: Language, text: str, rows: Iterator[Row]) -> list[Lea
             leaves += read_text(kind, start, child[1])
             start = child[2]
             part = read_node(child, kind)
-            if child[0] in _IMPORTS[language.name] and not _has_effect(language, part):
+            words = {word for _, word in part}
+            effect = "*" in words if is_python else is_script and not words & {"from", "="}
+            if child[0] in _IMPORTS[language.name] and not effect:
                 imports.append(part)
             elif part:
                 leaves += [*_sort_imports(imports), *part]
                 imports.clear()
         leaves += [*_sort_imports(imports), *read_text(kind, start, end)]
-        if kind == "block" and language.name == "python":
+        if kind == "block" and is_python:
             return [("block", "{"), *leaves, ("block", "}")]
         return leaves
 
     return read_node(next(rows), "")
-
-
-def _has_effect(language: Language, leaves: Sequence[Leaf]) -> bool:
-    words = [word for _, word in leaves]
-    if language.name == "python":
-        return "*" in words
-    return language.kin == "script" and "from" not in words and "=" not in words
 
 
 def _sort_imports(imports: Sequence[list[Leaf]]) -> Iterator[Leaf]:

@@ -12,19 +12,17 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import unquote
 
-from msgspec import Struct
-
 from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports
 from prjury.judges.workspace.files import invalid_report, large_report, walk_elements
-from prjury.jury.judge import JudgeType
+from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
 from prjury.policy.seats import FindingsOptions
-from prjury.ports import Ports
+from prjury.ports import Ports, Shell
 from prjury.report.wording import pluralize
 from prjury.snapshot.model import FileStatus, visible
 
@@ -78,7 +76,7 @@ def _read_results(run: Mapping[str, Any]) -> Iterator[Check]:
         region = place.get("region") or {}
         message = str(result["message"].get("text") or "").strip() or name
         path = _read_path(run, place.get("artifactLocation") or {})
-        lines = [_read_line(region.get(key)) for key in ("startLine", "endLine")]
+        lines = [region.get(key) for key in ("startLine", "endLine")]
         yield _make_check(name, message, str(result.get("level", usual)), path, *lines)
 
 
@@ -91,14 +89,8 @@ def _read_path(run: Mapping[str, Any], location: Mapping[str, Any]) -> str:
     return unquote(uri.removeprefix("file://"))
 
 
-def _make_check(
-    rule: str,
-    message: str,
-    severity: str,
-    path: str = "",
-    line: int | None = None,
-    end: int | None = None,
-) -> Check:
+def _make_check(rule: str, message: str, severity: str, path: str, *lines: object) -> Check:
+    line, end = ([*map(_read_line, lines), None, None])[:2]
     last = end if line and end and end >= line else None
     place = Location(path, line, last) if path else None
     return Check.bad(rule, message, place, severity=_SEVERITIES.get(severity, "error"))
@@ -116,7 +108,7 @@ def read_checkstyle(file: Path, _: TreeFiles) -> Iterator[Check]:
             path = above[-1].get("name", "") if above else ""
             rule = element.get("source") or "finding"
             message, severity = element.get("message") or rule, element.get("severity", "error")
-            yield _make_check(rule, message, severity, path, _read_line(element.get("line")))
+            yield _make_check(rule, message, severity, path, element.get("line"))
 
 
 def read_junit(file: Path, tree: TreeFiles) -> Iterator[Check]:
@@ -136,81 +128,80 @@ READERS: Mapping[str, _Reader] = {
 }
 
 
-def make(options: FindingsOptions, ports: Ports) -> ToolFindings:
-    """Make the judge with these options and ports."""
-    return ToolFindings(options, ports)
+def make(options: FindingsOptions, ports: Ports) -> FunctionJudge[PullRequestContext]:
+    """Make the judge: FAIL if the tool finds something that severe in an added line, else PASS."""
+
+    def judge(context: PullRequestContext) -> Judgment:
+        return judge_tree(context, lambda tree: _judge_reports(options, ports, tree, context))
+
+    return FunctionJudge(judge, "findings", "another tool finds nothing in the added lines")
 
 
-class ToolFindings(Struct, frozen=True):
-    """FAIL where a tool finds something of the named severity in an added line, else PASS."""
+def _judge_reports(
+    options: FindingsOptions, ports: Ports, merged: str, context: PullRequestContext
+) -> Judgment:
+    pull, repository = context.pull, ports.repository
+    blobs = {entry.path: entry.blob for entry in repository.files(merged)}
+    tree = TreeFiles(frozenset(blobs))
+    findings = _read_findings(options, ports.shell, KeptReports.of(context), tree)
+    files = {file.path: file for file in pull.files}
+    added: dict[str, Mapping[int, str]] = {}
+    relevant = []
+    for finding in findings:
+        place = finding.location
+        if place is None:  # it may be the change's; generated and installed files are not
+            relevant.append(finding)
+            continue
+        find = partial(tree.of_package, "") if place.path.startswith("/") else tree.find
+        file = files.get(find(place.path) or "")  # of another root's path its longest end
+        if file is None:
+            continue
+        whole = file.unread or file.status is FileStatus.ADDED or place.line is None
+        if not whole and file.path not in added:
+            added[file.path] = read_merged_lines(file, blobs, repository)
+        lines = range(place.line or 0, (place.end_line or place.line or 0) + 1)
+        if whole or any(number in lines for number in added[file.path]):
+            relevant.append(replace(finding, location=Location(file.path, place.line)))
+    return _judge_findings(options, relevant, len(findings) - len(relevant))
 
-    options: FindingsOptions
-    ports: Ports
-    name: str = "findings"
-    description: str = "another tool finds nothing in the added lines"
-    type: JudgeType = JudgeType.DETERMINISTIC
 
-    def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Read the reports that a build or a command has left behind."""
-        return judge_tree(context, lambda tree: self._judge_reports(tree, context))
+def _read_findings(
+    options: FindingsOptions, shell: Shell, kept: KeptReports, tree: TreeFiles
+) -> Sequence[Check]:
+    [form] = [form for form in READERS if getattr(options, form)]
 
-    def _judge_reports(self, merged: str, context: PullRequestContext) -> Judgment:
-        pull, repository = context.pull, self.ports.repository
-        blobs = {entry.path: entry.blob for entry in repository.files(merged)}
-        tree = TreeFiles(frozenset(blobs))
-        findings = self._read_findings(KeptReports.of(context), tree)
-        files = {file.path: file for file in pull.files}
-        added: dict[str, Mapping[int, str]] = {}
-        relevant = []
-        for finding in findings:
-            place = finding.location
-            if place is None:  # it may be the change's; generated and installed files are not
-                relevant.append(finding)
-                continue
-            find = partial(tree.of_package, "") if place.path.startswith("/") else tree.find
-            file = files.get(find(place.path) or "")  # of another root's path its longest end
-            if file is None:
-                continue
-            whole = file.unread or file.status is FileStatus.ADDED or place.line is None
-            if not whole and file.path not in added:
-                added[file.path] = read_merged_lines(file, blobs, repository)
-            lines = range(place.line or 0, (place.end_line or place.line or 0) + 1)
-            if whole or any(number in lines for number in added[file.path]):
-                relevant.append(replace(finding, location=Location(file.path, place.line)))
-        return self._judge_findings(relevant, len(findings) - len(relevant))
+    def read_all(file: Path) -> list[Check]:
+        try:
+            findings = list(islice(READERS[form](file, tree), _MOST_FINDINGS + 1))
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+            raise invalid_report(file, f"It is no report of {form}: {error}") from error
+        if len(findings) > _MOST_FINDINGS:
+            raise large_report(file, f"holds more than {_MOST_FINDINGS:,} findings")
+        return findings
 
-    def _read_findings(self, kept: KeptReports, tree: TreeFiles) -> Sequence[Check]:
-        [form] = [form for form in READERS if getattr(self.options, form)]
+    reports = read_reports(kept, options.report, shell, read_all)
+    return [finding for findings in reports.values() for finding in findings]
 
-        def read_all(file: Path) -> list[Check]:
-            try:
-                findings = list(islice(READERS[form](file, tree), _MOST_FINDINGS + 1))
-            except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-                raise invalid_report(file, f"It is no report of {form}: {error}") from error
-            if len(findings) > _MOST_FINDINGS:
-                raise large_report(file, f"holds more than {_MOST_FINDINGS:,} findings")
-            return findings
 
-        reports = read_reports(kept, self.options.report, self.ports.shell, read_all)
-        return [finding for findings in reports.values() for finding in findings]
-
-    def _judge_findings(self, findings: Sequence[Check], elsewhere: int) -> Judgment:
-        ordered = sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.severity))
-        worst = _BY_SEVERITY[: _BY_SEVERITY.index(self.options.severity) + 1]
-        failing = [finding for finding in ordered if finding.severity in worst]
-        checks = ordered[:_MOST_LISTED]
-        if rest := len(ordered) - len(checks):
-            checks.append(Check.bad("more-findings", f"{rest} more"))
-        words = "nothing in the added lines"
-        if failing:
-            first, place = failing[0], failing[0].location
-            where = f"{visible(str(place))}: " if place and place.line else ""
-            more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
-            words = f"{where}{visible(first.message)}{more}"
-        elif ordered:
-            words += f" but {pluralize(len(ordered), 'milder finding')}"
-        if elsewhere:
-            words += f" ({pluralize(elsewhere, 'finding')} in other lines)"
-        make = Judgment.failed if failing else Judgment.passed
-        metadata = {"found": len(ordered), "elsewhere": elsewhere}
-        return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)
+def _judge_findings(
+    options: FindingsOptions, findings: Sequence[Check], elsewhere: int
+) -> Judgment:
+    ordered = sorted(findings, key=lambda finding: _BY_SEVERITY.index(finding.severity))
+    worst = _BY_SEVERITY[: _BY_SEVERITY.index(options.severity) + 1]
+    failing = [finding for finding in ordered if finding.severity in worst]
+    checks = ordered[:_MOST_LISTED]
+    if rest := len(ordered) - len(checks):
+        checks.append(Check.bad("more-findings", f"{rest} more"))
+    words = "nothing in the added lines"
+    if failing:
+        first, place = failing[0], failing[0].location
+        where = f"{visible(str(place))}: " if place and place.line else ""
+        more = f" and {len(failing) - 1} more" if len(failing) > 1 else ""
+        words = f"{where}{visible(first.message)}{more}"
+    elif ordered:
+        words += f" but {pluralize(len(ordered), 'milder finding')}"
+    if elsewhere:
+        words += f" ({pluralize(elsewhere, 'finding')} in other lines)"
+    make = Judgment.failed if failing else Judgment.passed
+    metadata = {"found": len(ordered), "elsewhere": elsewhere}
+    return make(words, score=BooleanScore(not failing), checks=checks, metadata=metadata)

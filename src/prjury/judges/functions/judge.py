@@ -20,8 +20,8 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
 from prjury.policy.seats import FunctionOptions
-from prjury.ports import Ports, Repository
-from prjury.ports.types import Completed, ShellCommand
+from prjury.ports import Ports
+from prjury.ports.types import ShellCommand
 from prjury.snapshot.kinds import REGULAR_MODES
 from prjury.snapshot.model import FileChange, FileStatus, PullRequest, visible
 
@@ -58,16 +58,18 @@ def read_answer(content: bytes, function: str) -> Judgment:
     try:
         reply = msgspec.json.decode(content, type=_Reply)
     except msgspec.DecodeError as error:
-        raise CannotJudgeError(
-            f"the answer of {function} cannot be read: {visible(str(error))}",
-            why="An answer is true or false, a text that says what is wrong, a list of such texts, "
-            "or a judgment",
-            remedy="Return one of these on every path through the function",
-            reason="answer_invalid",
-        ) from error
+        what = f"the answer of {function} cannot be read: {visible(str(error))}"
+        why = "An answer is true or false, a text that says what is wrong, several, or a judgment"
+        remedy = "Return one of these on every path through the function"
+        raise CannotJudgeError(what, why=why, remedy=remedy, reason="answer_invalid") from error
     answer, about = reply.answer, reply.about or function
     if isinstance(answer, _JudgmentAnswer):
-        return _make_judgment(answer, function)
+        checks = _make_checks(answer.checks, function)
+        if answer.status is Status.ERROR:
+            return Judgment.errored(answer.reasoning, checks=checks, metadata={"reason": "rule"})
+        passes = answer.status is Status.PASS
+        score = None if answer.status is Status.ABSTAIN else BooleanScore(passes)
+        return Judgment(answer.status, answer.reasoning, score, label=answer.label, checks=checks)
     if isinstance(answer, bool):
         words = about if answer else f"not so: {about}"
         return vote_by([Check(function, answer, about)], words)
@@ -77,15 +79,6 @@ def read_answer(content: bytes, function: str) -> Judgment:
     checks = _make_checks(entries, function) or (Check.ok(function, about),)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
     return vote_by(checks, f"{wrong[0]}{more}" if wrong else about)
-
-
-def _make_judgment(answer: _JudgmentAnswer, function: str) -> Judgment:
-    status, checks = answer.status, _make_checks(answer.checks, function)
-    if status is Status.ERROR:
-        return Judgment(status, answer.reasoning, checks=checks, metadata={"reason": "rule"})
-    votes = status is not Status.ABSTAIN
-    score = BooleanScore(status is Status.PASS) if votes else None
-    return Judgment(status, answer.reasoning, score, label=answer.label, checks=checks)
 
 
 def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> tuple[Check, ...]:
@@ -126,27 +119,21 @@ def _view_file(file: FileChange) -> dict[str, Any]:
 
 def make(options: FunctionOptions, ports: Ports) -> PythonRule:
     """Make the judge, with the rule's text as it is in the base; ConfigError if it is not there."""
-    return PythonRule(options, ports, _read_rule(options, ports.repository), options.function)
-
-
-def _read_rule(options: FunctionOptions, repository: Repository) -> bytes:
     what = f"the rules {options.file} cannot be read"
     if options.commit is None:
         try:
-            return Path(options.file).read_bytes()
+            return PythonRule(options, ports, Path(options.file).read_bytes(), options.function)
         except OSError as error:
             raise ConfigError(f"{what}: {error.strerror}") from error
-    for entry in repository.files(options.commit):
+    for entry in ports.repository.files(options.commit):
         if entry.path == options.file and entry.mode in REGULAR_MODES:
-            content = repository.read([entry.blob])[entry.blob]
+            content = ports.repository.read([entry.blob])[entry.blob]
             if content is None:
                 why = "This partial clone lacks their content"
                 raise CannotJudgeError(what, why=why, reason="object_missing")
-            return content
-    raise ConfigError(
-        f"there is no file {options.file} in the base commit {options.commit[:12]}",
-        remedy="Add it to the base branch before the policy names it",
-    )
+            return PythonRule(options, ports, content, options.function)
+    what = f"there is no file {options.file} in the base commit {options.commit[:12]}"
+    raise ConfigError(what, remedy="Add it to the base branch before the policy names it")
 
 
 class PythonRule(Struct, frozen=True):
@@ -164,7 +151,6 @@ class PythonRule(Struct, frozen=True):
         self.judge(context)
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Call the function, and read its answer."""
         key = f"rule {self.options.file}:{self.name}"
         return context.once.get(key, lambda: judge_or_error(lambda: self._call(context)))
 
@@ -180,26 +166,18 @@ class PythonRule(Struct, frozen=True):
             command = ShellCommand(argv, around, env, output_limit=_MOST_OUTPUT)
             deadline = context.deadline.within(self.options.timeout)
             done = shell.run(command, deadline, self.ports.progress)
-            try:
-                self._refuse_failed(done)
-                return read_answer(_read_file(around / "answer.json", self.name), self.name)
-            finally:
-                forget_log(done)
-
-    def _refuse_failed(self, done: Completed) -> None:
-        if done.stopped:
-            words = f"{self.name} was stopped"
+            last = done.tail().split("\n")[-1].strip()
+            forget_log(done)
             if done.stopped == "timeout":
                 words = f"{self.name} did not answer within {self.options.timeout:g} s"
-            raise CannotJudgeError(words, reason=done.stopped)
-        if done.exit_code:
-            last = done.tail().split("\n")[-1].strip()
-            raise CannotJudgeError(
-                f"{self.name} of {self.options.file} failed: {visible(last) or 'no word'}",
-                why="The rule does not work for this change",
-                remedy="Correct it on the base branch",
-                reason="rule_failed",
-            )
+                raise CannotJudgeError(words, reason=done.stopped)
+            if done.stopped:
+                raise CannotJudgeError(f"{self.name} was stopped", reason=done.stopped)
+            if done.exit_code:
+                what = f"{self.name} of {self.options.file} failed: {visible(last) or 'no word'}"
+                remedy = "Correct the rule on the base branch"
+                raise CannotJudgeError(what, remedy=remedy, reason="rule_failed")
+            return read_answer(_read_file(around / "answer.json", self.name), self.name)
 
 
 def _read_file(place: Path, function: str) -> bytes:

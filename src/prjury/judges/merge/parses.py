@@ -58,7 +58,8 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
     if len(files) > _MOST_FILES:
         words = f"{len(files):,} changed files are too many to parse"
         return [Check.bad(NAME, words, severity="hint")]
-    limit, pythons = deadline.within(_SECONDS), _find_pythons(pull, files, ports)
+    limit = deadline.within(_SECONDS)
+    pythons = _find_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
 
     def parse(

@@ -16,7 +16,7 @@ from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
 from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree
-from prjury.judges.workspace.program_judges import CommandJudge, missing_tool
+from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.policy.seats import CommandOptions
@@ -30,7 +30,6 @@ _SHORTENED = 5.0
 
 
 def make(options: CommandOptions, ports: Ports) -> MergedTreeCommand:
-    """Make the judge with these options and ports."""
     return MergedTreeCommand(options, ports)
 
 
@@ -46,14 +45,12 @@ class MergedTreeCommand:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Run the command and wait for its end, or read from the evidence how it ended."""
         from_evidence = self.options.from_ == "evidence"
         look = self._read_evidence if from_evidence else self._run_command
         return judge_tree(context, lambda tree: look(tree, context))
 
     @property
     def plan(self) -> BuildPlan:
-        """The command as the plan of a build."""
         return BuildPlan(CUSTOM, (BuildStep("test", self.options.run),), source="policy")
 
     def _run_command(self, tree: str, context: PullRequestContext) -> Judgment:
@@ -68,9 +65,7 @@ class MergedTreeCommand:
                 comparison = compare(self.plan, run, place.paths, options, builder.changed)
         except CannotJudgeError as error:
             self.keep(self.plan, error)
-            if error.reason != "tool_missing":
-                raise
-            raise missing_tool(error.what) from error
+            raise
         KeptReports.of(context).take(comparison.run, options)
         self.keep(comparison.plan, comparison.run)
         judgment = self.decide(comparison)

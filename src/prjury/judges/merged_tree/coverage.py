@@ -67,7 +67,6 @@ class MergedTreeCoverage(Struct, frozen=True):
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Read the reports, and decide."""
         return judge_tree(context, lambda tree: self._judge_report(tree, context))
 
     def _judge_report(self, tree: str, context: PullRequestContext) -> Judgment:
@@ -86,11 +85,7 @@ class MergedTreeCoverage(Struct, frozen=True):
 
     def _read_reports(self, kept: KeptReports) -> Sequence[CoverageReport]:
         files = read_reports(kept, self.options.report, self.ports.shell, read_coverage)
-        return [
-            replace(report, place=Path(path))
-            for path, reports in files.items()
-            for report in reports
-        ]
+        return [replace(report, place=Path(path)) for path, (report, *_) in files.items()]
 
     def _add_up(self, reports: Sequence[CoverageReport]) -> CoverageCounter | None:
         total = CoverageMetrics.total(report.metrics for report in reports)
@@ -172,12 +167,8 @@ def decide_added(
     if gap:
         checks.append(Check.bad("coverage-unmeasured", gap, severity="warning"))
         words = f"{words}; {gap}"
-    more = {
-        "mode": "added_lines",
-        "unmeasured": list(unmeasured),
-        "summaries": ["coverage-minimum"],
-    }
-    metadata = {**judgment.metadata, **more}
+    metadata = {**judgment.metadata, "mode": "added_lines", "unmeasured": list(unmeasured)}
+    metadata["summaries"] = ["coverage-minimum"]
     return copy(judgment, reasoning=words, checks=tuple(checks), metadata=metadata)
 
 

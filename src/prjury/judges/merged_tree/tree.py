@@ -20,7 +20,7 @@ from prjury.judges.workspace.files import (
     outside_workspace,
     unreadable,
 )
-from prjury.jury.judge import JudgeType
+from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment
 from prjury.policy.seats import FileContentOptions, FileExistsOptions
 from prjury.ports import Ports, Repository, Shell
@@ -90,13 +90,11 @@ class CommittedTree(Struct, frozen=True):
 
     @classmethod
     def of(cls, tree: str, repository: Repository) -> CommittedTree:
-        """List the files of a tree."""
         entries = {entry.path: entry for entry in repository.files(tree)}
         above = {str(place) for path in entries for place in PurePosixPath(path).parents}
         return cls(entries, frozenset(above), repository)
 
     def kind(self, path: str) -> Kind:
-        """Return the kind of what stands at a path."""
         real = self._follow_links(path)
         entry = self.entries.get(real)
         if entry is None:
@@ -104,21 +102,17 @@ class CommittedTree(Struct, frozen=True):
         return "directory" if entry.mode == _SUBMODULE else "file"
 
     def text(self, path: str) -> str:
-        """Return a file's text."""
         if self.kind(path) != "file":
             raise unreadable(visible(path), "It is no file")
         return decode_text(self._read_entry(self.entries[self._follow_links(path)]), path)
 
     def _read_entry(self, entry: TreeEntry) -> bytes:
         content = self.repository.read([entry.blob])[entry.blob]
-        if content is None:
-            raise CannotJudgeError(
-                f"{visible(entry.path)} cannot be read",
-                why="This partial clone lacks its content",
-                remedy="Use a full clone, or fetch it all with: git fetch --refetch --no-filter",
-                reason="object_missing",
-            )
-        return content
+        if content is not None:
+            return content
+        what, why = f"{visible(entry.path)} cannot be read", "This partial clone lacks its content"
+        remedy = "Use a full clone, or fetch it all with: git fetch --refetch --no-filter"
+        raise CannotJudgeError(what, why=why, remedy=remedy, reason="object_missing")
 
     def _follow_links(self, path: str) -> str:
         if path.startswith("/"):
@@ -147,13 +141,19 @@ class CommittedTree(Struct, frozen=True):
         return "/".join(real) or "."
 
 
-def make(options: FileExistsOptions | FileContentOptions, ports: Ports) -> MergedTreeJudge:
-    """Demand a file, or a text in one; ConfigError for an expression RE2 refuses."""
+def make(
+    options: FileExistsOptions | FileContentOptions, ports: Ports
+) -> FunctionJudge[PullRequestContext]:
+    """Demand a file of the merged tree, or a text in one; ConfigError for what RE2 refuses."""
+    files = FileExistsJudge(options.path)
     if isinstance(options, FileContentOptions):
-        judge: FileExistsJudge = read_content_options(options)
-    else:
-        judge = FileExistsJudge(options.path)
-    return MergedTreeJudge(judge, ports.repository, judge.name)
+        files = read_content_options(options)
+
+    def judge(tree: str) -> Judgment:
+        return files.judge_in(CommittedTree.of(tree, ports.repository))
+
+    about = "the file is as expected"
+    return FunctionJudge(lambda context: judge_tree(context, judge), files.name, about)
 
 
 def read_content_options(options: FileContentOptions) -> FileContentJudge:
@@ -163,20 +163,3 @@ def read_content_options(options: FileContentOptions) -> FileContentJudge:
         return FileContentJudge(options.path, exact=exact, contains=contains, regex=regex)
     except ValueError as error:
         raise ConfigError(f"file-content: {error}", remedy="Correct the expression") from error
-
-
-class MergedTreeJudge(Struct, frozen=True):
-    """A judge of files over the merged tree, in git's objects: nothing is written out."""
-
-    files: FileExistsJudge
-    repository: Repository
-    name: str
-    description: str = "the file is as expected"
-    type: JudgeType = JudgeType.DETERMINISTIC
-
-    def judge(self, context: PullRequestContext, /) -> Judgment:
-        """Look at the tree."""
-        repository = self.repository
-        return judge_tree(
-            context, lambda tree: self.files.judge_in(CommittedTree.of(tree, repository))
-        )

@@ -40,7 +40,6 @@ class JudgeKind(Struct, frozen=True):
 
     @property
     def options(self) -> list[str]:
-        """The names of its options."""
         return self.names.split()
 
     @property
@@ -49,7 +48,6 @@ class JudgeKind(Struct, frozen=True):
         return "command" in self.options
 
     def find_form(self, option: str) -> Any:  # noqa: ANN401 - a type
-        """Return the type of an option."""
         return get_type_hints(self.make)[option] if self.make else _FORMS.get(option, str)
 
 
@@ -91,11 +89,9 @@ def judge_by_name(
     kind = KINDS.get(name)
     if kind is None:
         names = [*KINDS, *others]
-        raise UsageError(
-            f"there is no judge called {visible(name)!r}",
-            why=did_you_mean(name, names) or f"Known are {', '.join(names)}",
-            remedy="Name one that is known; judges of your own are installed, or used in Python",
-        )
+        why = did_you_mean(name, names) or f"Known are {', '.join(names)}"
+        remedy = "Name one that is known; judges of your own are installed, or used in Python"
+        raise UsageError(f"there is no judge called {visible(name)!r}", why=why, remedy=remedy)
     programs = {"shell": ports.shell, "progress": ports.progress} if kind.runs_programs else {}
     values = _read_options(name, kind, options)
     try:
@@ -147,8 +143,4 @@ def _read_value(text: str, option: str, form: Any) -> Any:  # noqa: ANN401 - a t
 
 
 def _list_options(kind: JudgeKind) -> str:
-    names = kind.options
-    needed, others = ", ".join(names[: kind.required]), ", ".join(names[kind.required :])
-    more = f"{needed and ', and optionally '}{others}" if others else ""
-    each = "" if needed else ", each optional"
-    return f"Options are {needed}{more}{each}: --option NAME=VALUE"
+    return f"Options are {', '.join(kind.options)}: --option NAME=VALUE"

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage
+from prjury.judges.workspace.coverage_readers import CoverageCounter, CoverageMetrics, read_coverage
 from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path, vote_by
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment, Location
@@ -28,11 +28,10 @@ _FULL = 100
 class CoverageJudge(WorkspaceJudge):
     """PASS where a coverage report of the workspace holds what is asked, else FAIL.
 
-    Without a ``mode`` everything that is named is asked for: a ``minimum``, and no drop below the
-    ``baseline`` (both in percent) but ``max_drop`` points. ``floor`` asks for the minimum alone,
-    ``improved`` for more than the baseline, which ``metadata["baseline_coverage"]`` of the context
-    may hold; ABSTAIN ``no_baseline`` without. ERROR where something cannot be read. A directory
-    ``report`` is searched for the usual names. ValueError for options that make no sense.
+    What is named is asked for: a ``minimum``, and no drop below the ``baseline`` (both in percent)
+    but ``max_drop`` points; in the mode ``improved`` more than the baseline. The baseline may be
+    ``metadata["baseline_coverage"]`` of the context; ABSTAIN ``no_baseline`` without. A directory
+    ``report`` is searched for the usual names.
     """
 
     report: str | os.PathLike[str] = "."
@@ -58,22 +57,19 @@ class CoverageJudge(WorkspaceJudge):
         compared = self.baseline is not None or self.max_drop is not None
         if self.mode is None and self.minimum is None and not compared:
             raise ValueError("nothing is asked: name a minimum, a baseline or a max_drop")
-        if self.mode == "floor" and self.minimum is None:
-            raise ValueError("the mode floor needs a minimum")
-        if self.mode == "floor" and compared:
-            raise ValueError("the mode floor compares with no baseline")
+        if self.mode == "floor" and (self.minimum is None or compared):
+            raise ValueError("the mode floor needs a minimum, and compares with no baseline")
         if self.mode == "improved" and self.max_drop is not None:
             raise ValueError("the mode improved allows no drop")
 
     @property
     def compares(self) -> bool:
-        """Return true if a baseline is needed."""
         return self.mode in {"preserved", "improved"} or self.max_drop is not None
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
-        """Read the report, and decide."""
         baseline = _find_baseline(context) if self.compares and self.baseline is None else None
-        metrics = parse_coverage(workspace.locate(os.fspath(self.report)))
+        reports = read_coverage(workspace.locate(os.fspath(self.report)))
+        metrics = CoverageMetrics.total(report.metrics for report in reports)
         return self.decide(metrics.counters.get(self.metric), baseline)
 
     def decide(
@@ -85,12 +81,11 @@ class CoverageJudge(WorkspaceJudge):
         """Return the judgment of a count, or of none, by a baseline in percent. Pure."""
         report = os.fspath(self.report)
         if counter is None:
-            return Judgment.errored(
+            words = (
                 f"{visible(report)} has no {self.metric} counter: there is nothing of that kind in "
-                "the code, or it was compiled without what is needed to count it. "
-                "Ask for another metric.",
-                metadata={"reason": "no_such_counter"},
             )
+            words += "the code, or it was compiled without what is needed. Ask for another metric."
+            return Judgment.errored(words, metadata={"reason": "no_such_counter"})
         current = Fraction(100 * counter.covered, counter.total)
         base = self.baseline if baseline is None else baseline
         before = None if base is None else _exact(base)
@@ -144,7 +139,7 @@ class CoverageJudge(WorkspaceJudge):
 class CoverageImprovementJudge(CoverageJudge):
     """`CoverageJudge` in its mode ``improved``; the score is the share of the possible gain.
 
-    The baseline, in percent, is that of the context if not given; any gain will do without target.
+    The baseline, in percent, is the context's if not given; without target any gain will do.
     """
 
     def __init__(
@@ -154,16 +149,8 @@ class CoverageImprovementJudge(CoverageJudge):
         report: str | os.PathLike[str] = ".",
         metric: Metric = "line",
     ) -> None:
-        """Ask for more than the baseline."""
-        super().__init__(
-            report,
-            target,
-            metric,
-            baseline=baseline,
-            mode="improved",
-            name="coverage-improvement",
-            description="more of the code is covered by tests than before",
-        )
+        name = "coverage-improvement"
+        super().__init__(report, target, metric, baseline, None, "improved", name=name)
 
 
 def _find_baseline(context: JudgmentContext) -> float | None:
@@ -173,11 +160,9 @@ def _find_baseline(context: JudgmentContext) -> float | None:
             continue
         if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _FULL:
             return float(value)
-        raise CannotJudgeError(
-            f"the context's baseline, {visible(repr(value)[:80])}, is no percentage",
-            remedy=f"Put a number from 0 to 100 into metadata[{BASELINE_KEYS[0]!r}]",
-            reason="baseline_invalid",
-        )
+        what = f"the context's baseline, {visible(repr(value)[:80])}, is no percentage"
+        remedy = f"Put a number from 0 to 100 into metadata[{BASELINE_KEYS[0]!r}]"
+        raise CannotJudgeError(what, remedy=remedy, reason="baseline_invalid")
     return None
 
 

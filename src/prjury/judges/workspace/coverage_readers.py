@@ -60,17 +60,14 @@ class CoverageMetrics(Struct, frozen=True):
 
     @property
     def line(self) -> float | None:
-        """Percent of the lines."""
         return self.percent("line")
 
     @property
     def branch(self) -> float | None:
-        """Percent of the branches."""
         return self.percent("branch")
 
     @property
     def method(self) -> float | None:
-        """Percent of the methods."""
         return self.percent("method")
 
     @classmethod
@@ -111,7 +108,6 @@ class _Reading:
         runs[key] = covered or runs.get(key, False)
 
     def set_total(self, metric: str, covered: int, total: int) -> None:
-        """Note a total if there is anything to count."""
         if covered > total:
             why = f"Its counts contradict each other: {covered} of {total} are covered"
             raise invalid_report(self.path, why)
@@ -278,8 +274,7 @@ _USUAL = (
 def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
     """Read a report of JaCoCo, Cobertura, Clover, LCOV or Go, or those of a project.
 
-    In a directory the reports of JaCoCo count as `parse_jacoco` has it, else the one that has a
-    usual name, such as ``coverage.xml``; several may count the same code, and are refused.
+    In a directory JaCoCo's count as `parse_jacoco` has it, else the one with a usual name.
     """
     place = Path(path)
     files = _find_jacoco(place)
@@ -291,18 +286,11 @@ def read_coverage(path: str | os.PathLike[str]) -> Sequence[CoverageReport]:
     return [_find_reader(file)(file) for file in files]
 
 
-def parse_coverage(path: str | os.PathLike[str]) -> CoverageMetrics:
-    """Return the totals of what `read_coverage` reads."""
-    return CoverageMetrics.total(report.metrics for report in read_coverage(path))
-
-
 def parse_jacoco(path: str | os.PathLike[str]) -> CoverageMetrics:
     """Return the totals of JaCoCo's XML report, or of those of a project.
 
-    In a directory an aggregated report (``target/site/jacoco-aggregate/jacoco.xml``, in whichever
-    module) counts alone; without one the reports of all modules are added up (Maven:
-    ``target/site/jacoco/jacoco.xml``, Gradle: ``build/reports/jacoco/test/jacocoTestReport.xml``).
-    CannotJudgeError for a report that is missing, invalid, unreadable or too large.
+    In a directory an aggregated report counts alone; without one those of all modules, of Maven and
+    Gradle, are added up. CannotJudgeError for one that is missing, invalid or too large.
     """
     place = Path(path)
     files = _find_jacoco(place)
@@ -322,12 +310,9 @@ def _find_jacoco(place: Path) -> list[Path]:
 def _refuse_several(directory: Path, files: Sequence[Path], kind: str) -> None:
     if len(files) > 1:
         names = ", ".join(visible(str(path.relative_to(directory))) for path in files[:3])
-        raise CannotJudgeError(
-            f"{visible(str(directory))} holds {len(files)} {kind}: {names}",
-            why="They may count the same code twice",
-            remedy="Name the one that counts",
-            reason="report_ambiguous",
-        )
+        what = f"{visible(str(directory))} holds {len(files)} {kind}: {names}"
+        why = "They may count the same code twice, so name the one that counts"
+        raise CannotJudgeError(what, why=why, reason="report_ambiguous")
 
 
 def _find_reader(path: Path) -> Callable[[Path], CoverageReport]:

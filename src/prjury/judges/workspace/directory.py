@@ -57,9 +57,8 @@ def make(
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
     ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.secret))
-    asking: dict[str, Any] = {"model": model}
-    for key in options.keys() & {"runs", "threshold"}:
-        asking[key] = options.pop(key)
+    asking = {key: options.pop(key) for key in options.keys() & {"runs", "threshold"}}
+    asking["model"] = model
     if name == kinds.TESTS.name:
         ask = _make_lines_asker(kinds.make_tests, QuestionOptions(**asking), ports)
     elif name == kinds.QUALITY:
@@ -115,11 +114,9 @@ def _write_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judg
         place.parent.mkdir(parents=True, exist_ok=True)
         replace_file(place, text.encode())
     except OSError as error:
-        raise CannotJudgeError(
-            f"the baseline {visible(file)} cannot be written: {error.strerror}",
-            remedy="Name a file in a directory that can be written to",
-            reason="unwritable",
-        ) from error
+        what = f"the baseline {visible(file)} cannot be written: {error.strerror}"
+        remedy = "Name a file in a directory that can be written to"
+        raise CannotJudgeError(what, remedy=remedy, reason="unwritable") from error
     message = f"{pluralize(len(entries), 'known finding')} written to {visible(file)}"
     if unread := judgment.metadata["scope"]["unread"]:
         message += f"; {pluralize(len(unread), 'file')} could not be read"

@@ -30,11 +30,9 @@ Kind: TypeAlias = Literal["file", "missing", "directory", "special file"]
 class FileTree(Protocol):
     """Files to be judged: a directory, or the tree of a commit."""
 
-    def kind(self, path: str) -> Kind:
-        """The kind of what stands at a path."""
+    def kind(self, path: str) -> Kind: ...
 
-    def text(self, path: str) -> str:
-        """A file's text."""
+    def text(self, path: str) -> str: ...
 
 
 def judge_or_error(decide: Callable[[], Judgment]) -> Judgment:
@@ -74,7 +72,6 @@ class Workspace(Struct, frozen=True):
 
     @classmethod
     def of(cls, context: JudgmentContext) -> Workspace:
-        """Return the context's workspace."""
         what = "there is no workspace to look into"
         remedy = "Hand one over: JudgmentContext(goal, workspace=Path(...))"
         if context.workspace is not None:
@@ -97,19 +94,17 @@ class Workspace(Struct, frozen=True):
         return real
 
     def kind(self, path: str) -> Kind:
-        """Return the kind of what stands at a path."""
         try:
             mode = self.locate(path).stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
             return "missing"
         except OSError as error:
             raise unreadable(visible(path), error.strerror) from error
-        return (
-            "file" if stat.S_ISREG(mode) else "directory" if stat.S_ISDIR(mode) else "special file"
-        )
+        if stat.S_ISREG(mode):
+            return "file"
+        return "directory" if stat.S_ISDIR(mode) else "special file"
 
     def text(self, path: str) -> str:
-        """Return a file's text."""
         kind = self.kind(path)
         if kind != "file":
             why = "It is not there" if kind == "missing" else f"It is a {kind}"
@@ -132,7 +127,6 @@ class WorkspaceJudge:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
-        """Look into the workspace, and decide."""
         return judge_or_error(lambda: self.judge_in(Workspace.of(context), context))
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
@@ -152,38 +146,30 @@ def open_regular(real: Path) -> BinaryIO:
 def decode_text(content: bytes, path: str) -> str:
     r"""Return the text of a file: UTF-8, a byte order mark left out, ``\r\n`` as ``\n``."""
     if len(content) > LARGEST_TEXT:
-        raise CannotJudgeError(
-            f"{visible(path)} is larger than {LARGEST_TEXT // 1024**2} MiB",
-            why="Such a file is not compared as text",
-            remedy="Judge it by a command, such as grep",
-            reason="too_large",
-        )
+        what = f"{visible(path)} is larger than {LARGEST_TEXT // 1024**2} MiB"
+        remedy = "Judge it by a command, such as grep"
+        raise CannotJudgeError(what, remedy=remedy, reason="too_large")
     try:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         byte, line = error.object[error.start], error.object.count(b"\n", 0, error.start) + 1
-        raise CannotJudgeError(
-            f"{visible(path)} is not UTF-8 text: byte 0x{byte:02x} in line {line}",
-            why="It is binary, or was saved in another encoding",
-            remedy="Save it as UTF-8, or judge it by a command",
-            reason="not_utf8",
-        ) from error
+        what = f"{visible(path)} is not UTF-8 text: byte 0x{byte:02x} in line {line}"
+        why = "It is binary, or was saved in another encoding"
+        remedy = "Save it as UTF-8, or judge it by a command"
+        raise CannotJudgeError(what, why=why, remedy=remedy, reason="not_utf8") from error
 
 
 def outside_workspace(path: str, why: str) -> CannotJudgeError:
-    """Return the error for a path that leads out of the workspace."""
     what = f"{visible(path)} leaves the workspace"
     remedy = "Name a path inside the workspace, relative to it"
     return CannotJudgeError(what, why=why, remedy=remedy, reason="outside_workspace")
 
 
 def unreadable(subject: str, why: str | None) -> CannotJudgeError:
-    """Return the error for something that is there and cannot be read."""
+    what = f"{subject} cannot be read"
     why = why or "The system does not say why"
     remedy = "Check its permissions, and that it is a regular file"
-    return CannotJudgeError(
-        f"{subject} cannot be read", why=why, remedy=remedy, reason="unreadable"
-    )
+    return CannotJudgeError(what, why=why, remedy=remedy, reason="unreadable")
 
 
 #: Bytes; reports of very large projects stay below it.
@@ -196,10 +182,7 @@ _STORES = frozenset({".git", ".hg", ".svn"})
 
 
 def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path]:
-    """Find the files below a directory that one of the globs names, or raise CannotJudgeError.
-
-    Reports are not looked for where tools keep what they have downloaded, other files are.
-    """
+    """Find files by globs; reports are not looked for where tools keep what they downloaded."""
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         DOWNLOADED,
         Found,
@@ -210,20 +193,14 @@ def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path
     paths = files_below(root, listing, _STORES if everywhere else DOWNLOADED)
     files = [root / path for path in paths if any(matches(path, glob) for glob in globs)]
     if listing.problems:
-        raise CannotJudgeError(
-            f"{visible(str(root))} cannot be searched",
-            why=listing.problems[0],
-            remedy="Name the file itself, or a smaller directory",
-            reason="too_large",
-        )
+        what = f"{visible(str(root))} cannot be searched: {listing.problems[0]}"
+        remedy = "Name the file itself, or a smaller directory"
+        raise CannotJudgeError(what, remedy=remedy, reason="too_large")
     return sorted(files)
 
 
 def walk_elements(path: Path, root: str = "") -> Iterator[tuple[Element, Sequence[Element]]]:
-    """Yield each element of a report at its end, with those around it, the outermost first.
-
-    CannotJudgeError for another root than the one that is named.
-    """
+    """Yield each element of a report at its end, with those around it, the outermost first."""
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415 - the same
 
@@ -273,14 +250,12 @@ def open_report(path: Path) -> BinaryIO:
 
 
 def invalid_report(path: Path, why: str) -> CannotJudgeError:
-    """Return the error for a report that does not say what it should."""
     what = f"the report {visible(str(path))} cannot be understood"
     remedy = "Have it written again by a complete build"
     return CannotJudgeError(what, why=why, remedy=remedy, reason="report_invalid")
 
 
 def missing_report(path: Path) -> CannotJudgeError:
-    """Return the error for a report that is not there."""
     what = f"there is no report at {visible(str(path))}"
     why = "The build has not run, or writes its reports elsewhere"
     remedy = "Run it first, or name the report's place"
@@ -288,7 +263,6 @@ def missing_report(path: Path) -> CannotJudgeError:
 
 
 def large_report(path: Path, excess: str) -> CannotJudgeError:
-    """Return the error for a report that is too large."""
     what = f"the report {visible(str(path))} {excess}"
     remedy = "Name a report of a part of the project"
     return CannotJudgeError(what, remedy=remedy, reason="too_large")

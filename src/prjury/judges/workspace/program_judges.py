@@ -59,7 +59,6 @@ def make_shell(environ: Mapping[str, str] | None = None) -> ContainedShell:
 
 
 def read_environment() -> Mapping[str, str]:
-    """Return this process's environment."""
     return os.environ
 
 
@@ -69,8 +68,7 @@ class CommandJudge(WorkspaceJudge):
 
     The command is one line for ``/bin/sh``, or a program and its arguments; the exit code of an
     end by a signal is minus its number. FAIL as well beyond its ``timeout``, in seconds, or a limit
-    of the shell. ERROR without such a program, or where the vote ends earlier. ValueError for an
-    empty command and the like.
+    of the shell. ERROR without such a program, or where the vote ends earlier.
     """
 
     command: str | Sequence[str]
@@ -95,12 +93,11 @@ class CommandJudge(WorkspaceJudge):
         _check_timeout(self.timeout)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
-        """Run the command, and wait for its end."""
         command = ShellCommand(self.command, workspace.root, self.shell.environment())
         own, vote = Deadline.after(self.timeout), compute_deadline(None)
         deadline = min(own, vote or own, key=lambda deadline: deadline.at)
         self.progress.say(f"$ {_show_command(command)}")
-        completed = _run_command(self.shell, command, deadline, self.progress)
+        completed = self.shell.run(command, deadline, self.progress)
         if completed.stopped == "timeout" and deadline is not own:
             words = f"was stopped after {completed.seconds:.1f} s, because the vote was over"
             raise CannotJudgeError(f"`{_show_command(command)}` {words}", reason="timeout")
@@ -122,11 +119,16 @@ class CommandJudge(WorkspaceJudge):
             words = f"{subject} ended with exit code {self.exit_code}"
             words += ", as expected" if self.exit_code else ""
         elif done.exit_code == _NOT_FOUND and _ABSENT.search(tail):
-            absent = missing_tool(f"{subject} could not be run: the command was not found")
-            return Judgment.errored(str(absent), metadata={"reason": absent.reason})
+            words = (
+                f"{subject} could not be run: install what was not found, or correct the command"
+            )
+            return Judgment.errored(words, metadata={"reason": "tool_missing"})
         else:
             reason = "exit_code"
-            end = _describe_end(done.exit_code)
+            end = f"ended with exit code {done.exit_code}"
+            if done.exit_code < 0:
+                names = {number.value: number.name for number in signal.Signals}
+                end = f"was ended by {names.get(-done.exit_code, f'signal {-done.exit_code}')}"
             words = f"{subject} {end}; exit code {self.exit_code} is expected"
         logs = (str(done.log),) if reason else ()
         metadata = {
@@ -139,19 +141,7 @@ class CommandJudge(WorkspaceJudge):
         return vote_by([check], words, metadata=metadata)
 
 
-def _run_command(
-    shell: Shell, command: ShellCommand, deadline: Deadline, progress: Progress
-) -> Completed:
-    try:
-        return shell.run(command, deadline, progress)
-    except CannotJudgeError as error:
-        if error.reason != "tool_missing":
-            raise
-        raise missing_tool(error.what) from error  # the shell's advice is about builds
-
-
 def forget_log(done: Completed) -> None:
-    """Remove the log of a program, and its directory."""
     with contextlib.suppress(OSError):
         done.log.unlink()
         done.log.parent.rmdir()
@@ -160,21 +150,6 @@ def forget_log(done: Completed) -> None:
 def _check_timeout(timeout: float) -> None:
     if finite(timeout, "the timeout") <= 0:
         raise ValueError(f"the timeout is above 0 seconds, not {timeout}")
-
-
-def _describe_end(exit_code: int) -> str:
-    if exit_code >= 0:
-        return f"ended with exit code {exit_code}"
-    with contextlib.suppress(ValueError):  # a number that this system has no name for
-        return f"was ended by {signal.Signals(-exit_code).name}"
-    return f"was ended by signal {-exit_code}"
-
-
-def missing_tool(what: str) -> CannotJudgeError:
-    """Return the error for a program that is not there."""
-    why = "The tool is not installed here, or its name is misspelt"
-    remedy = "Install it, or correct the command"
-    return CannotJudgeError(what, why=why, remedy=remedy, reason="tool_missing")
 
 
 def _show_command(command: ShellCommand) -> str:
@@ -215,9 +190,8 @@ def run_maven_tests(
 ) -> MavenTests:
     """Run a Maven project's tests in place, and count those that the reports of this run hold.
 
-    The wrapper ``mvnw`` is used if it can be executed, else ``mvn``. A run that takes longer than
-    ``timeout`` seconds has not passed. CannotJudgeError without a ``pom.xml`` or Maven, or where
-    Maven is content and a test report cannot be read.
+    The wrapper ``mvnw`` is used if it can be executed. A run of more than ``timeout`` seconds has
+    not passed. CannotJudgeError without a ``pom.xml`` or Maven, or for a report that is broken.
     """
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         OF_MAVEN,
@@ -228,23 +202,25 @@ def run_maven_tests(
     directory, shell = Path(path).absolute(), shell or make_shell()
     _check_timeout(timeout)
     if not (directory / "pom.xml").is_file():
-        raise CannotJudgeError(
-            f"{visible(str(directory))} is no Maven project: it has no pom.xml",
-            remedy="Name the directory that holds the pom.xml",
-            reason="no_pom",
-        )
+        what = f"{visible(str(directory))} is no Maven project: it has no pom.xml"
+        remedy = "Name the directory that holds the pom.xml"
+        raise CannotJudgeError(what, remedy=remedy, reason="no_pom")
     program = "./mvnw" if os.access(directory / "mvnw", os.X_OK) else "mvn"
     argv = (program, *_MAVEN_FLAGS, *goals)
     command = ShellCommand(argv, directory, shell.environment())
     nowhere = directory / "pom.xml"
     earlier = stamps(directory, nowhere)
-    done = _run_command(shell, command, Deadline.after(timeout), progress or SilentProgress())
+    done = shell.run(command, Deadline.after(timeout), progress or SilentProgress())
     counts = Counter[str]()
     for report in find_reports(directory, nowhere, earlier).files:
         if report.parent.name not in OF_MAVEN:
             continue  # such as a resource of tests, which is copied
         try:
-            counts += _count_outcomes(report)
+            for element, _ in walk_elements(report):
+                if element.tag == "testcase":
+                    tags = {child.tag for child in element}
+                    kinds = [kind for kind in ("failure", "error", "skipped") if kind in tags]
+                    counts[kinds[0] if kinds else "passed"] += 1
         except CannotJudgeError:
             # A run that was stopped leaves half a report, and has not passed anyhow.
             if done.exit_code == 0 and done.stopped is None:
@@ -253,24 +229,13 @@ def run_maven_tests(
     return MavenTests(argv, done.exit_code, done.seconds, done.log, *numbers, done.stopped)
 
 
-def _count_outcomes(path: Path) -> Counter[str]:
-    counts = Counter[str]()
-    for element, _ in walk_elements(path):
-        if element.tag == "testcase":
-            tags = {child.tag for child in element}
-            kinds = ("failure", "error", "skipped")
-            counts[next((kind for kind in kinds if kind in tags), "passed")] += 1
-    return counts
-
-
 @dataclass(frozen=True)
 class BuildJudge(WorkspaceJudge):
     """PASS where the workspace builds and its tests pass, else FAIL with places and messages.
 
     ``BuildJudge("make test")``, or as ``maven``, ``gradle`` and ``detect`` make it. It builds where
-    the work lies, so that reports are there afterwards; the timeout, in seconds, is that of all
-    builds together. ABSTAIN ``not_applicable`` where there is nothing to build,
-    ``no_build_system`` where nothing says how; ERROR where the environment is to blame.
+    the work lies; the timeout, in seconds, is that of all builds together. ABSTAIN where there is
+    nothing to build, or nothing says how; ERROR where the environment is to blame.
     """
 
     command: str | Sequence[str] = DETECT
@@ -316,7 +281,6 @@ class BuildJudge(WorkspaceJudge):
         return read_options({"command": self.command, "systems": systems}, BuildOptions)
 
     def judge_in(self, workspace: Workspace, _context: JudgmentContext) -> Judgment:
-        """Build, and read why it failed."""
         from prjury.git.directory import TREE, open_directory  # noqa: PLC0415 - as above
         from prjury.judges.builds.decide import combine_judgments  # noqa: PLC0415 - as above
         from prjury.judges.builds.judge import TreeBuildJudge, judge_plan  # noqa: PLC0415 - as above

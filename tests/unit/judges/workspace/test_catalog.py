@@ -55,7 +55,7 @@ def test_judges_by_name(name: str, options: dict[str, str], judge: Judge[Judgmen
     ("name", "options", "told"),
     [
         ("file-exist", {}, "there is no judge called 'file-exist'. Did you mean file-exists?"),
-        ("build", {"time": "1m"}, "time. Options are command, timeout, system, each optional: --"),
+        ("build", {"time": "1m"}, "time. Options are command, timeout, system: --option"),
         ("build", {"system": "ant"}, "build: systems[0]: 'maven', 'gradle', "),
         ("file-exists", {}, "file-exists needs the option path. Options are path: --option NAME="),
         ("file-exists", {"path": "a", "pth": "b"}, "file-exists has no option pth. Options are"),

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.coverage_readers import CoverageCounter, parse_coverage, read_coverage
+from prjury.judges.workspace.coverage_readers import CoverageCounter, read_coverage
 
 REPORTS = Path(__file__).parent / "coverage_reports"
 A_PY = {1: True, 2: True, 3: True, 4: False, 7: True, 8: False}
@@ -54,7 +54,7 @@ def written(place: Path, name: str, text: str) -> Path:
 
 def test_the_lines_of_a_report_without_totals_are_counted(tmp_path: Path) -> None:
     text = (REPORTS / "c8.xml").read_text().replace("-valid", "-of")
-    metrics = parse_coverage(written(tmp_path, "coverage.xml", text))
+    metrics = read_coverage(written(tmp_path, "coverage.xml", text))[0].metrics
     assert {name: (it.covered, it.total) for name, it in metrics.counters.items()} == {
         "line": (7, 8),
         "method": (1, 2),
@@ -66,22 +66,22 @@ def test_lines_of_no_file_count_for_nothing(tmp_path: Path) -> None:
     lines = "<lines><line number='1' hits='1'/></lines>"
     nameless = text.replace("</classes>", f"<class name='a' filename=''>{lines}</class></classes>")
     assert nameless != text
-    counter = parse_coverage(written(tmp_path, "coverage.xml", nameless)).counters["line"]
+    counter = read_coverage(written(tmp_path, "coverage.xml", nameless))[0].metrics.counters["line"]
     assert (counter.covered, counter.total) == (7, 8)
 
 
 def test_the_only_report_of_a_directory(tmp_path: Path) -> None:
     (tmp_path / "coverage").mkdir()
     written(tmp_path, "coverage/lcov.info", RECORD)
-    assert parse_coverage(tmp_path).line == 50
+    assert read_coverage(tmp_path)[0].metrics.line == 50
     written(tmp_path, "coverage/cobertura-coverage.xml", (REPORTS / "c8.xml").read_text())
     with pytest.raises(CannotJudgeError, match=r"holds 2 coverage reports: coverage/cobertura"):
-        parse_coverage(tmp_path)
+        read_coverage(tmp_path)[0].metrics
 
 
 def refused(path: Path) -> str:
     with pytest.raises(CannotJudgeError) as refusal:
-        parse_coverage(path)
+        read_coverage(path)[0].metrics
     return f"{refusal.value.reason}: {refusal.value.why or ''}"
 
 
@@ -152,4 +152,4 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, start: str, rest: bytes) 
     path = tmp_path / "report"
     path.write_bytes(start.encode() + rest)
     with suppress(CannotJudgeError):
-        parse_coverage(path)
+        read_coverage(path)[0].metrics
