@@ -87,8 +87,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
         _, before, _ = parse(pull.base.sha, places)
         faults = {path: faults[path] for path in places if path not in before}
     checks = [_make_check(files[path], fault) for path, fault in faults.items()]
-    count = len(texts) - len(unparsed)
-    if count and not checks:
+    if (count := len(texts) - len(unparsed)) and not checks:
         checks.append(Check.ok(NAME, f"{pluralize(count, 'changed file')} without a syntax error"))
     for path, reason in sorted(unparsed.items()):
         words = f"could not be parsed ({reason})"

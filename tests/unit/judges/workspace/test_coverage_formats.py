@@ -76,12 +76,12 @@ def test_the_only_report_of_a_directory(tmp_path: Path) -> None:
     assert read_coverage(tmp_path)[0].metrics.line == 50
     written(tmp_path, "coverage/cobertura-coverage.xml", (REPORTS / "c8.xml").read_text())
     with pytest.raises(CannotJudgeError, match=r"holds 2 coverage reports: coverage/cobertura"):
-        read_coverage(tmp_path)[0].metrics
+        read_coverage(tmp_path)
 
 
 def refused(path: Path) -> str:
     with pytest.raises(CannotJudgeError) as refusal:
-        read_coverage(path)[0].metrics
+        read_coverage(path)
     return f"{refusal.value.reason}: {refusal.value.why or ''}"
 
 
@@ -152,4 +152,4 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, start: str, rest: bytes) 
     path = tmp_path / "report"
     path.write_bytes(start.encode() + rest)
     with suppress(CannotJudgeError):
-        read_coverage(path)[0].metrics
+        read_coverage(path)
