@@ -66,11 +66,8 @@ def _find_passages(name: str, pages: Mapping[str, str]) -> Iterator[str]:
                 title, heading = title or match[1], match[1]
             if f"`{name}`" in block:
                 place = title if heading == title else f"{title}: {heading}"
-                yield f"{place} (prjury explain {page})\n\n{_cut_table(name, block)}"
-
-
-def _cut_table(name: str, block: str) -> str:
-    lines = block.split("\n")
-    if not lines[0].startswith("|"):
-        return block
-    return "\n".join([*lines[:2], *(line for line in lines[2:] if f"`{name}`" in line)])
+                lines = block.split("\n")
+                if block.startswith("|"):  # of a table the head, and the rows about it
+                    rows = [line for line in lines[2:] if f"`{name}`" in line]
+                    lines = [*lines[:2], *rows]
+                yield "\n".join([f"{place} (prjury explain {page})", "", *lines])

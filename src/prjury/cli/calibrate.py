@@ -29,28 +29,19 @@ def calibrate(
     repo: options.Repo = Path(),
 ) -> int:
     """Count what became of the errors that models reported; write the record if they may block."""
-    terminal: Terminal = context.obj
-    first = read_reports(reports)
-    if against is not None:
-        from prjury.calibration.answers import compare_reports
-
-        lines = compare_reports(first, read_reports([against]))
-        print_out("comparison", terminal.redact("\n".join(lines)))
-        return ExitCode.OPEN
-    words, code = _calibrate(first, repo)
-    print_out("calibration", terminal.redact(words))
-    return code
-
-
-def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
-    """Count, and write the record or withdraw it; return what to print, and the exit code."""
     from datetime import UTC, datetime
 
-    from prjury.calibration.answers import count_answers, open_clone, read_model_setup
+    from prjury.calibration import answers
     from prjury.calibration.record import Record
     from prjury.policy.schema import Config
 
-    setups = [setup for report in reports if (setup := read_model_setup(report))]
+    terminal: Terminal = context.obj
+    first = read_reports(reports)
+    if against is not None:
+        lines = answers.compare_reports(first, read_reports([against]))
+        print_out("comparison", terminal.redact("\n".join(lines)))
+        return ExitCode.OPEN
+    setups = [setup for report in first if (setup := answers.read_model_setup(report))]
     if not setups:
         raise UsageError(
             "No model has answered in these reports",
@@ -58,11 +49,11 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
             remedy="Name the JSON reports of reviews in which a model was asked",
         )
     setup = setups[-1]
-    same = [report for report in reports if read_model_setup(report) in (setup, None)]
-    clone = open_clone(repo, reports[-1].pull.base.sha)
-    counts = count_answers(same, clone)
+    same = [report for report in first if answers.read_model_setup(report) in (setup, None)]
+    clone = answers.open_clone(repo, first[-1].pull.base.sha)
+    counts = answers.count_answers(same, clone)
     words = str(counts)
-    if others := len(reports) - len(same):
+    if others := len(first) - len(same):
         words += f"\n{others} reports of other models or questions are not counted"
     if clone is None:
         words += "\nNo clone of the repository is here, so merged changes count as open"
@@ -72,7 +63,8 @@ def _calibrate(reports: Sequence[ReportJson], repo: Path) -> tuple[str, int]:
         place.write_text(str(Record.of(setup, counts, datetime.now(UTC).date())))
         advice = "Commit it" if not counts.missing else "Commit it, so that the tier only advises"
         words += f"\n{place} is written. {advice}"
-    return words, ExitCode.REJECTED if counts.missing else ExitCode.OPEN
+    print_out("calibration", terminal.redact(words))
+    return ExitCode.REJECTED if counts.missing else ExitCode.OPEN
 
 
 def read_reports(places: Sequence[Path]) -> list[ReportJson]:

@@ -16,7 +16,6 @@ from prjury.errors import CannotJudgeError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from prjury.demo.repository import SamplePull
-    from prjury.report.model import Report
 
 
 def demo(
@@ -72,27 +71,22 @@ def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Pa
     from prjury.app.request import ReviewRequest
     from prjury.app.review import run
     from prjury.git.open_snapshot import SnapshotRequest
+    from prjury.publishers.terminal import printable_line
+    from prjury.report.backports import backport_line
     from prjury.report.model import Report
 
     request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
     report = run(request, terminal.environment())
     if not isinstance(report, Report):
         return False
-    _print_row(pull, report)
-    if keep:
-        for kind in ("html", "json", "markdown"):
-            name = f"report-{pull.number}.{kind.replace('markdown', 'md')}"
-            (keep / name).write_text(terminal.render(report, kind), "utf-8")
-    return report.verdict.status is pull.expected
-
-
-def _print_row(pull: SamplePull, report: Report) -> None:
-    from prjury.publishers.terminal import printable_line
-    from prjury.report.backports import backport_line
-
     print(f"#{pull.number} {pull.title}: {pull.shows}")
     print(f"   {printable_line(report.headline, sys.stdout)}")
     for backport in report.backports:
         if report.gate.exit_code is ExitCode.OPEN:
             print(f"   backport: {printable_line(backport_line(backport), sys.stdout)}")
     sys.stdout.flush()
+    if keep:
+        for kind in ("html", "json", "markdown"):
+            name = f"report-{pull.number}.{kind.replace('markdown', 'md')}"
+            (keep / name).write_text(terminal.render(report, kind), "utf-8")
+    return report.verdict.status is pull.expected

@@ -36,12 +36,21 @@ def doctor(
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
     from prjury.doctor.examination import run_examination
     from prjury.doctor.workflows import Level
+    from prjury.report.sanitise import log_line
     from prjury.report.wording import pluralize
 
     terminal: Terminal = context.obj
     findings = list(run_examination(repo, terminal.environ, offline=offline))
     if format == "json":
-        print(json.dumps(_as_json(findings, terminal), indent=2))
+        entries = [
+            {
+                "level": str(finding.level),
+                "about": log_line(finding.about, redact=terminal.redact) if finding.about else "",
+                "text": log_line(finding.text, redact=terminal.redact),
+            }
+            for finding in findings
+        ]
+        print(json.dumps({"schema": SCHEMA, "findings": entries}, indent=2))
     else:
         _print(findings, terminal, everything=verbose or terminal.verbose)
     problems = sum(finding.level is Level.PROBLEM for finding in findings)
@@ -50,20 +59,6 @@ def doctor(
     count = pluralize(problems, "problem")
     print(f"prjury: the set-up has {count}. Do what is said of each.", file=sys.stderr)
     return ExitCode.REJECTED
-
-
-def _as_json(findings: Sequence[Diagnosis], terminal: Terminal) -> dict[str, object]:
-    from prjury.report.sanitise import log_line
-
-    entries = [
-        {
-            "level": str(finding.level),
-            "about": log_line(finding.about, redact=terminal.redact) if finding.about else "",
-            "text": log_line(finding.text, redact=terminal.redact),
-        }
-        for finding in findings
-    ]
-    return {"schema": SCHEMA, "findings": entries}
 
 
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:

@@ -19,7 +19,6 @@ from prjury.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from prjury.app.request import ReviewRequest
     from prjury.judges.quality.model_seat import Forecast
-    from prjury.report.model import Report
 
 
 @options.expand
@@ -71,6 +70,7 @@ def _run(
     begin_standby()  # it loads what parses while this process loads the rest
     from prjury.app.review import run
     from prjury.git.open_snapshot import NothingToReview
+    from prjury.publishers.terminal import printable_line
 
     outcome = run(request, terminal.environment())
     if isinstance(outcome, NothingToReview):
@@ -82,7 +82,10 @@ def _run(
         lambda each: terminal.render(outcome, each),
     )
     if outcome.gate.exit_code:
-        print(_closing_line(terminal, outcome), file=sys.stderr)
+        failed = outcome.gate.exit_code == ExitCode.REJECTED
+        remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
+        words = f"prjury: {outcome.headline}. {remedy} and run it again."
+        print(printable_line(words, sys.stderr, terminal.redact), file=sys.stderr)
     return outcome.gate.exit_code
 
 
@@ -93,7 +96,6 @@ def _print_forecast(
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
     from prjury.app.review import forecast
-    from prjury.cli.review import forecast_json, forecast_lines
     from prjury.git.open_snapshot import NothingToReview
 
     if files or kind not in {"terminal", "json"}:
@@ -106,15 +108,6 @@ def _print_forecast(
     else:
         print("\n".join(forecast_lines(outcome)))
     return ExitCode.OPEN
-
-
-def _closing_line(terminal: Terminal, report: Report) -> str:
-    from prjury.publishers.terminal import printable_line
-
-    failed = report.gate.exit_code == ExitCode.REJECTED
-    remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
-    words = f"prjury: {report.headline}. {remedy} and run it again."
-    return printable_line(words, sys.stderr, terminal.redact)
 
 
 _HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
