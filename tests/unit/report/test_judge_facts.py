@@ -112,3 +112,8 @@ def test_metadata_of_any_form_is_read(metadata: dict[str, Any]) -> None:
     for kind in (BuildFacts, GeneralFacts, MergeFacts, PanelFacts, PatternFacts, RunFacts):
         kind.of(said)
     ScopeFacts.of(said)
+
+
+@pytest.mark.parametrize("metadata", [{}, {"panel": []}, {"panel": "x"}, {"panel": [1, None]}])
+def test_where_there_are_no_seats_there_is_no_table(metadata: dict[str, Any]) -> None:
+    assert PanelFacts.of(judgment(metadata)).seats == ()

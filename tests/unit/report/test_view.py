@@ -12,11 +12,12 @@ from fakes import reports as fake
 from fakes.render import to_comment, to_feedback, to_html
 from prjury.jury.gate import Gate, GatePolicy
 from prjury.jury.judgment import Check, Judgment, Location, Status
+from prjury.report.backports import backport_line
 from prjury.report.headline import next_steps
 from prjury.report.judge_facts import BuildFacts, RuleFacts, TestFacts
 from prjury.report.model import Backport, PolicyOrigin, Report, SkippedJudge
 from prjury.report.render import Renderer
-from prjury.report.view import page
+from prjury.report.view import TableRow, limit_rows, page, rows
 from prjury.report.wording import ADVISES_AGAINST
 from prjury.resources import DOCUMENTATION
 from prjury.snapshot.model import BEYOND_LIMIT, FileKind
@@ -290,3 +291,67 @@ def test_a_missing_model_that_the_policy_wants_is_a_key_to_set() -> None:
     assert (report.verdict.status, report.gate) == (Status.PASS, Gate.ACTION_REQUIRED)
     (step,) = next_steps(report)
     assert step.words.startswith("Set OPENAI_API_KEY")
+
+
+def told(*every: TableRow) -> list[str]:
+    return [f"{row.tier} | {row.judge} | {row.outcome.symbol} {row.words}" for row in every]
+
+
+def test_one_row_per_judge_with_its_subject_and_its_words() -> None:
+    assert told(*rows(fake.broken_build())) == [
+        "build | merge onto `main` @`abc1234` | ✅ merges cleanly, 3 commits behind",
+        "build | build: `./mvnw -q verify` | ❌ failed with exit code 1",
+        "version-patterns | all judges | ⏭️ not run: build failed",
+        "quality | all judges | ⏭️ not run: build failed",
+    ]
+
+
+def test_a_judge_that_was_not_asked_for_is_a_row() -> None:
+    assert (
+        told(*rows(fake.conflicting()))[-1]
+        == "quality | quality | ⏭️ not run: the branch conflicts with its base"
+    )
+
+
+@pytest.mark.parametrize(
+    ("skipped", "row"),
+    [
+        ((), "build | all judges | ⏭️ not run: t failed"),
+        ((SkippedJudge("build", "--no-build"),), "build | build | ⏭️ not run: --no-build"),
+    ],
+)
+def test_a_tier_that_did_not_run_is_one_row(skipped: tuple[SkippedJudge, ...], row: str) -> None:
+    attempts = (fake.tier("t", fake.ballot("a", fake.MERGED)), fake.not_run("build", "t failed"))
+    assert told(*rows(fake.report(*attempts, skipped={"build": skipped})))[1:] == [row]
+
+
+def test_at_most_eight_rows_keep_the_worst_in_order() -> None:
+    ballots = [fake.ballot(f"p{n}", Judgment.passed("ok")) for n in range(9)]
+    ballots.append(fake.ballot("bad", Judgment.failed("no")))
+    every = rows(fake.report(fake.tier("t", *ballots), fake.not_run("later", "t failed")))
+    few = limit_rows(every, 8)
+    assert len(few) == 8
+    assert told(*few[-2:]) == [
+        "t | bad | ❌ no",
+        "t and later | 4 more judges | ✅ 3 pass and 1 not run",
+    ]
+
+
+REJECTED = "not tried: the change is rejected"
+
+
+@pytest.mark.parametrize(
+    ("backport", "words"),
+    [
+        (Backport("1.x", "needs_human", applies=True), "needs a human, picks cleanly"),
+        (Backport("1.x", "suitable", applies=True), "suitable, picks cleanly"),
+        (Backport("1.x", "not_applicable", applies=True, reasons=("empty",)), "not applicable"),
+        (Backport("1.x", "not_applicable", applies=None, reasons=(REJECTED,)), REJECTED),
+        (Backport("1.x", "already_present", applies=True), "already there"),
+        (Backport("1.x", "error", applies=None, reasons=("no",)), "could not be tried"),
+    ],
+)
+def test_the_verdict_comes_first_and_the_trial_does_not_contradict_it(
+    backport: Backport, words: str
+) -> None:
+    assert backport_line(backport).partition(": ")[2] == words
