@@ -41,10 +41,6 @@ def headline(*attempts: TierAttempt, **more: Any) -> str:
     return fake.report(*attempts, **more).headline
 
 
-def test_without_a_key_it_says_so() -> None:
-    assert headline(GREEN, fake.quality_tier(fake.NO_MODEL)) == "✅ Ready to merge (no model asked)"
-
-
 def test_an_advisory_tier_advises_against() -> None:
     quality = fake.quality_tier(Judgment.failed("2 of 4 criteria pass"))
     report = fake.report(GREEN, quality)
@@ -123,12 +119,6 @@ def test_what_is_worse_stays_beside_unread_content() -> None:
         assert report.verdict.aggregated.label != "unread_content"
 
 
-def test_a_finding_that_the_change_silences_is_said() -> None:
-    said = Judgment.abstained("this change silences 1 error by noqa: x (a.py:1)", "suppressed_here")
-    line = headline(fake.tier("patterns", fake.ballot("patterns", said)))
-    assert line == "⚠️ Needs a human: this change silences 1 error by noqa: x (a.py:1)"
-
-
 @pytest.mark.parametrize(
     ("judgment", "words"),
     [
@@ -149,71 +139,10 @@ def test_an_advisory_tier_that_does_not_answer_is_said(judgment: Judgment, words
     assert why(report.pull, report.verdict) == (("script", judgment.reasoning),)
 
 
-def test_tests_that_no_longer_run_are_counted() -> None:
-    metadata = {
-        "reason": "tests_vanished",
-        **BuildFacts(tests=TestFacts(3, vanished=2), failures={}).to_metadata(),
-    }
-    lost = Judgment.abstained("2 tests", "tests_vanished", metadata=metadata)
-    line = headline(fake.tier("t", fake.ballot("build", lost)))
-    assert line == "⚠️ Needs a human: build lost 2 tests that ran on the base"
-
-
-def test_a_change_whose_tests_left_no_results_is_not_called_ready() -> None:
-    untested = Judgment.passed(
-        "passed", metadata=BuildFacts(test_files=12, failures={}).to_metadata()
-    )
-    line = headline(fake.tier("t", fake.ballot("build", untested)))
-    assert line == (
-        "✅ Nothing found against it (build shows no test results, though the tree has 12 test "
-        "files; no model asked)"
-    )
-
-
-def test_a_broken_base_is_named() -> None:
-    line = headline(failed({"reason": "base_broken"}))
-    assert line == "❌ Do not merge: build fails, and so does the base"
-
-
-def test_conflicts_are_counted() -> None:
-    assert fake.conflicting().headline == "❌ Do not merge: merge conflicts in 2 files"
-
-
-def test_a_rebase_that_stops_is_told_with_its_commit() -> None:
-    stopped = {"sha": "a" * 40, "subject": "Add it", "place": "commit 2 of 5"}
-    judgment = Judgment.failed("no", metadata={"stopped_at": stopped})
-    merge, other = fake.ballot("merge", judgment), fake.ballot("build", judgment)
-
-    line = "❌ Do not merge: the rebase conflicts at commit 2 of 5"
-    assert headline(fake.tier("t", merge)) == line
-    assert headline(fake.tier("t", other)) == "❌ Do not merge: build: no"
-    odd = Judgment.failed("no", metadata={"stopped_at": "x"})
-    assert headline(fake.tier("t", fake.ballot("merge", odd))) == "❌ Do not merge: merge: no"
-
-
 def test_a_tier_that_fails_by_its_score_has_no_failing_judge() -> None:
     low = Judgment.passed("meh", score=NumericalScore(0.4))
     attempt = fake.tier("t", fake.ballot("a", low), policy=TierPolicy.FINAL_TIER, averaged=0.7)
     assert "mean 0.40 of 1 is below the threshold 0.70" in headline(attempt)
-
-
-def test_an_error_is_not_a_failure() -> None:
-    crashed = build(
-        Judgment.errored("bwrap is missing", metadata={"reason": "sandbox_unavailable"})
-    )
-    assert headline(crashed) == "⚪ Could not be judged: build (sandbox unavailable)"
-    assert headline(build(Judgment.errored("bwrap is missing"))).endswith(
-        ": build: bwrap is missing"
-    )
-
-
-def test_an_abstention_that_matters_needs_a_human() -> None:
-    assert fake.needs_a_human().headline == "⚠️ Needs a human: build (no tests found)"
-
-
-def test_nobody_judged() -> None:
-    nobody = fake.not_run("quality", "no judge was asked for", final=True)
-    assert headline(nobody) == "⚪ Could not be judged: no tier ran, so nobody judged"
 
 
 def test_a_missed_floor_says_how_far() -> None:
@@ -252,26 +181,6 @@ def test_a_headline_is_one_line_of_visible_characters() -> None:
     assert len(line) < 250
 
 
-def test_an_impossible_merge_is_an_error() -> None:
-    pull = fake.pull(merge=MergeTrial(None, impossible="no common ancestor"))
-    judgment = Judgment.errored("no common ancestor", metadata={"reason": "merge_impossible"})
-    attempt = fake.tier("build", fake.ballot("merge", judgment))
-    assert (
-        headline(attempt, pull_request=pull) == "⚪ Could not be judged: merge (merge impossible)"
-    )
-
-
-def test_what_a_pass_does_not_rest_on_is_said() -> None:
-    merged = fake.ballot("merge", Judgment.passed("clean"))
-    looked = fake.ballot("patterns", Judgment.passed("nothing found"))
-    same = Judgment.passed("failed as on the base", metadata={"exit_code": 1})
-    nothing = "✅ Nothing found against it (not built; no file read; no model asked)"
-    assert headline(fake.tier("t", merged)) == nothing
-    assert headline(fake.tier("t", merged, looked)) == nothing
-    line = headline(fake.tier("t", merged, fake.ballot("build", same)))
-    assert line.endswith("(build fails as on the base; no model asked)")
-
-
 @pytest.mark.parametrize(
     ("metadata", "words"),
     [
@@ -286,18 +195,6 @@ def test_what_a_build_that_passed_does_not_rest_on(metadata: dict[str, Any], wor
     assert headline(fake.tier("t", built)).endswith(f"({words}; no model asked)")
 
 
-def test_a_flaky_failure_is_called_so() -> None:
-    failing = counting({"flaky": {"test": 1}})
-    built = fake.ballot("build", Judgment.failed("failed", metadata=failing))
-    assert headline(fake.tier("t", built)) == "❌ Do not merge: build fails, 1 flaky test"
-
-
-def test_advice_alone_is_neither_ready_nor_do_not_merge() -> None:
-    line = headline(fake.quality_tier(Judgment.failed("no tests")))
-    words = "nobody voted for it, because all tiers that ran are advisory"
-    assert line == f"⚪ Could not be judged: {words}"
-
-
 def test_a_jury_in_which_nobody_voted_says_why() -> None:
     cast = fake.ballot("docs", fake.NO_MODEL, kind=JudgeType.LLM_POWERED)
     report = fake.report(fake.tier("quality", cast, policy=TierPolicy.FINAL_TIER))
@@ -308,20 +205,6 @@ def test_a_jury_in_which_nobody_voted_says_why() -> None:
     )
 
 
-def models(*ballots: Any, advisory: bool = True) -> TierAttempt:
-    return fake.tier("quality", *ballots, policy=TierPolicy.FINAL_TIER, advisory=advisory)
-
-
-def asked(name: str, judgment: Judgment) -> Any:
-    return fake.ballot(name, judgment, kind=JudgeType.LLM_POWERED)
-
-
-def test_a_silent_judge_beside_one_that_answers_is_named() -> None:
-    silent = Judgment.abstained("the model refused to answer", "refused")
-    line = headline(GREEN, models(asked("quality", SURE), asked("naming", silent)))
-    assert line == "✅ Ready to merge (naming gave no answer: refused)"
-
-
 def test_a_tier_that_did_not_accept_is_named_where_a_later_one_passes() -> None:
     lint = fake.ballot("lint", Judgment.failed("2 warnings"))
     quick = fake.tier("quick", lint, policy=TierPolicy.ACCEPT_ON_ALL_PASS)
@@ -330,18 +213,6 @@ def test_a_tier_that_did_not_accept_is_named_where_a_later_one_passes() -> None:
     assert "lint fails and build decided after it" in report.headline
     human = fake.report(quick, build(Judgment.abstained("no tests found", "budget")))
     assert human.headline == "⚠️ Needs a human: build (budget)"
-
-
-def test_a_failure_that_was_outvoted_is_never_nothing() -> None:
-    ballots = [fake.ballot("merge", fake.MERGED), fake.ballot("x", fake.MERGED)]
-    attempt = fake.tier(
-        "t",
-        *ballots,
-        fake.ballot("build", Judgment.failed("no", score=NumericalScore(0.0))),
-        policy=TierPolicy.FINAL_TIER,
-        averaged=0.5,
-    )
-    assert headline(attempt) == "⚠️ May be merged (build fails and was outvoted; no model asked)"
 
 
 TESTED = {"failure_counts": {}, "tests": {"run": 9, "base": {"run": 9}}}
@@ -395,3 +266,115 @@ def test_ready_is_said_of_a_tested_merge_with_this_base(
     built = fake.ballot("build", Judgment.passed("passed", metadata=metadata))
     pull = fake.pull(behind=behind)
     assert headline(fake.tier("t", built), pull_request=pull) == f"✅ {line}"
+
+
+def cast(name: str, judgment: Judgment, **more: Any) -> TierAttempt:
+    return fake.tier("t", fake.ballot(name, judgment), **more)
+
+
+LOST = {
+    "reason": "tests_vanished",
+    **BuildFacts(tests=TestFacts(3, vanished=2), failures={}).to_metadata(),
+}
+RESULTLESS = BuildFacts(test_files=12, failures={}).to_metadata()
+STOPPED = {"stopped_at": {"sha": "a" * 40, "subject": "Add it", "place": "commit 2 of 5"}}
+MERGED, MODEL = fake.ballot("merge", fake.MERGED), {"kind": JudgeType.LLM_POWERED}
+LINES = {
+    "no key": ([GREEN, fake.quality_tier(fake.NO_MODEL)], "✅ Ready to merge (no model asked)"),
+    "a finding that the change silences": (
+        [cast("patterns", Judgment.abstained("this change silences 1 error", "suppressed_here"))],
+        "⚠️ Needs a human: this change silences 1 error",
+    ),
+    "tests that no longer run": (
+        [cast("build", Judgment.abstained("2 tests", "tests_vanished", metadata=LOST))],
+        "⚠️ Needs a human: build lost 2 tests that ran on the base",
+    ),
+    "tests that left no results": (
+        [cast("build", Judgment.passed("passed", metadata=RESULTLESS))],
+        (
+            "✅ Nothing found against it (build shows no test results, though the tree has 12 test "
+            "files; no model asked)"
+        ),
+    ),
+    "a broken base": (
+        [failed({"reason": "base_broken"})],
+        "❌ Do not merge: build fails, and so does the base",
+    ),
+    "a rebase that stops": (
+        [cast("merge", Judgment.failed("no", metadata=STOPPED))],
+        "❌ Do not merge: the rebase conflicts at commit 2 of 5",
+    ),
+    "a rebase that another judge tells": (
+        [cast("build", Judgment.failed("no", metadata=STOPPED))],
+        "❌ Do not merge: build: no",
+    ),
+    "a rebase in another form": (
+        [cast("merge", Judgment.failed("no", metadata={"stopped_at": "x"}))],
+        "❌ Do not merge: merge: no",
+    ),
+    "an error": ([build(Judgment.errored("x"))], "⚪ Could not be judged: build: x"),
+    "an error with a reason": (
+        [build(Judgment.errored("x", metadata={"reason": "sandbox_unavailable"}))],
+        "⚪ Could not be judged: build (sandbox unavailable)",
+    ),
+    "nobody": (
+        [fake.not_run("quality", "no judge was asked for", final=True)],
+        "⚪ Could not be judged: no tier ran, so nobody judged",
+    ),
+    "nothing was built": (
+        [fake.tier("t", MERGED, fake.ballot("patterns", Judgment.passed("nothing found")))],
+        "✅ Nothing found against it (not built; no file read; no model asked)",
+    ),
+    "failures of the base": (
+        [cast("build", Judgment.passed("failed as on the base", metadata={"exit_code": 1}))],
+        "✅ Ready to merge (build fails as on the base; no model asked)",
+    ),
+    "a flaky failure": (
+        [failed(counting({"flaky": {"test": 1}}))],
+        "❌ Do not merge: build fails, 1 flaky test",
+    ),
+    "advice alone": (
+        [fake.quality_tier(Judgment.failed("no tests"))],
+        "⚪ Could not be judged: nobody voted for it, because all tiers that ran are advisory",
+    ),
+    "a silent judge beside one that answers": (
+        [
+            GREEN,
+            fake.tier(
+                "quality",
+                fake.ballot("quality", SURE, **MODEL),
+                fake.ballot("naming", Judgment.abstained("it refused", "refused"), **MODEL),
+                policy=TierPolicy.FINAL_TIER,
+                advisory=True,
+            ),
+        ],
+        "✅ Ready to merge (naming gave no answer: refused)",
+    ),
+    "a failure that was outvoted": (
+        [
+            fake.tier(
+                "t",
+                MERGED,
+                fake.ballot("x", fake.MERGED),
+                fake.ballot("build", Judgment.failed("no", score=NumericalScore(0.0))),
+                policy=TierPolicy.FINAL_TIER,
+                averaged=0.5,
+            )
+        ],
+        "⚠️ May be merged (build fails and was outvoted; no model asked)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("attempts", "line"), LINES.values(), ids=LINES)
+def test_the_first_line_of(attempts: list[TierAttempt], line: str) -> None:
+    assert headline(*attempts) == line
+
+
+def test_the_first_line_of_merges_and_builds_that_end() -> None:
+    assert fake.conflicting().headline == "❌ Do not merge: merge conflicts in 2 files"
+    assert fake.needs_a_human().headline == "⚠️ Needs a human: build (no tests found)"
+    pull = fake.pull(merge=MergeTrial(None, impossible="no common ancestor"))
+    judgment = Judgment.errored("no common ancestor", metadata={"reason": "merge_impossible"})
+    line = headline(cast("merge", judgment), pull_request=pull)
+    assert line == "⚪ Could not be judged: merge (merge impossible)"
