@@ -1,6 +1,6 @@
 """Qualified names are found under every name that a file gives them, and nowhere else.
 
-In the samples each line that must be found ends in a comment with a ``<``.
+The first line of a sample has the names. Each line that must be found ends in a comment with ``<``.
 """
 
 from __future__ import annotations
@@ -36,10 +36,8 @@ def marked(code: str) -> list[int]:
 
 
 SAMPLES = {
-    "python: a member of a module": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: a member of a module": """\
+numpy.float_
 import numpy as np
 import numpy
 from numpy import float_ as f, inf  # <
@@ -57,11 +55,8 @@ t = np.float64(1)  # np.float_
 u = "np.float_"
 v: np.float_ = 3  # <
 """,
-    ),
-    "python: loaded by a call, and what may fail on purpose": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: loaded by a call, and what may fail on purpose": """\
+numpy.float_
 np = pytest.importorskip("numpy")
 from numpy import core
 np.float_(1)  # <
@@ -76,19 +71,13 @@ if _numpy_200:
     np.float_
 x = np.float64 if NP2 else np.float_
 """,
-    ),
-    "python: a wildcard import": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: a wildcard import": """\
+numpy.float_
 from numpy import *
 a = float_(3)  # <
 """,
-    ),
-    "python: one of several imports": (
-        "python",
-        ["urllib.quote", "numpy.float", "numpy.source"],
-        """
+    "python: one of several imports": """\
+urllib.quote numpy.float numpy.source
 try:
     from urllib.parse import quote
 except ImportError:
@@ -99,11 +88,8 @@ float(x)
 source = 1
 source + 2
 """,
-    ),
-    "python: a whole module": (
-        "python",
-        ["numpy.core"],
-        """
+    "python: a whole module": """\
+numpy.core
 import numpy.core.multiarray  # <
 import numpy.core as nc  # <
 from numpy.core import umath as um  # <
@@ -119,11 +105,8 @@ from numpy.core2 import x
 from . import core as mine
 mine.x()
 """,
-    ),
-    "python: functions that mean something else": (
-        "python",
-        ["datetime.datetime.utcnow"],
-        """
+    "python: functions that mean something else": """\
+datetime.datetime.utcnow
 from datetime import datetime
 import datetime as dt
 datetime.utcnow()  # <
@@ -139,11 +122,8 @@ def h(x=datetime.utcnow()):  # <
 def i(x):
     return [datetime.utcnow() for datetime in x]
 """,
-    ),
-    "python: code for those who lack the other way": (
-        "python",
-        ["imp", "numpy.float_"],
-        """
+    "python: code for those who lack the other way": """\
+imp numpy.float_
 import sys
 import numpy as np
 if sys.version_info < (3, 12):
@@ -159,11 +139,8 @@ except AttributeError:
 if ready:
     import imp  # <
 """,
-    ),
-    "python: a try guards the import, not what follows from it": (
-        "python",
-        ["numpy.float_", "imp"],
-        """
+    "python: a try guards the import, not what follows from it": """\
+numpy.float_ imp
 try:
     import numpy as np
     x = np.float_(1)  # <
@@ -181,11 +158,8 @@ try:
 except ImportError:
     from numpy import float_
 """,
-    ),
-    "python: a failed import without another way": (
-        "python",
-        ["numpy.float_", "nose", "yaml.load"],
-        """
+    "python: a failed import without another way": """\
+numpy.float_ nose yaml.load
 try:
     import numpy as np
 except ImportError:
@@ -208,11 +182,8 @@ except ImportError:
     def float_(x): return x
 float_(x)
 """,
-    ),
-    "python: a module whose absence is reckoned with": (
-        "python",
-        ["imp", "distutils", "asyncore", "asynchat", "smtpd", "numpy.float_"],
-        """
+    "python: a module whose absence is reckoned with": """\
+imp distutils asyncore asynchat smtpd numpy.float_
 import importlib.util
 import pytest
 from typing import TYPE_CHECKING
@@ -258,11 +229,8 @@ except ImportError:
 if np is not None:
     np.float_(1)  # <
 """,
-    ),
-    "python: a module that is demanded in spite of a try": (
-        "python",
-        ["imp", "distutils"],
-        """
+    "python: a module that is demanded in spite of a try": """\
+imp distutils
 try:
     import imp
 except ImportError:
@@ -275,11 +243,8 @@ except ImportError:
     distutils = None
 distutils.version.StrictVersion("1")  # <
 """,
-    ),
-    "javascript: whoever asks whether it is there": (
-        "javascript",
-        ["util.log", "_stream_wrap", "crypto.createCipher"],
-        """
+    "javascript: whoever asks whether it is there": """\
+util.log _stream_wrap crypto.createCipher
 const util = require("util"); const crypto = require("crypto");
 util.log(1); // <
 if (util.log) util.log(1);
@@ -295,11 +260,8 @@ try { wrap = require("_stream_wrap"); } catch (e) { wrap = null; }
 const again = require("_stream_wrap"); // <
 if (ready) { util.log(1); } // <
 """,
-    ),
-    "python: conditions on versions": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: conditions on versions": """\
+numpy.float_
 import numpy as np
 if VERSION:
     np.float_(1)  # <
@@ -325,11 +287,8 @@ elif sys.version_info < (3, 8):
     np.float_(1)
 y = np.float_ if six.PY2 else np.float64
 """,
-    ),
-    "python: whoever asks whether it is there": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: whoever asks whether it is there": """\
+numpy.float_
 import numpy as np
 if hasattr(np, "float_"):
     x = np.float_
@@ -353,11 +312,8 @@ else:
 if hasattr(np, "float_64"):
     x = np.float_  # <
 """,
-    ),
-    "python: the scope of a name": (
-        "python",
-        ["numpy.float_", "builtins.unicode"],
-        """
+    "python: the scope of a name": """\
+numpy.float_ builtins.unicode
 import numpy as np
 def main():
     y = np.float_(1)  # <
@@ -393,30 +349,21 @@ class B:
         return unicode(self)  # <
 unicode(1)  # <
 """,
-    ),
-    "python: a name that two modules claim": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: a name that two modules claim": """\
+numpy.float_
 import numpy as np
 import jax.numpy as np
 np.float_(1)
 """,
-    ),
-    "python: the one import that nothing holds back": (
-        "python",
-        ["numpy.float_"],
-        """
+    "python: the one import that nothing holds back": """\
+numpy.float_
 import numpy as np
 if gpu:
     import cupy as np
 np.float_(1)  # <
 """,
-    ),
-    "python: its own names": (
-        "python",
-        ["builtins.unicode", "builtins.xrange", "builtins.unichr", "builtins.long"],
-        """
+    "python: its own names": """\
+builtins.unicode builtins.xrange builtins.unichr builtins.long
 unicode("x")  # <
 def f(xrange): return xrange(3)
 unichr = chr
@@ -426,11 +373,8 @@ long(3)
 x.unicode("y")
 call(unicode="y")
 """,
-    ),
-    "javascript: members in every way to import them": (
-        "javascript",
-        ["react-dom.render"],
-        """
+    "javascript: members in every way to import them": """\
+react-dom.render
 import * as RD from "react-dom";
 import ReactDOM from 'react-dom';
 import {render} from 'react-dom'; // <
@@ -450,11 +394,8 @@ x.render(1); this.render();
 import {render as other} from './react-dom';
 other(1);
 """,
-    ),
-    "javascript: the scope of a name": (
-        "javascript",
-        ["react-dom.render", "util"],
-        """
+    "javascript: the scope of a name": """\
+react-dom.render util
 import ReactDOM from "react-dom";
 import util from "util"; // <
 function main() {
@@ -471,11 +412,8 @@ function j() { const {util} = x; util.isString(x) }
 function k() { const {render} = ReactDOM; render(x) } // <
 for (const {util} of a) { util.isString(x) }
 """,
-    ),
-    "javascript: modules that are required where they are used": (
-        "javascript",
-        ["react-dom.render", "util", "globalThis.Buffer"],
-        """
+    "javascript: modules that are required where they are used": """\
+react-dom.render util globalThis.Buffer
 function f() { const u = require(`util`); // <
   u.isString(x) } // <
 describe("x", () => {
@@ -492,11 +430,8 @@ function h(Buffer) { new Buffer(3) }
 new Buffer(3); // <
 require(`util/${x}`);
 """,
-    ),
-    "javascript: members by their strings": (
-        "javascript",
-        ["util.isString"],
-        """
+    "javascript: members by their strings": """\
+util.isString
 const u = require("util");
 u["isString"](x); // <
 u?.[`isString`](x); // <
@@ -504,27 +439,18 @@ u["isArray"](x);
 u[isString](x);
 v["isString"](x);
 """,
-    ),
-    "javascript: one name for two modules": (
-        "javascript",
-        ["util.isString"],
-        """
+    "javascript: one name for two modules": """\
+util.isString
 function f() { const u = require("util"); u.isString(x); }
 function g() { const u = require("lodash"); u.isString(x); }
 """,
-    ),
-    "typescript: a class of the file's own": (
-        "typescript",
-        ["globalThis.Buffer"],
-        """
+    "typescript: a class of the file's own": """\
+globalThis.Buffer
 class Buffer {}
 new Buffer();
 """,
-    ),
-    "javascript: modules": (
-        "javascript",
-        ["punycode"],
-        """
+    "javascript: modules": """\
+punycode
 const p = require("node:punycode"); // <
 import 'punycode/punycode.js'; // <
 export * from "punycode" // <
@@ -534,47 +460,32 @@ encode(); // <
 jest.mock("punycode");
 require("punycode2");
 """,
-    ),
-    "javascript: globals": (
-        "javascript",
-        ["globalThis.Buffer"],
-        """
+    "javascript: globals": """\
+globalThis.Buffer
 var b = new Buffer(3); // <
 global.Buffer(3); // <
 x.Buffer(3);
 """,
-    ),
-    "javascript: a global that the file brings itself": (
-        "javascript",
-        ["globalThis.Buffer"],
-        """
+    "javascript: a global that the file brings itself": """\
+globalThis.Buffer
 const Buffer = require("safe-buffer").Buffer;
 var b = new Buffer(3);
 """,
-    ),
-    "typescript: types, import equals": (
-        "typescript",
-        ["react.FC", "react"],
-        """
+    "typescript: types, import equals": """\
+react.FC react
 import React = require("react"); // <
 import type { FC } from "react"; // <
 const a: React.FC = x; // <
 const b: FC<Props> = y; // <
 function f(FC: string) { return FC; }
 """,
-    ),
-    "tsx: elements": (
-        "tsx",
-        ["react-dom/test-utils"],
-        """
+    "tsx: elements": """\
+react-dom/test-utils
 import act from "react-dom/test-utils"; // <
 act(() => <A/>); // <
 """,
-    ),
-    "go: packages and members": (
-        "go",
-        ["io/ioutil", "math/rand.Seed", "github.com/pkg/errors"],
-        """
+    "go: packages and members": """\
+io/ioutil math/rand.Seed github.com/pkg/errors
 package a
 import (
     "io/ioutil" // <
@@ -599,11 +510,8 @@ func i() {
 }
 // ioutil.ReadAll
 """,
-    ),
-    "go: major versions and other habits of paths": (
-        "go",
-        ["github.com/dgrijalva/jwt-go", "gopkg.in/yaml.v2"],
-        """
+    "go: major versions and other habits of paths": """\
+github.com/dgrijalva/jwt-go gopkg.in/yaml.v2
 package a
 import (
     "github.com/dgrijalva/jwt-go/v4" // <
@@ -614,11 +522,8 @@ func f() {
     yaml.Unmarshal(y) // <
 }
 """,
-    ),
-    "rust: use declarations and paths": (
-        "rust",
-        ["std::mem::uninitialized", "once_cell::sync::Lazy", "lazy_static"],
-        """
+    "rust: use declarations and paths": """\
+std::mem::uninitialized once_cell::sync::Lazy lazy_static
 use std::mem::{self, uninitialized, swap as s}; // <
 use once_cell::sync::Lazy as L; // <
 fn f() {
@@ -633,11 +538,8 @@ lazy_static! { static ref X: u8 = 1; } // <
 lazy_static::lazy_static! { } // <
 fn uninitialized2(uninitialized: u8) {}
 """,
-    ),
-    "java: types, annotations, static members": (
-        "java",
-        ["org.spring.ListenableFuture", "org.lang.Nullable", "org.junit.Assert.assertEquals"],
-        """
+    "java: types, annotations, static members": """\
+org.spring.ListenableFuture org.lang.Nullable org.junit.Assert.assertEquals
 package org.spring.ListenableFuture;
 import org.spring.ListenableFuture; // <
 import org.lang.*;
@@ -659,20 +561,14 @@ class A extends ListenableFuture<B> { // <
   }
 }
 """,
-    ),
-    "java: a type of the file itself hides that of a wildcard": (
-        "java",
-        ["org.lang.Nullable"],
-        """
+    "java: a type of the file itself hides that of a wildcard": """\
+org.lang.Nullable
 import org.lang.*;
 @interface Nullable {}
 class A { @Nullable String a; }
 """,
-    ),
-    "kotlin: aliases, annotations, calls": (
-        "kotlin",
-        ["org.spring.ListenableFuture", "org.lang.Nullable", "org.junit.Assert.assertEquals"],
-        """
+    "kotlin: aliases, annotations, calls": """\
+org.spring.ListenableFuture org.lang.Nullable org.junit.Assert.assertEquals
 import org.spring.ListenableFuture as LF // <
 import org.lang.Nullable // <
 import org.junit.Assert.*
@@ -688,14 +584,14 @@ class A : LF<String>() { // <
   }
 }
 """,
-    ),
 }
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_name_is_found_wherever_the_file_means_it(sample: str) -> None:
-    language, names, code = SAMPLES[sample]
-    assert lines_of(LANGUAGES[language].parser or "", code, names) == marked(code)
+    language, (names, code) = sample.partition(":")[0], SAMPLES[sample].split("\n", 1)
+    found = lines_of(LANGUAGES[language].parser or "", code, names.split())
+    assert found == marked(code)
 
 
 TAKEN = {*keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
