@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from prjury.code.languages import LANGUAGES
@@ -45,6 +47,10 @@ def compared(language: str, old: str, new: str) -> list[str]:
     before, after = offered(language, old, new)
     texts = [SourceText("x", state.package or "x", language, state) for state in (before, after)]
     return sorted(map(told, changes(texts[:1], texts[1:])))
+
+
+def flatten(cases: dict[str, list[Any]]) -> list[tuple[str, ...]]:
+    return [(language, *case) for language, listed in cases.items() for case in listed]
 
 
 JAVA = """\
@@ -239,187 +245,158 @@ def java(*members: str) -> str:
     return "package p;\npublic class A {\n" + "\n".join(members) + "\nprivate A() {}\n}\n"
 
 
-CHANGES = [
-    # Java
-    ("java", java("public int f(int a) { return 1; }"), java(), "- A.f(int)"),
-    ("java", java("public void f() {}"), java("public void g() {}"), "+ A.g(); - A.f()"),
-    ("java", java("public void f() {}"), java("void f() {}"), "- A.f()"),
-    ("java", java("public void f() {}"), java("protected void f() {}"), ""),
-    ("java", java("public void f(int a) {}"), java("public void f(int b) { x(); }"), ""),
-    ("java", java("public void f(int a) {}"), java("public void f(long a) {}"), "! A.f(long)"),
-    (
-        "java",
-        java("public void f(int a) {}"),
-        java("public void f(int a) {}", "public void f(int a, int b) {}"),
-        "+ A.f(int, int)",
-    ),
-    ("java", java("public void f() {}"), java("public int f() { return 1; }"), "! A.f()"),
-    ("java", java("public void f() {}"), java("public static void f() {}"), "! A.f()"),
-    (
-        "java",
-        java("public List<String> f() {}"),
-        java("public java.util.List< String > f() {}"),
-        "",
-    ),
-    ("java", java("@Override public int f() { return 1; }"), java(), ""),
-    (
-        "java",
-        "public class A {}",
-        "public class A {\nList<A> all() {\nreturn List.of(\nnew A(),\nnew A());\n}\n}",
-        "",
-    ),
-    (
-        "java",
-        java("public class B { public void f() {} }"),
-        java("class B { public void f() {} }"),
-        "- A.B",
-    ),
-    ("java", "public class A { }", "public class A { public A(int x) {} }", "! A.A(int)"),
-    ("java", "@Data public class A { }", "public class A { public A(int x) {} }", "+ A.A(int)"),
-    ("java", "public enum E { A, B }", "public enum E { A, B, C }", "+ E.C"),
-    ("java", "public record R(int a) {}", "public record R(int a, int b) {}", "! R"),
-    ("java", "public interface I { void f(); }", "public interface I { }", "- I.f()"),
-    ("java", "public interface I extends J, K { }", "public interface I extends K, L { }", "! I"),
-    (
-        "java",
-        "public interface I extends J { }\npublic interface K { }",
-        "public interface I extends K { }\npublic interface K extends J { }",
-        "~ I; ~ K",
-    ),
-    ("java", "package p; public interface I { }", "package q; public interface I { }", "+ I; - I"),
-    # Members that move up are still there.
-    (
-        "java",
-        "public class A extends B { public void f() {} }\npublic class B { }",
-        "public class A extends B { }\npublic class B { public void f() {} }",
-        "+ B.f()",
-    ),
-    (
-        "java",
-        "public class A {\n  private A() {}\n}",
-        "public final class A {\n  private A() {}\n}",
-        "",
-    ),
-    ("java", "public class A { public A() {} }", "public final class A { public A() {} }", "! A"),
-    ("java", java("public void f(B.C c) {}"), java("public void f(C c) {}"), ""),
-    # Kotlin
-    ("kotlin", "fun f(a: Int) {}", "fun f(a: Int, b: Int = 1) {}", "! f(a: Int, b: Int=…)"),
-    ("kotlin", "class A { fun f() {} }", "class A { internal fun f() {} }", "- A.f()"),
-    # Python
-    ("python", "def f(a): pass", "def f(a, b=1): pass", "~ f(a, b=…)"),
-    ("python", "def f(a): pass", "def f(a, *, b=None): pass", "~ f(a, b=…)"),
-    ("python", "def f(a): pass", "def f(a, b): pass", "! f(a, b)"),
-    ("python", "def f(a): pass", "def f(b, a=1): pass", "! f(b, a=…)"),
-    ("python", "def f(a, b=1): pass", "def f(a): pass", "! f(a)"),
-    ("python", "def f(a, b=1): pass", "def f(a, *, b=1): pass", "! f(a, b=…)"),
-    ("python", "def f(a, /): pass", "def f(b): pass", "~ f(b)"),
-    ("python", "def f(a, *, b=1): pass", "def f(a, **kw): pass", "~ f(a, **kw)"),
-    ("python", "def f(a=1): pass", "def f(a=2): return 3", ""),
-    ("python", "def f(a: int) -> int: pass", "def f(a: 'str'): pass", ""),
-    ("python", "def f(a): pass", "@renamed('a', 'b')\ndef f(b): pass", "~ f(b)"),
-    ("python", "def f(): pass", "async def f(): pass", "! f()"),
-    ("python", "def f(): pass", "def _f(): pass", "- f()"),
-    ("python", "def f(): pass", "from .other import f", ""),
-    ("python", "def f(): pass", "f = other", ""),
-    ("python", "def f(): pass", "def __getattr__(name):\n    if name == 'f': return 1", ""),
-    (
-        "python",
-        "class A:\n  def f(self): pass",
-        "class A:\n  @property\n  def f(self): pass",
-        "! A.f",
-    ),
-    ("python", "class A:\n  def f(self): pass", "class A(B):\n  pass", "- A.f()"),
-    (
-        "python",
-        "class A(B):\n  def f(self): pass\nclass B: pass",
-        "class A(B): pass\nclass B:\n  def f(self): pass",
-        "+ B.f()",
-    ),
-    ("python", "if X:\n  def f(a): pass\nelse:\n  def f(a): pass", "def f(a): pass", ""),
-    ("python", "__all__ = ['f']\nf = g = 1", "__all__ = ['f', 'g']\nf = g = 1", "+ g"),
-    ("python", "__all__ = ['f', 'g']\nf = g = 1", "__all__ = ['f']\nf = g = 1", "- g"),
-    ("python", "A = 1", "A, B = (\n    f(layout=x, on=True)\n    for refused in y\n)", "+ B"),
-    ("python", "f = g = 1", "__all__ = ['f']\nf = g = 1", ""),
-    ("python", "__all__ = ['f']\nf = g = 1", "f = g = 1", ""),
-    ("python", "__all__ = ['f']\nf = 1", "__all__ = ['f', 'x']\nf = 1\nimport x", "+ x"),
-    (
-        "python",
-        "__all__ = ['f']\n__all__ += names\nf = 1\nfor names in ['g']: pass",
-        "__all__ = ['f', 'g']\nf = 1\nfrom x import g",
-        "",
-    ),
-    # JavaScript and TypeScript
-    ("typescript", "export function f(a: A): void {}", "function f(a: A): void {}", "- f(a: A)"),
-    ("typescript", "export function f(a: A): void {}", "export function f(b: A) {}", ""),
-    (
-        "typescript",
-        "export function f(a: A) {}",
-        "export function f(a: A, b?: B) {}",
-        "~ f(a: A, b: B=…)",
-    ),
-    (
-        "typescript",
-        "export function f(a: A) {}",
-        "export function f(a: A, b: B) {}",
-        "! f(a: A, b: B)",
-    ),
-    (
-        "typescript",
-        "export function f(a: A) {}",
-        "export function f(a: A | null) {}",
-        "~ f(a: A | null)",
-    ),
-    (
-        "typescript",
-        "export function f(a: (e: E | null) => void) {}",
-        "export function f(a: (e: E | undefined | null) => void) {}",
-        "! f(a: (e: E | undefined | null)=>void)",
-    ),
-    ("typescript", "export function f(): A | null {}", "export function f(): A {}", "~ f()"),
-    ("typescript", "export function f(): A {}", "export function f(): A | null {}", "! f()"),
-    ("typescript", "export class A { f() {} }", "export class A { private f() {} }", "- A.f()"),
-    ("typescript", "export class A { f() {} }", "export class A { f = () => {} }", ""),
-    ("typescript", "export type K = 'a'", "export type K = 'a' | 'b'", "~ K"),
-    ("typescript", "export type K = 'a' | 'b'", "export type K = 'a'", "! K"),
-    ("typescript", "export interface I { a: A }", "export interface I { a?: A }", "! I.a"),
-    ("typescript", "export class A {}", "class A {}\nexport { A }", ""),
-    ("typescript", "export class A {}", "export { A } from './a'", ""),
-    (
-        "typescript",
-        "class B extends A {}\nexport function f(x: B) {}",
-        "class B extends A {}\nexport function f(x: A) {}",
-        "! f(x: A)",
-    ),
-    (
-        "typescript",
-        "export class B extends A {}\nexport function f(x: B) {}",
-        "export class B extends A {}\nexport function f(x: A) {}",
-        "~ f(x: A)",
-    ),
-    ("tsx", "export const V = (p: P) => <b/>", "export const V = (p: Q) => <b/>", "! V(p: Q)"),
-    ("typescript", "export class A { f(x: B): C {} }", "export class A { f(x: m.B): m.C {} }", ""),
-    ("typescript", "export function f(x: A.B) {}", "export function f(x: C.B) {}", "! f(x: C.B)"),
-    # Go
-    ("go", "package p\nfunc F(a int) {}", "package p\nfunc F(b int) {}", ""),
-    ("go", "package p\nfunc F(a int) {}", "package p\nfunc F(a, b int) {}", "! F(int, int)"),
-    ("go", "package p\nfunc F() {}", "package p\nfunc f() {}", "- F()"),
-    ("go", "package p\ntype T struct { A int }", "package p\ntype T struct { A, B int }", "+ T.B"),
-    (
-        "go",
-        "package p\nfunc F(m map[string]struct{}, n int, c chan<- struct{}) {}",
-        "package p\nfunc F(m map[string]struct{}, n string, c chan<- struct{}) {}",
-        "! F(map[string]struct{}, string, chan<- struct{})",
-    ),
-    # Rust
-    ("rust", "pub fn f(a: u32) {}", "pub fn f(b: u32) {}", ""),
-    ("rust", "pub fn f(a: u32) {}", "pub fn f(a: u64) {}", "! f(u64)"),
-    ("rust", "pub fn f() {}", "pub(crate) fn f() {}", "- f()"),
-    ("rust", "pub enum E { A }", "pub enum E { A, B(u8) }", "+ E::B"),
-    ("rust", "pub fn f() -> impl Fn(u8) {}", "pub fn f() -> impl Fn() {}", "! f()"),
-]
+CHANGES = {
+    "java": [
+        (java("public int f(int a) { return 1; }"), java(), "- A.f(int)"),
+        (java("public void f() {}"), java("public void g() {}"), "+ A.g(); - A.f()"),
+        (java("public void f() {}"), java("void f() {}"), "- A.f()"),
+        (java("public void f() {}"), java("protected void f() {}"), ""),
+        (java("public void f(int a) {}"), java("public void f(int b) { x(); }"), ""),
+        (java("public void f(int a) {}"), java("public void f(long a) {}"), "! A.f(long)"),
+        (
+            java("public void f(int a) {}"),
+            java("public void f(int a) {}", "public void f(int a, int b) {}"),
+            "+ A.f(int, int)",
+        ),
+        (java("public void f() {}"), java("public int f() { return 1; }"), "! A.f()"),
+        (java("public void f() {}"), java("public static void f() {}"), "! A.f()"),
+        (java("public List<String> f() {}"), java("public java.util.List< String > f() {}"), ""),
+        (java("@Override public int f() { return 1; }"), java(), ""),
+        (
+            "public class A {}",
+            "public class A {\nList<A> all() {\nreturn List.of(\nnew A(),\nnew A());\n}\n}",
+            "",
+        ),
+        (
+            java("public class B { public void f() {} }"),
+            java("class B { public void f() {} }"),
+            "- A.B",
+        ),
+        ("public class A { }", "public class A { public A(int x) {} }", "! A.A(int)"),
+        ("@Data public class A { }", "public class A { public A(int x) {} }", "+ A.A(int)"),
+        ("public enum E { A, B }", "public enum E { A, B, C }", "+ E.C"),
+        ("public record R(int a) {}", "public record R(int a, int b) {}", "! R"),
+        ("public interface I { void f(); }", "public interface I { }", "- I.f()"),
+        ("public interface I extends J, K { }", "public interface I extends K, L { }", "! I"),
+        (
+            "public interface I extends J { }\npublic interface K { }",
+            "public interface I extends K { }\npublic interface K extends J { }",
+            "~ I; ~ K",
+        ),
+        ("package p; public interface I { }", "package q; public interface I { }", "+ I; - I"),
+        # Members that move up are still there.
+        (
+            "public class A extends B { public void f() {} }\npublic class B { }",
+            "public class A extends B { }\npublic class B { public void f() {} }",
+            "+ B.f()",
+        ),
+        (
+            "public class A {\n  private A() {}\n}",
+            "public final class A {\n  private A() {}\n}",
+            "",
+        ),
+        ("public class A { public A() {} }", "public final class A { public A() {} }", "! A"),
+        (java("public void f(B.C c) {}"), java("public void f(C c) {}"), ""),
+    ],
+    "kotlin": [
+        ("fun f(a: Int) {}", "fun f(a: Int, b: Int = 1) {}", "! f(a: Int, b: Int=…)"),
+        ("class A { fun f() {} }", "class A { internal fun f() {} }", "- A.f()"),
+    ],
+    "python": [
+        ("def f(a): pass", "def f(a, b=1): pass", "~ f(a, b=…)"),
+        ("def f(a): pass", "def f(a, *, b=None): pass", "~ f(a, b=…)"),
+        ("def f(a): pass", "def f(a, b): pass", "! f(a, b)"),
+        ("def f(a): pass", "def f(b, a=1): pass", "! f(b, a=…)"),
+        ("def f(a, b=1): pass", "def f(a): pass", "! f(a)"),
+        ("def f(a, b=1): pass", "def f(a, *, b=1): pass", "! f(a, b=…)"),
+        ("def f(a, /): pass", "def f(b): pass", "~ f(b)"),
+        ("def f(a, *, b=1): pass", "def f(a, **kw): pass", "~ f(a, **kw)"),
+        ("def f(a=1): pass", "def f(a=2): return 3", ""),
+        ("def f(a: int) -> int: pass", "def f(a: 'str'): pass", ""),
+        ("def f(a): pass", "@renamed('a', 'b')\ndef f(b): pass", "~ f(b)"),
+        ("def f(): pass", "async def f(): pass", "! f()"),
+        ("def f(): pass", "def _f(): pass", "- f()"),
+        ("def f(): pass", "from .other import f", ""),
+        ("def f(): pass", "f = other", ""),
+        ("def f(): pass", "def __getattr__(name):\n    if name == 'f': return 1", ""),
+        ("class A:\n  def f(self): pass", "class A:\n  @property\n  def f(self): pass", "! A.f"),
+        ("class A:\n  def f(self): pass", "class A(B):\n  pass", "- A.f()"),
+        (
+            "class A(B):\n  def f(self): pass\nclass B: pass",
+            "class A(B): pass\nclass B:\n  def f(self): pass",
+            "+ B.f()",
+        ),
+        ("if X:\n  def f(a): pass\nelse:\n  def f(a): pass", "def f(a): pass", ""),
+        ("__all__ = ['f']\nf = g = 1", "__all__ = ['f', 'g']\nf = g = 1", "+ g"),
+        ("__all__ = ['f', 'g']\nf = g = 1", "__all__ = ['f']\nf = g = 1", "- g"),
+        ("A = 1", "A, B = (\n    f(layout=x, on=True)\n    for refused in y\n)", "+ B"),
+        ("f = g = 1", "__all__ = ['f']\nf = g = 1", ""),
+        ("__all__ = ['f']\nf = g = 1", "f = g = 1", ""),
+        ("__all__ = ['f']\nf = 1", "__all__ = ['f', 'x']\nf = 1\nimport x", "+ x"),
+        (
+            "__all__ = ['f']\n__all__ += names\nf = 1\nfor names in ['g']: pass",
+            "__all__ = ['f', 'g']\nf = 1\nfrom x import g",
+            "",
+        ),
+    ],
+    "typescript": [
+        ("export function f(a: A): void {}", "function f(a: A): void {}", "- f(a: A)"),
+        ("export function f(a: A): void {}", "export function f(b: A) {}", ""),
+        ("export function f(a: A) {}", "export function f(a: A, b?: B) {}", "~ f(a: A, b: B=…)"),
+        ("export function f(a: A) {}", "export function f(a: A, b: B) {}", "! f(a: A, b: B)"),
+        ("export function f(a: A) {}", "export function f(a: A | null) {}", "~ f(a: A | null)"),
+        (
+            "export function f(a: (e: E | null) => void) {}",
+            "export function f(a: (e: E | undefined | null) => void) {}",
+            "! f(a: (e: E | undefined | null)=>void)",
+        ),
+        ("export function f(): A | null {}", "export function f(): A {}", "~ f()"),
+        ("export function f(): A {}", "export function f(): A | null {}", "! f()"),
+        ("export class A { f() {} }", "export class A { private f() {} }", "- A.f()"),
+        ("export class A { f() {} }", "export class A { f = () => {} }", ""),
+        ("export type K = 'a'", "export type K = 'a' | 'b'", "~ K"),
+        ("export type K = 'a' | 'b'", "export type K = 'a'", "! K"),
+        ("export interface I { a: A }", "export interface I { a?: A }", "! I.a"),
+        ("export class A {}", "class A {}\nexport { A }", ""),
+        ("export class A {}", "export { A } from './a'", ""),
+        (
+            "class B extends A {}\nexport function f(x: B) {}",
+            "class B extends A {}\nexport function f(x: A) {}",
+            "! f(x: A)",
+        ),
+        (
+            "export class B extends A {}\nexport function f(x: B) {}",
+            "export class B extends A {}\nexport function f(x: A) {}",
+            "~ f(x: A)",
+        ),
+        ("export class A { f(x: B): C {} }", "export class A { f(x: m.B): m.C {} }", ""),
+        ("export function f(x: A.B) {}", "export function f(x: C.B) {}", "! f(x: C.B)"),
+    ],
+    "tsx": [
+        ("export const V = (p: P) => <b/>", "export const V = (p: Q) => <b/>", "! V(p: Q)"),
+    ],
+    "go": [
+        ("package p\nfunc F(a int) {}", "package p\nfunc F(b int) {}", ""),
+        ("package p\nfunc F(a int) {}", "package p\nfunc F(a, b int) {}", "! F(int, int)"),
+        ("package p\nfunc F() {}", "package p\nfunc f() {}", "- F()"),
+        ("package p\ntype T struct { A int }", "package p\ntype T struct { A, B int }", "+ T.B"),
+        (
+            "package p\nfunc F(m map[string]struct{}, n int, c chan<- struct{}) {}",
+            "package p\nfunc F(m map[string]struct{}, n string, c chan<- struct{}) {}",
+            "! F(map[string]struct{}, string, chan<- struct{})",
+        ),
+    ],
+    "rust": [
+        ("pub fn f(a: u32) {}", "pub fn f(b: u32) {}", ""),
+        ("pub fn f(a: u32) {}", "pub fn f(a: u64) {}", "! f(u64)"),
+        ("pub fn f() {}", "pub(crate) fn f() {}", "- f()"),
+        ("pub enum E { A }", "pub enum E { A, B(u8) }", "+ E::B"),
+        ("pub fn f() -> impl Fn(u8) {}", "pub fn f() -> impl Fn() {}", "! f()"),
+    ],
+}
 
 
-@pytest.mark.parametrize(("language", "old", "new", "expected"), CHANGES)
+@pytest.mark.parametrize(("language", "old", "new", "expected"), flatten(CHANGES))
 def test_a_change_adds_changes_or_removes_names(
     language: str, old: str, new: str, expected: str
 ) -> None:
