@@ -278,7 +278,7 @@ LOST = {
 }
 RESULTLESS = BuildFacts(test_files=12, failures={}).to_metadata()
 STOPPED = {"stopped_at": {"sha": "a" * 40, "subject": "Add it", "place": "commit 2 of 5"}}
-MERGED, MODEL = fake.ballot("merge", fake.MERGED), {"kind": JudgeType.LLM_POWERED}
+MERGED, MODEL = fake.ballot("merge", fake.MERGED), JudgeType.LLM_POWERED
 LINES = {
     "no key": ([GREEN, fake.quality_tier(fake.NO_MODEL)], "✅ Ready to merge (no model asked)"),
     "a finding that the change silences": (
@@ -342,8 +342,8 @@ LINES = {
             GREEN,
             fake.tier(
                 "quality",
-                fake.ballot("quality", SURE, **MODEL),
-                fake.ballot("naming", Judgment.abstained("it refused", "refused"), **MODEL),
+                fake.ballot("quality", SURE, kind=MODEL),
+                fake.ballot("naming", Judgment.abstained("it refused", "refused"), kind=MODEL),
                 policy=TierPolicy.FINAL_TIER,
                 advisory=True,
             ),
