@@ -106,10 +106,9 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     reader = _Reader(root, here)
     ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
-    nothing = BaseCi(external=external, left_out=tuple(dict.fromkeys(reader.left_out)))
-    unread = bool(reader.external or reader.left_out)
-    if not ranked or (ranked[0][0].aside and unread):
-        return nothing if unread else None
+    left_out = tuple(dict.fromkeys(reader.left_out))
+    if not ranked or (ranked[0][0].aside and (external or left_out)):
+        return BaseCi((), (), external, left_out) if external or left_out else None
     (_, main), *rest = ranked
     chosen, covered = [main], set(main.kinds)
     for rank, job in rest:
@@ -258,6 +257,11 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
     def rank(self, job: CiJob) -> _Rank:
         title = self.job.title.partition("${{")[0]
         names = f"{self.name} {title} {job.path.rpartition('/')[2]}"
+        words = [str(value) for value in (*job.versions.values(), *self.values.values())]
+        unusual = any(has_part(word, WORDS["unusual"]) for word in words)
+        tools = [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
+        versions = [*job.versions.items(), *(one for one in tools if one[0] in TOOLS)]
+        far = max((self.reader.here.distance(*one) for one in versions), default=0.0)
         services = sum(step.kind == "services" for step in job.left_out)
         others = self._list_missing(job, job.calls), self.job.container, job.needs_artifacts
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
@@ -268,7 +272,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
             lacks=services + sum(map(bool, others)),
             instrumented=has_part(" ".join(texts), WORDS["instrumented"]),
-            distance=self._distance(job),
+            distance=far + unusual * 0.5,
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
             below_root=all(place for _, place in job.places),
             narrowness=-measure_breadth(job.calls),
@@ -280,14 +284,6 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         installed = {word.partition("@")[0] for word in words} & WORDS["installable"]
         programs = {call.words[0].rpartition("/")[2] for call in calls} & WORDS["needed"]
         return sorted(name for name in programs - installed if not self.reader.here.has(name))
-
-    def _distance(self, job: CiJob) -> float:
-        texts = [str(value) for value in (*job.versions.values(), *self.values.values())]
-        unusual = any(has_part(text, WORDS["unusual"]) for text in texts)
-        tools = [(key.removesuffix("-version"), str(text)) for key, text in self.values.items()]
-        versions = [*job.versions.items(), *(one for one in tools if one[0] in TOOLS)]
-        far = max((self.reader.here.distance(*one) for one in versions), default=0.0)
-        return far + unusual * 0.5
 
     def read(self) -> CiJob:
         job, path = self.job, self.called.workflow.path

@@ -116,13 +116,6 @@ def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> list[BuildStep]:
     return adapted
 
 
-def _make_command(script: str, directory: str, *, tests: bool) -> str | tuple[str, ...]:
-    place = f"cd {shlex.quote(directory)}" if directory else ""
-    if not any(sign in script for sign in (*_BASH, *((";", "|") if tests else ()))):
-        return f"{place} && {script}" if place else script
-    return ("bash", "-e", "-o", "pipefail", "-c", f"{place}\n{script}".strip())
-
-
 def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
     variables = dict[str, str]()
     for node in here.of("node")[:1]:
@@ -171,29 +164,23 @@ _SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test=
 #: The tools whose recipe is run with the CI's words, by family.
 RECIPE_FIRST: Mapping[str, Options] = {
     "cargo": Options(
-        frozenset({"cargo"}),
-        frozenset("--features -F --exclude --profile".split()),
+        frozenset({"cargo"}), frozenset("--features -F --exclude --profile".split()),
         frozenset("--all-features --no-default-features --locked --release --all-targets".split()),
         at=2,
     ),
     "maven": Options(
-        frozenset({"mvn"}),
-        frozenset("-P --activate-profiles -D --define".split()),
-        goal="verify",
-        refused=_SKIPS,
+        frozenset({"mvn"}), frozenset("-P --activate-profiles -D --define".split()),
+        goal="verify", refused=_SKIPS,
     ),
     "gradle": Options(
-        frozenset({"gradle"}),
-        frozenset("-x --exclude-task -P -D".split()),
-        goal="build",
-        refused=_SKIPS,
+        frozenset({"gradle"}), frozenset("-x --exclude-task -P -D".split()),
+        goal="build", refused=_SKIPS,
     ),
     "cmake": Options(
-        frozenset("cmake ctest make ninja".split()),
-        frozenset({"-D"}),
+        frozenset("cmake ctest make ninja".split()), frozenset({"-D"}),
         refused=tuple("-dcmake_install_ -dcmake_toolchain -dcmake_c_comp -dcmake_cxx_c".split()),
     ),
-}
+}  # fmt: skip
 
 
 def with_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
@@ -368,9 +355,13 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
         script = _with_options(script, step, number, root)
         if "$PRJURY_REPORTS" in script:
             env["PRJURY_REPORTS"] = "{reports}"
+    place = f"cd {shlex.quote(step.directory)}" if step.directory else ""
+    command: str | tuple[str, ...] = f"{place} && {script}" if place else script
+    if any(sign in script for sign in (*_BASH, *((";", "|") if step.kind == "test" else ()))):
+        command = ("bash", "-e", "-o", "pipefail", "-c", f"{place}\n{script}".strip())
     return BuildStep(
         step.kind,
-        _make_command(script, step.directory, tests=step.kind == "test"),
+        command,
         env=env,
         origin=step.origin,
         may_fail=step.may_fail,
@@ -393,7 +384,10 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []
         if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
-            alone = len(step.calls) == 1 and "|" not in script and _reaches_runner(call, step, root)
+            last, _ = find_last_call(read_script(call, root, step.directory))
+            printed = last and any(word.partition("=")[0] in _PRINTING for word in last.words)
+            reached = last and last.runner == call.runner and not printed
+            alone = reached and len(step.calls) == 1 and "|" not in script
             sign = ["--"] if call.program == "npm" and "--" not in call.words else []
             place, added = len(words), [*sign, options] if alone else []
         elif adapter.after in call.words[1:]:
@@ -412,12 +406,6 @@ def _find_call(words: Sequence[str], call: Call, start: int) -> int:
             if len(call.words) == 1 or call.words[1].startswith(following):
                 return at
     return -1
-
-
-def _reaches_runner(call: Call, step: CiStep, root: SourceTree) -> bool:
-    last, _ = find_last_call(read_script(call, root, step.directory))
-    options = {word.partition("=")[0] for word in last.words} if last else {"--json"}
-    return last is not None and last.runner == call.runner and not options & _PRINTING
 
 
 def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:

@@ -29,7 +29,18 @@ def _plan_crates(root: SourceTree) -> tuple[BuildPlan, ...]:
         if not owned and root.may_hold_project(directory):
             manifest = root.readable(path_in(directory, _MANIFEST), read_cargo_toml)
             manifests[directory] = manifest or CargoToml()
-    return tuple(_plan_package(root, place, manifests[place]) for place in sorted(manifests))
+    plans = []
+    for place, cargo in sorted(manifests.items()):
+        which = ("--workspace",) if cargo.is_workspace and not cargo.default else ()
+        steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
+        names = _list_changed(root.below(place), cargo)
+        besides = tuple(word for name in names for word in ("-p", name))
+        for packages in (which, besides) if besides else (which,):
+            command = ("cargo", "test", "--no-fail-fast", *packages)
+            steps.append(BuildStep("test", command, all_ran=_TESTS_FAILED))
+        reasons = (f"{_MANIFEST} is there",)
+        plans.append(BuildPlan("cargo", tuple(steps), reasons, directory=place))
+    return tuple(plans)
 
 
 def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
@@ -38,16 +49,6 @@ def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
     return manifest.is_workspace and not any(
         path is not None and is_within(directory, path) for path in excluded
     )
-
-
-def _plan_package(root: SourceTree, place: str, manifest: CargoToml) -> BuildPlan:
-    which = ("--workspace",) if manifest.is_workspace and not manifest.default else ()
-    steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
-    besides = [word for name in _list_changed(root.below(place), manifest) for word in ("-p", name)]
-    for packages in (which, tuple(besides)) if besides else (which,):
-        command = ("cargo", "test", "--no-fail-fast", *packages)
-        steps.append(BuildStep("test", command, all_ran=_TESTS_FAILED))
-    return BuildPlan("cargo", tuple(steps), (f"{_MANIFEST} is there",), directory=place)
 
 
 def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:

@@ -241,7 +241,10 @@ def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
     if export := _export_lock(root, manifest, poetry):
         own = f" && {_INSTALL} --no-deps -e ." if is_package else ""
         return f"{export} >{_LOCKED} && {_INSTALL} -r {_LOCKED}{own}"
-    extras = _for_tests(_list_extras(root, manifest))
+    old = root.text("setup.cfg") + root.text("setup.py")
+    forms = ("\n{} =", "\n{}=", '"{}"', "'{}'")
+    names = [name for name in _TESTS if any(form.format(name) in old for form in forms)]
+    extras = _for_tests([*manifest.extras, *(names if "extras_require" in old else ())])
     words = []
     if is_package:
         words += ["-e", f".[{','.join(extras)}]" if extras else "."]
@@ -269,13 +272,6 @@ def _export_lock(root: SourceTree, manifest: PyProject, poetry: dict[str, object
     return f"{make}{tool} {export}"
 
 
-def _list_extras(root: SourceTree, manifest: PyProject) -> list[str]:
-    old = root.text("setup.cfg") + root.text("setup.py")
-    forms = ("\n{} =", "\n{}=", '"{}"', "'{}'")
-    names = [name for name in _TESTS if any(form.format(name) in old for form in forms)]
-    return [*manifest.extras, *(names if "extras_require" in old else ())]
-
-
 def _for_tests(names: Iterable[str]) -> list[str]:
     """Those that are for tests; those for development only where there are no others."""
     every = frozenset(names)
@@ -283,15 +279,9 @@ def _for_tests(names: Iterable[str]) -> list[str]:
     return [name for name in fitting if name.startswith("test")] or fitting[:1]
 
 
-PYTHON = BuildSystem(
-    _MANIFESTS,
-    {
-        **dict.fromkeys(("pytest", "django", "python"), SUFFIXES),
-        **dict.fromkeys(("uv", "tox"), SUFFIXES | NATIVE),
-    },
-    _plan_projects,
-    "last_resort_if_untested",
-)
+_NAMES = dict.fromkeys(("pytest", "django", "python"), SUFFIXES)
+_NAMES |= dict.fromkeys(("uv", "tox"), SUFFIXES | NATIVE)
+PYTHON = BuildSystem(_MANIFESTS, _NAMES, _plan_projects, "last_resort_if_untested")
 
 
 class ToxSettings(Struct, frozen=True):
