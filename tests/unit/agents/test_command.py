@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from prjury import AgentClient, CommandAgent, ExecutionStatus
+from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, AgentAnswer, list_calls, read_answer
 
 
 def test_the_goal_is_its_input_and_the_workspace_its_directory(tmp_path: Path) -> None:
@@ -60,3 +63,130 @@ def test_how_it_fails(command: str, status: ExecutionStatus, error: str) -> None
 def test_wrong_settings_are_refused(wrong: tuple[str, float]) -> None:
     with pytest.raises(ValueError, match=r"agent's command|timeout"):
         CommandAgent(*wrong)
+
+
+CLAUDE = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "num_turns": 3,
+    "result": "Answer: YES",
+    "total_cost_usd": 0.0123,
+    "usage": {"input_tokens": 1200, "output_tokens": 34, "cache_read_input_tokens": 9},
+}
+PRICED = AgentAnswer("Answer: YES", None, 1200, 34, 0.0123, 3)
+MESSAGE = {"content": [{"type": "text", "text": "hm"}], "usage": {"input_tokens": 99}}
+CODEX = [
+    {"type": "thread.started", "thread_id": "x"},
+    {"type": "item.completed", "item": {"type": "reasoning", "text": "hm"}},
+    {"type": "item.completed", "item": {"type": "agent_message", "text": "Answer: NO"}},
+    {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}},
+    {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 2}},
+]
+
+
+def lines(*events: object) -> str:
+    return "\n".join(map(json.dumps, events))
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("  Answer: YES\n", AgentAnswer("Answer: YES")),
+        (json.dumps(CLAUDE), PRICED),
+        (json.dumps(CLAUDE, indent=2), PRICED),
+        (json.dumps([{"type": "system"}, CLAUDE]), PRICED),
+        ("warning: old\n" + lines(*CODEX), AgentAnswer("Answer: NO", None, 11, 7, None, 2)),
+        (
+            lines(
+                {"type": "assistant", "message": MESSAGE},
+                CLAUDE,
+            ),
+            PRICED,
+        ),
+        ('{"response": "fine", "stats": {}}', AgentAnswer("fine")),
+        ('{"output": "fine", "usage": {"prompt_tokens": 4}}', AgentAnswer("fine", None, 4)),
+        ('{"verdict": true}', AgentAnswer('{"verdict": true}')),
+        ('{"usd": NaN, "text": "x"}', AgentAnswer("x")),
+    ],
+)  # fmt: skip
+def test_what_is_printed_is_understood(printed: str, expected: AgentAnswer) -> None:
+    assert read_answer(printed) == expected
+
+
+def test_errors_by_its_own_account() -> None:
+    failed = {**CLAUDE, "is_error": True, "result": "Credit balance is too low"}
+    assert read_answer(json.dumps(failed)).error == "Credit balance is too low"
+    turn = {"type": "turn.failed", "error": {"message": "quota"}}
+    assert read_answer(lines(turn)).error == "quota"
+    assert read_answer('{"type": "error", "message": "no model"}').error == "no model"
+
+
+def used(number: int, name: str, **given: Any) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}
+    return {"type": "assistant", "message": {"content": [{"type": "text", "text": "hm"}, block]}}
+
+
+def answered(number: int, **more: Any) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "…", **more}
+    return {"type": "user", "message": {"role": "user", "content": [block]}}
+
+
+def item(kind: str, **more: Any) -> dict[str, Any]:
+    return {"type": "item.completed", "item": {"id": "item_1", "type": kind, **more}}
+
+
+def test_calls_of_claude_with_what_came_of_them() -> None:
+    calls = list_calls(
+        [
+            used(1, "Read", file_path="tests/test_a.py"),
+            used(2, "Bash", command="pytest -q\nrm -r /", description="run"),
+            answered(2, is_error=True),
+            answered(1),
+            used(3, "TodoWrite", todos=[]),
+            answered(9),  # of no call
+        ]
+    )
+    assert list(calls) == [
+        {"name": "Read", "target": "tests/test_a.py", "outcome": "ok"},
+        {"name": "Bash", "target": "pytest -q", "outcome": "failed"},
+        {"name": "TodoWrite"},
+    ]
+
+
+def test_calls_of_codex() -> None:
+    changes = [{"path": "a.py", "kind": "update"}, {"path": "b.py", "kind": "add"}]
+    calls = list_calls(
+        [
+            {"type": "item.started", "item": {"type": "command_execution", "command": "ls"}},
+            item("command_execution", command="ls", exit_code=2, status="completed"),
+            item("file_change", changes=changes, status="completed"),
+            item("mcp_tool_call", server="docs", tool="search", status="failed"),
+            item("agent_message", text="done"),
+        ]
+    )
+    assert [tuple(call.values()) for call in calls] == [
+        ("command_execution", "ls", "failed"),
+        ("file_change", "a.py", "ok"),
+        ("file_change", "b.py", "ok"),
+        ("mcp_tool_call", "docs search", "failed"),
+    ]
+
+
+def test_what_is_strange_or_much_is_left_out() -> None:
+    odd: list[dict[str, Any]] = [
+        {"type": "assistant", "message": "text"},
+        {"type": "assistant", "message": {"content": [7, {"type": "tool_use", "input": 3}]}},
+        item("file_change", changes="all", status=[]),
+        {"type": "item.completed", "item": {"type": ["command_execution"]}},
+    ]
+    many = [used(number, "Read", file_path="x" * 999) for number in range(MOST_CALLS + 5)]
+    calls = list_calls([*odd, *many])
+    assert len(calls) == MOST_CALLS
+    assert len(calls[0]["target"]) == LONGEST_TEXT + 1
+
+
+def test_they_are_in_what_is_known_of_the_run() -> None:
+    events = [used(1, "Read", file_path="a"), {"type": "result", "result": "done"}]
+    answer = read_answer("\n".join(map(json.dumps, events)))
+    assert answer.metadata == {"tool_calls": [{"name": "Read", "target": "a"}]}

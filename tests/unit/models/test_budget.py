@@ -1,14 +1,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.deadline import Deadline
-from prjury.models.wrappers import Budget, BudgetedModel, Spent
+from prjury.models.wrappers import (
+    Budget,
+    BudgetedModel,
+    RateLimit,
+    RateLimitedModel,
+    RetryingModel,
+    Spent,
+)
+from prjury.policy.models import RateConfig
 from prjury.policy.schema import LimitsConfig
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
@@ -170,3 +180,118 @@ def test_as_long_as_estimates_hold_the_limit_does(used: list[int], limit: int) -
         with suppress(ModelError):
             model.ask(LARGE, SOON)
     assert full.spent.input_tokens <= limit
+
+
+def patient(inner: Speaker, naps: list[float]) -> RetryingModel:
+    return RetryingModel(inner, naps.append, lambda: 1.0)
+
+
+def test_a_busy_server_is_asked_again_when_it_says() -> None:
+    naps: list[float] = []
+    inner = Speaker([busy(3.0), busy(), reply("at last")])
+    assert patient(inner, naps).ask(PROMPT, SOON).text == "at last"
+    assert naps == [3.0, 2.0]
+
+
+def test_after_three_tries_it_is_given_up() -> None:
+    naps: list[float] = []
+    inner = Speaker([busy()])
+    with pytest.raises(ModelError, match="busy"):
+        patient(inner, naps).ask(PROMPT, SOON)
+    assert (inner.asked, naps) == (3, [1.0, 2.0])
+
+
+@pytest.mark.parametrize("reason", ["refused", "unauthorized", "timeout", "provider_error"])
+def test_what_does_not_pass_is_not_asked_again(reason: str) -> None:
+    inner = Speaker([error(reason)])  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=reason):
+        patient(inner, []).ask(PROMPT, SOON)
+    assert inner.asked == 1
+
+
+def test_nobody_sleeps_beyond_the_deadline() -> None:
+    naps: list[float] = []
+    with pytest.raises(ModelError, match="busy"):
+        patient(Speaker([busy(60.0)]), naps).ask(PROMPT, Deadline.after(30))
+    assert naps == []
+
+
+@pytest.mark.parametrize(("after", "nap"), [(7.0, 7.0), (0.0, 0.0), (-5.0, 0.0), (None, 1.0)])
+def test_the_word_of_the_server_counts(after: float | None, nap: float) -> None:
+    naps: list[float] = []
+    patient(Speaker([busy(after), reply()]), naps).ask(PROMPT, SOON)
+    assert naps == [nap]
+
+
+@pytest.mark.parametrize(("after", "left"), [(86_400.0, 60), (None, 0.5), (0.0, 0.0)])
+def test_nobody_waits_beyond_the_deadline(after: float | None, left: float) -> None:
+    naps: list[float] = []
+    with pytest.raises(ModelError, match="busy"):
+        patient(Speaker([busy(after)]), naps).ask(PROMPT, Deadline.after(left))
+    assert naps == []
+
+
+@dataclass
+class Time:
+    """A clock that goes on only while somebody sleeps."""
+
+    now: float = 1_000.0
+    naps: list[float] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def clock(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        with self.lock:
+            self.naps.append(seconds)
+            self.now += seconds
+
+
+def threads(count: int, work: Callable[[], object]) -> list[threading.Thread]:
+    begun = [threading.Thread(target=work, daemon=True) for _ in range(count)]
+    for thread in begun:
+        thread.start()
+    return begun
+
+
+def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
+    pace = RateLimit(RateConfig(max_parallel=1))
+    inner = Speaker()
+    model = RateLimitedModel(inner, pace)
+    with pace.turn(SOON), pytest.raises(ModelError, match="wait for a turn") as told:
+        model.ask(PROMPT, Deadline.after(0.01))
+    assert (told.value.reason, inner.asked) == ("timeout", 0)
+    assert model.ask(PROMPT, SOON).text == "yes"
+
+
+def test_a_turn_ends_with_a_failure_too() -> None:
+    model = RateLimitedModel(
+        Speaker([error("refused"), reply()]), RateLimit(RateConfig(max_parallel=1))
+    )
+    with pytest.raises(ModelError, match="refused"):
+        model.ask(PROMPT, SOON)
+    assert model.ask(PROMPT, SOON).text == "yes"
+
+
+def test_nobody_sleeps_for_a_minute_that_begins_after_the_deadline() -> None:
+    time = Time()
+    pace = RateLimit(RateConfig(requests_per_minute=1), time.clock, time.sleep)
+    with pace.turn(SOON):
+        pass
+    late = pace.turn(Deadline.after(30))
+    with pytest.raises(ModelError, match=r"requests_per_minute is 1"), late:
+        pass
+    assert time.naps == []
+    with pace.turn(SOON):
+        assert time.now == 1_060
+
+
+def test_a_minute_is_shared_by_all_threads() -> None:
+    time = Time()
+    pace = RateLimit(RateConfig(requests_per_minute=3), time.clock, time.sleep)
+    model = RateLimitedModel(Speaker(), pace)
+    for thread in threads(7, lambda: model.ask(PROMPT, SOON)):
+        thread.join(LONG)
+    assert len(pace._begun) == 3
+    assert time.now >= 1_120

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 
 import pytest
 
 from prjury.deadline import Deadline
-from prjury.models.wire import wait_for
+from prjury.models.choose import HOSTED, ModelChoice
+from prjury.models.providers import error_in_body
+from prjury.models.wire import price, wait_for
 from prjury.ports.messages import ModelError
 
 
@@ -34,3 +37,61 @@ def test_what_cannot_be_cancelled_is_left_behind() -> None:
         wait_for(stuck_in_name_resolution, Deadline.after(0.1))
     assert error.value.reason == "timeout"
     assert time.monotonic() - begun < 8  # the sleeper goes on for 10 s
+
+
+@pytest.mark.parametrize("provider", HOSTED)
+def test_every_default_model_has_a_price(provider: str) -> None:
+    choice = ModelChoice(provider, HOSTED[provider].model)  # type: ignore[arg-type, index]
+    cost = price(choice, 1_000_000, 1_000_000)
+    assert cost is not None
+    assert 0.1 < cost < 50
+
+
+def test_an_unknown_model_or_server_has_none() -> None:
+    assert price(ModelChoice("openai", "no-such-model"), 1000, 10) is None
+    local = ModelChoice("openai", HOSTED["openai"].model, None, "http://127.0.0.1:1/v1")
+    assert price(local, 1000, 10) is None
+
+
+def body(error: object) -> bytes:
+    return json.dumps({"error": error}).encode()
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        ({"message": "x", "code": 429}, 429),
+        ({"message": "x", "code": "502"}, 502),
+        ({"message": "x", "type": "overloaded_error"}, 529),
+        ({"message": "x", "code": None, "type": "server_error"}, 500),
+        ({"message": "x", "code": 14, "status": "UNAVAILABLE"}, 503),
+        ({"message": "x", "code": "rate_limit_exceeded"}, 429),
+        ("overloaded", 503),
+        ({"message": "x", "code": 200}, 200),
+        ({"message": "x", "code": 99_999}, 200),
+        ({"message": "x", "code": "9" * 9_999}, 200),
+        ({"message": "x"}, 200),
+        ("something else", 200),
+        (None, 200),
+        ([503], 200),
+        (503, 503),
+    ],
+)
+def test_an_error_says_what_it_is(error: object, status: int) -> None:
+    assert error_in_body(200, body(error)) == status
+
+
+@pytest.mark.parametrize(
+    "text", [b"", b"null", b'["error"]', b'{"error"', b'"error"', b'{"error": ' + b"[" * 99_999]
+)
+def test_what_is_no_error_keeps_its_status(text: bytes) -> None:
+    assert error_in_body(200, text) == 200
+
+
+def test_a_reply_that_speaks_of_errors_is_a_reply() -> None:
+    text = json.dumps({"choices": [{"message": {"content": '{"error": {"code": 503}}'}}]})
+    assert error_in_body(200, text.encode()) == 200
+
+
+def test_any_other_status_speaks_for_itself() -> None:
+    assert error_in_body(401, body({"code": 503})) == 401

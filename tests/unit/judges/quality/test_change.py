@@ -3,10 +3,19 @@ from __future__ import annotations
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import changed
-from prjury.judges.quality.prompt_input import LONGEST_LINE, Section, pieces_of
+from prjury.judges.quality.prompt_input import (
+    LONGEST_LINE,
+    ChunkRow,
+    Passage,
+    Section,
+    document,
+    pieces_of,
+)
 from prjury.report.sanitise import Redact, Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
@@ -88,3 +97,44 @@ def test_a_broken_redactor_withholds_everything() -> None:
     (section,) = laid_out(changed("a.py", "+one", "+two"), redact=broken)
     assert "one" not in json.dumps(section.value)
     assert "two" not in json.dumps(section.value)
+
+
+def section(file: FileChange) -> Section:
+    ((made,), _) = pieces_of([file], str)
+    return made
+
+
+FILE = changed("src/a.py", " same", "-gone", "+here")
+
+
+def test_the_digest_knows_everything_else() -> None:
+    others = [
+        changed("src/b.py", " same", "-gone", "+here"),
+        changed("src/a.py", " same", "-gone", "+Here"),
+        changed("src/a.py", " same", "+gone", "+here"),
+        changed("src/a.py", " same", "-gone", "+here", "+"),
+        replace(FILE, old_path="src/old.py"),
+        replace(FILE, hunks=(*FILE.hunks, *FILE.hunks)),
+        replace(FILE, hunks=(replace(FILE.hunks[0], section="def f():"),)),
+    ]
+    assert len({section(file).digest for file in [FILE, *others]}) == len(others) + 1
+
+
+rows = st.builds(
+    ChunkRow, st.sampled_from(["new", "old"]), st.integers(1, 9_999_999), st.just("+"), st.text()
+)
+
+
+@given(st.text(), st.lists(rows, max_size=5))
+def test_the_size_is_at_least_that_of_the_prompt(section: str, lines: list[ChunkRow]) -> None:
+    made = Section("a.py", {"path": "a.py"}, (Passage(section, tuple(lines)),))
+    assert made.size >= len(json.dumps(made.value, ensure_ascii=False, separators=(",", ":")))
+
+
+def lines(text: str) -> list[tuple[int, str]]:
+    return [(row.line, row.text) for row in document("answer", "answer", text, Redactor()).rows]
+
+
+def test_hidden_characters_are_visible_and_secrets_gone() -> None:
+    token = "ghp_" + "a1" * 20
+    assert lines(f"a\u202eb {token}") == [(1, "a\\u{202e}b [redacted: GitHub token]")]
