@@ -284,33 +284,31 @@ def test_what_no_build_can_have_left_behind(twist: Callable[[dict[str, Any]], ob
     assert reason(Project().judge(evidence)) == "evidence_invalid"
 
 
+def twist_build(**more: object) -> dict[str, object]:
+    return {"builds": [{**GREEN["builds"][0], **more}]}
+
+
 @pytest.mark.parametrize(
-    "twist",
+    "more",
     [
-        lambda evidence: evidence.update(verdict="pass"),
-        lambda evidence: evidence.update(schema="prjury/build-evidence/v1"),
-        lambda evidence: evidence.update(schema=None),
-        lambda evidence: evidence.update(head="main"),
-        lambda evidence: evidence.update(head="A" * 40),
-        lambda evidence: evidence.update(base="b" * 40 + "\n"),
-        lambda evidence: evidence.update(sandbox={"level": "L9"}),
-        lambda evidence: evidence.update(builds={}),
-        lambda evidence: evidence.update(builds=evidence["builds"] * 2),
-        lambda evidence: evidence["builds"][0].update(system=1),
-        lambda evidence: evidence["builds"][0].update(run=None),
-        lambda evidence: evidence["builds"][0].update(error={"reason": "x", "message": "y"}),
-        lambda evidence: evidence["builds"][0].update(
-            run=None, error={"reason": "a b", "message": "x"}
-        ),
-        lambda evidence: evidence["builds"][0].update(
-            run=None, error={"reason": "x", "message": ""}
-        ),
+        {"verdict": "pass"},
+        {"schema": "prjury/build-evidence/v1"},
+        {"schema": None},
+        {"head": "main"},
+        {"head": "A" * 40},
+        {"base": "b" * 40 + "\n"},
+        {"sandbox": {"level": "L9"}},
+        {"builds": {}},
+        {"builds": GREEN["builds"] * 2},
+        twist_build(system=1),
+        twist_build(run=None),
+        twist_build(error={"reason": "x", "message": "y"}),
+        twist_build(run=None, error={"reason": "a b", "message": "x"}),
+        twist_build(run=None, error={"reason": "x", "message": ""}),
     ],
 )
-def test_what_is_no_evidence(twist: Callable[[dict[str, Any]], object]) -> None:
-    evidence = green()
-    twist(evidence)
-    assert reason(Project().judge(evidence)) == "evidence_invalid"
+def test_what_is_no_evidence(more: dict[str, object]) -> None:
+    assert reason(Project().judge(green(**more))) == "evidence_invalid"
 
 
 @pytest.mark.parametrize(

@@ -135,23 +135,19 @@ def test_only_what_passed_is_kept(base: Scripted) -> None:
     assert (commands, comparison.lost.count) == (2, 1)
 
 
-def test_an_earlier_commit_of_the_base_stands_in_for_one_that_shows_nothing() -> None:
+@pytest.mark.parametrize(
+    ("scripts", "seconds"),
+    [([FELL, says(0, "t")], 60), ([says(0, "t")], 0.4)],
+    ids=["it shows nothing", "there is no time for it"],
+)
+def test_an_earlier_commit_of_the_base_stands_in(scripts: list[Scripted], seconds: float) -> None:
     trees = Trees({"old": {"t.py": "0"}})
     trees.run([says(0, "t", "u"), says(0, "t", "u")])
     trees.commits = {"new": {"t.py": "5"}, **trees.commits}
     trees.merged = {"t.py": "6"}
-    comparison, _ = trees.run([FELL, says(0, "t")])
+    comparison, commands = trees.run(scripts, seconds=seconds)
     assert (comparison.run.base_commit, comparison.lost.count) == ("old", 1)
-    assert comparison.gap is None
-
-
-def test_a_base_for_which_there_is_no_time_is_not_begun_where_an_earlier_one_is_kept() -> None:
-    trees = Trees({"old": {"t.py": "0"}})
-    trees.run([says(0, "t", "u"), says(0, "t", "u")])
-    trees.commits = {"new": {"t.py": "5"}, **trees.commits}
-    trees.merged = {"t.py": "6"}
-    comparison, commands = trees.run([says(0, "t")], seconds=0.4)
-    assert (commands, comparison.run.base_commit, comparison.lost.count) == (1, "old", 1)
+    assert (comparison.gap, commands) == (None, len(scripts))
 
 
 def test_a_test_that_failed_on_bases_before_is_counted() -> None:
