@@ -25,7 +25,6 @@ from prjury.judges.builds.results.report_files import (
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.scratch import scratch
 
-LOGS = Path(__file__).parent / "logs"
 KNOWN = frozenset(
     "src/test/java/p/FooTest.java committed.xml a.py a_test.go sub/b_test.go a/src/lib.rs "
     "a/tests/it.rs a.test.js b.test.js c.test.js d.test.js helper.js a.test.mjs b.test.mjs "

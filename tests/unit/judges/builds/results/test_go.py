@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import pytest
 
-from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.results.lines import LogSection
-from prjury.judges.builds.results.streams import GoEvents, read_go
+from prjury.judges.builds.results.streams import read_go
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"a/a.go", "a/a_test.go"}))
@@ -35,23 +32,7 @@ IN_SUBTEST = [
     "\ta/a_test.go:14 +0x29",
     *BELOW,
 ]
-IN_TEST = [*RUNTIME, "example.com/m/a.TestG(0x99af429cb48)", "\ta/a_test.go:8 +0x45", *BELOW]
-
-
-def events(*told: tuple[str, str, Iterable[str]]) -> list[Failure]:
-    """What is told of these tests, each with how it ended and what it printed."""
-    reader, number = GoEvents(TREE), 0
-    for test, _, _ in told:
-        reader.read(number, {"Action": "run", "Package": PACKAGE, "Test": test})
-    for number, (test, action, lines) in enumerate(told):
-        here = {"Package": PACKAGE, "Test": test}
-        for line in lines:
-            reader.read(number, {**here, "Action": "output", "Output": f"{line}\n"})
-        reader.read(number, {**here, "Action": action})
-    reader.read(number + 1, {"Action": "fail", "Package": PACKAGE})
-    told_of = reader.finish()
-    assert told_of.doubts == [f"the tests of the package {PACKAGE} stopped early"]
-    return [failure for _, failure in told_of.failures]
+END = f"FAIL\t{PACKAGE}\t0.005s"
 
 
 @pytest.mark.parametrize("part", [[], ["=== RUN   TestG/sub_case"]])
@@ -61,45 +42,25 @@ def test_a_panic_without_events(part: list[str]) -> None:
         "--- FAIL: TestG (0.00s)",
         "    --- FAIL: TestG/sub_case (0.00s)",
         *IN_SUBTEST,
-        f"FAIL\t{PACKAGE}\t0.005s",
+        END,
     ]
     ((_, failure),) = read_go(LogSection(lines, range(len(lines)), TREE)).failures
     assert (failure.name, failure.place) == ("TestG/sub_case", "a/a.go:3")
 
 
-def test_a_test_that_prints_that_it_passed_still_fails() -> None:
-    lines = [
-        "=== RUN   TestG",
-        "--- PASS: TestG (0.00s)",
-        "    a_test.go:5: no",
-        "--- FAIL: TestG (0.00s)",
-        "FAIL",
-        f"FAIL\t{PACKAGE}\t0.005s",
-    ]
-    told = read_go(LogSection(lines, range(len(lines)), TREE))
-    assert [failure.name for _, failure in told.failures] == ["TestG"]
+RAN, PASSED, BAD = "=== RUN   TestG", "--- PASS: TestG (0.00s)", "--- FAIL: TestG (0.00s)"
 
 
-def test_what_a_package_prints_after_its_tests_is_its_own() -> None:
-    lines = [
-        "=== RUN   TestG",
-        "--- PASS: TestG (0.00s)",
-        "no database",
-        f"FAIL\t{PACKAGE}\t0.005s",
-    ]
-    told = read_go(LogSection(lines, range(len(lines)), TREE))
-    assert [(failure.kind, failure.message) for _, failure in told.failures] == [
-        ("error", "no database")
-    ]
-
-
-def test_a_package_that_fails_behind_one_that_passes() -> None:
-    lines = [
-        "ok  \texample.com/m/b\t0.004s",
-        "--- FAIL: TestG (0.00s)",
-        "    a_test.go:5: no",
-        "FAIL",
-        f"FAIL\t{PACKAGE}\t0.005s",
-    ]
-    told = read_go(LogSection(lines, range(len(lines)), TREE))
-    assert [failure.name for _, failure in told.failures] == ["TestG"]
+@pytest.mark.parametrize(
+    ("lines", "kind", "message"),
+    [
+        ([RAN, PASSED, "    a_test.go:5: no", BAD, "FAIL"], "test", "failed"),
+        ([RAN, PASSED, "no database"], "error", "no database"),
+        (["ok  \tx/b\t0.004s", BAD, "    a_test.go:5: no", "FAIL"], "test", "no"),
+    ],
+    ids=["it prints that it passed", "after all tests", "behind a package that passes"],
+)
+def test_what_a_package_prints_is_its_own(lines: list[str], kind: str, message: str) -> None:
+    section = LogSection([*lines, END], range(len(lines) + 1), TREE)
+    told = [(failure.kind, failure.message) for _, failure in read_go(section).failures]
+    assert told == [(kind, message)]
