@@ -46,9 +46,8 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment, Severity
-from prjury.manifests.module import ManifestModule
+from prjury.manifests.module import ManifestModule, Requirement, Truth
 from prjury.manifests.project import Project
-from prjury.manifests.versions import Requirement, Truth
 from prjury.policy.patterns import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
 from prjury.ports.types import TreeEntry

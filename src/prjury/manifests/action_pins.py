@@ -64,12 +64,8 @@ def _make_pin(name: str, ref: str, comment: str, number: int) -> Coordinate:
 
 
 def _match_use(line: str) -> re.Match[str] | None:
-    return _USES.search(_ESCAPE.sub(_character, line))
-
-
-def _character(match: re.Match[str]) -> str:
-    code = match[1] or match[2]
-    return chr(int(code, 16)) if code else "/"
+    plain = _ESCAPE.sub(lambda code: chr(int(code[1] or code[2] or "2f", 16)), line)
+    return _USES.search(plain)
 
 
 def _list_code_lines(text: str) -> Iterator[tuple[int, str]]:

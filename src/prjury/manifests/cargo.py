@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
 from prjury.manifests.syntax import (
+    Mentions,
     index_toml_lines,
     lines_in,
     load_toml,
@@ -71,9 +73,7 @@ def _read_key(package: Mapping[str, Any], key: str) -> str | None:
     return word(value)
 
 
-def _list_languages(
-    package: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
-) -> Iterator[Coordinate]:
+def _list_languages(package: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
     edition = _read_key(package, "edition") or _FIRST_EDITION
     lines = lines_in(seen, "edition")
     if rust := _read_key(package, "rust-version"):
@@ -95,25 +95,16 @@ def _read_version(value: object) -> str | None:
     return word(value.get("version") if isinstance(value, dict) else value)
 
 
-def _list_dependencies(document: Mapping[str, Any]) -> Iterator[tuple[str, str, object]]:
-    for section in _SECTIONS:
-        for place in (document, *map(table, table(document, "target").values())):
-            for name, value in table(place, section).items():
-                yield section, name, value
-
-
-def _dependencies(
-    document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
-) -> Iterator[Coordinate]:
-    for section, name, value in _list_dependencies(document):
-        yield replace(_make_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
+def _dependencies(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
+    places = (document, *map(table, table(document, "target").values()))
+    for section, place in product(_SECTIONS, places):
+        for name, value in table(place, section).items():
+            yield replace(_make_dependency(name, value, Role.DEPENDENCY, seen), scope=section)
     for name, value in table(document, "workspace", "dependencies").items():
         yield _make_dependency(name, value, Role.MANAGED, seen)
 
 
-def _make_dependency(
-    name: str, value: object, role: Role, seen: Mapping[str, Sequence[int]]
-) -> Coordinate:
+def _make_dependency(name: str, value: object, role: Role, seen: Mentions) -> Coordinate:
     entry = value if isinstance(value, dict) else {}
     version = _read_version(value)
     if entry.get("workspace") is True:

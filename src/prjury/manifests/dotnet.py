@@ -29,10 +29,14 @@ def read_msbuild(content: bytes) -> Manifest:
         for node in project.all("PropertyGroup", "*")
         if node.text
     }
-    coordinates = (*_frameworks(project), *_packages(project))
+    coordinates = list(_packages(project))
+    nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag) if node.text]
+    if nodes:
+        names = ";".join(_placeholders(node.text) for node in nodes)
+        coordinates.insert(0, runtime("dotnet", names, tuple(node.line for node in nodes)))
     own = {key: value for key, value in properties.items() if key not in _FRAMEWORKS}
     return Manifest(
-        coordinates=coordinates,
+        coordinates=tuple(coordinates),
         properties=properties,
         own_version=own.get("Version") or own.get("VersionPrefix"),
     )
@@ -42,21 +46,14 @@ def _placeholders(text: str) -> str:
     return _PROPERTY.sub(r"${\1}", text)
 
 
-def _frameworks(project: Node) -> Iterator[Coordinate]:
-    nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag)]
-    names = [_placeholders(node.text) for node in nodes if node.text]
-    if names:
-        lines = tuple(node.line for node in nodes if node.text)
-        yield runtime("dotnet", ";".join(names), lines)
-
-
 def _packages(project: Node) -> Iterator[Coordinate]:
     for group in project.all("ItemGroup"):
         for node in group.children:
             name = node.attributes.get("Include") or node.attributes.get("Update")
             if node.tag in _REFERENCES and name:
-                version, role = _read_version(node), _REFERENCES[node.tag]
-                yield Coordinate("", name.strip().lower(), version, role, (node.line,), "nuget")
+                role = _REFERENCES[node.tag]
+                lower = name.strip().lower()
+                yield Coordinate("", lower, _read_version(node), role, (node.line,), "nuget")
 
 
 def _read_version(node: Node) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -24,8 +25,12 @@ from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
 from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
-from prjury.manifests.requirements import normalise_name, read_constraints, read_requirements
-from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
+from prjury.manifests.setuptools import (
+    normalise_name,
+    read_requirements,
+    read_setup_cfg,
+    read_setup_py,
+)
 from prjury.manifests.syntax import load_json, table, text_of, word
 
 #: Reads a build file; all raise `ManifestError` for one that they cannot read.
@@ -56,7 +61,6 @@ def _read_by(pattern: re.Pattern[str], ecosystem: str, sign: str = "") -> Reader
 
 
 def read_pipfile_lock(content: bytes) -> Manifest:
-    """Read what ``Pipfile.lock`` resolves packages to."""
     document = load_json(text_of(content))
     entries = [pair for key in ("default", "develop") for pair in table(document, key).items()]
     return _make_lock(_versions(entries), "pypi")
@@ -120,7 +124,6 @@ class ManifestFormat(Struct, frozen=True):
 
     @property
     def max_bytes(self) -> int:
-        """How large such a file may be."""
         return _MAX_LOCK_BYTES if self.locked else MAX_BYTES
 
 
@@ -128,7 +131,8 @@ class ManifestFormat(Struct, frozen=True):
 RANKS = 9
 
 _REQUIREMENTS = ManifestFormat("python", read_requirements, 4, anchor=True, loose=True)
-_CONSTRAINTS = ManifestFormat("python", read_constraints, 5)
+#: Constraints ask for nothing, and say which version it would be.
+_CONSTRAINTS = ManifestFormat("python", partial(read_requirements, role=Role.LOCKED), 5)
 _PYTHON_LOCK = ManifestFormat("python", _read_by(_ENTRY, "pypi", "=="), 6, locked=True)
 _NODE_VERSION = ManifestFormat("node", read_node_version, 3)
 _TOOLCHAIN = ManifestFormat("rust", read_toolchain, 2)
@@ -208,7 +212,6 @@ _BUILD_OF_BUILD = "buildSrc"
 
 
 def find_format(path: str) -> ManifestFormat | None:
-    """The kind of build file that a path names; None for other files."""
     name = posixpath.basename(path)
     if kind := _BY_NAME.get(name):
         return kind

@@ -86,7 +86,6 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
 
 
 def read_script_bytes(content: bytes) -> Manifest:
-    """Read what a script declares by itself, without a catalog."""
     return read_script(text_of(content), {})
 
 
@@ -165,7 +164,6 @@ def _variable(name: str | None) -> str | None:
 
 
 def read_catalog_bytes(content: bytes) -> Manifest:
-    """Read what a version catalog declares by itself, with the names of its versions."""
     text = text_of(content)
     entries = read_catalog(text)
     versions = {

@@ -53,19 +53,15 @@ class Chain(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the module calls itself."""
         return next((link.manifest.name for link in self.links if link.own), "")
 
     def list_declared(self) -> Iterator[DeclaredVersion]:
-        """List the coordinates of the whole chain, with resolved properties."""
         return self._resolve(self.links)
 
     def list_selves(self) -> Iterator[DeclaredVersion]:
-        """List the names that the module and those above it give themselves."""
         return (version for version in self.list_declared() if version.role is Role.SELF)
 
     def list_own(self) -> Iterator[DeclaredVersion]:
-        """List the dependencies that the module asks for."""
         own = self._resolve(link for link in self.links if link.own)
         return (version for version in own if version.role is Role.DEPENDENCY)
 
@@ -83,12 +79,8 @@ class Chain(Struct, frozen=True):
 
     def _properties(self) -> dict[str, str]:
         merged: dict[str, str] = {}
-        for link in self.links:
-            for name, value in {
-                **link.manifest.properties,
-                **_list_builtins(link.manifest),
-            }.items():
-                merged.setdefault(name, value)
+        for link in reversed(self.links):
+            merged |= {**link.manifest.properties, **_list_builtins(link.manifest)}
         return merged
 
 
@@ -146,7 +138,6 @@ def resolve(text: str, properties: Mapping[str, str]) -> str | None:
 
 
 def parent_path(path: str, manifest: Manifest) -> str | None:
-    """Return the place of a ``pom.xml``'s parent in the tree; None for nowhere in it."""
     if manifest.parent_path is None:
         return None
     place = posixpath.normpath(posixpath.join(posixpath.dirname(path), manifest.parent_path))
@@ -156,7 +147,6 @@ def parent_path(path: str, manifest: Manifest) -> str | None:
 
 
 def maven_chain(path: str, shelf: Shelf) -> Chain:
-    """Chain the ``pom.xml`` at the path and its parents."""
     links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []
@@ -199,7 +189,6 @@ def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | Non
 
 
 def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
-    """Chain the build files of a module's directory, then those of the directories above it."""
     links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []
@@ -210,7 +199,10 @@ def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
             paths.append(path)
             manifest = shelf.get(path)
             kind = find_format(path)
-            if own is None and kind and kind.anchor and not _is_blank(path, manifest):
+            is_package = posixpath.basename(path) == "package.json"
+            # One without dependencies only says how Node reads the files beside it.
+            is_blank = is_package and isinstance(manifest, Manifest) and not manifest.own
+            if own is None and kind and kind.anchor and not is_blank:
                 own = depth
             if isinstance(manifest, Manifest):
                 level = depth * RANKS + (kind.rank if kind else 0)
@@ -219,12 +211,6 @@ def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
                 notes.append(f"{printable(path)}: {manifest}")
                 broken = broken or not (kind and kind.locked)
     return Chain(tuple(links), tuple(paths), tuple(notes), broken)
-
-
-def _is_blank(path: str, manifest: Manifest | ManifestError | None) -> bool:
-    """Return true for a ``package.json`` that only says how Node reads the files beside it."""
-    is_package = posixpath.basename(path) == "package.json"
-    return is_package and isinstance(manifest, Manifest) and not manifest.own
 
 
 @cache

@@ -86,7 +86,6 @@ def runtime(
     role: Role = Role.MANAGED,
     via: str = "",
 ) -> Coordinate:
-    """Make the coordinate of a language or tool that a project runs on."""
     return Coordinate("", name, version, role, lines, "runtime", via=via)
 
 

@@ -200,7 +200,10 @@ def list_matrix_rows(matrix: object, context: ExpressionContext) -> Iterator[Map
         for key, value in values.items()
         if key not in {"include", "exclude"} and isinstance(value, list)
     }
-    rows = _list_rows(axes, [_fill(one, context) for one in _list_entries(values, "exclude")])
+    excluded = [_fill(one, context) for one in _list_entries(values, "exclude")]
+    products = islice(product(*axes.values()), _MOST_ROWS) if axes else ()
+    rows = [dict(zip(axes, each, strict=True)) for each in products]
+    rows = [row for row in rows if not any(one.items() <= row.items() for one in excluded)]
     added = []
     unknown = {
         str(key): UNKNOWN for key, value in values.items() if isinstance(value, str) and value
@@ -221,14 +224,6 @@ def _evaluate(value: Any, context: ExpressionContext) -> Any:  # noqa: ANN401 - 
     inner = _EXPRESSION.fullmatch(value.strip()) if isinstance(value, str) else None
     result = context.value(inner[1]) if inner else value
     return value if result is UNKNOWN else result
-
-
-def _list_rows(
-    axes: Mapping[str, list[Any]], excluded: list[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    every = islice(product(*axes.values()), _MOST_ROWS) if axes else ()
-    rows = [dict(zip(axes, values, strict=True)) for values in every]
-    return [row for row in rows if not any(one.items() <= row.items() for one in excluded)]
 
 
 def _list_entries(values: Mapping[Any, Any], key: str) -> list[Mapping[str, Any]]:

@@ -29,18 +29,25 @@ def read_pom(content: bytes) -> Pom:
         raise ManifestError("it has no <project>")
     properties = {node.tag: node.text for node in project.all("properties", "*")}
     coordinates, settings = tuple(_list_coordinates(project)), tuple(_list_settings(project))
+    group, name = project.value("groupId"), project.value("artifactId")
+    version = project.value("version") or project.value("parent", "version")
+    # One without a group of its own is no part of its parent's.
+    own = [Coordinate(group, name, version, Role.SELF)] if group and name else []
+    parent_path = project.value("parent", "relativePath")
+    if project.first("parent") and project.first("parent", "relativePath") is None:
+        parent_path = "../pom.xml"
     return Pom(
-        name=project.value("artifactId") or "",
-        group=project.value("groupId") or project.value("parent", "groupId") or "",
-        version=project.value("version") or project.value("parent", "version"),
+        name=name or "",
+        group=group or project.value("parent", "groupId") or "",
+        version=version,
         coordinates=(
             *coordinates,
-            *_itself(project),
+            *own,
             *_list_runtimes(coordinates, settings, properties),
         ),
         settings=settings,
         properties=properties,
-        parent_path=_parent_path(project),
+        parent_path=parent_path,
         own_version=project.value("version"),
         further=tuple(_further(project)),
         named_versions={
@@ -56,14 +63,6 @@ def read_pom(content: bytes) -> Pom:
             for module in _list_modules(profile)
         ),
     )
-
-
-def _itself(project: Node) -> Iterator[Coordinate]:
-    """The project, where it names its own group: one that has its parent's is no part of it."""
-    group, name = project.value("groupId"), project.value("artifactId")
-    version = project.value("version") or project.value("parent", "version")
-    if group and name:
-        yield Coordinate(group, name, version, Role.SELF)
 
 
 def _list_runtimes(
@@ -83,15 +82,6 @@ def _list_runtimes(
         yield runtime("kotlin", plugins[0].version, plugins[0].lines, via=_KOTLIN)
     elif properties.get(_KOTLIN_VERSION):
         yield runtime("kotlin", f"${{{_KOTLIN_VERSION}}}", ())
-
-
-def _parent_path(project: Node) -> str | None:
-    parent = project.first("parent")
-    if parent is None:
-        return None
-    if parent.first("relativePath") is None:
-        return "../pom.xml"
-    return parent.value("relativePath")
 
 
 def _list_coordinates(project: Node) -> Iterator[Coordinate]:

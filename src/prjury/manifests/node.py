@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import (
+    Mentions,
     index_json_lines,
     lines_in,
     load_json,
@@ -43,21 +44,30 @@ def read_package_json(content: bytes) -> PackageJson:
     seen = index_json_lines(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
+    if engine := word(table(document, "engines").get("node")):
+        own.append(runtime("node", engine, lines_in(seen, ("node", engine))))
     manager = word(document.get("packageManager")) or ""
+    tool, _, number = manager.partition("@")
+    if tool and number:
+        lines = lines_in(seen, ("packageManager", manager))
+        own.append(Coordinate("", tool, number.partition("+")[0], Role.PLUGIN, lines, "npm"))
     places = document.get("workspaces")
     members = strings(places.get("packages") if isinstance(places, dict) else places)
     by_name: dict[str, list[Coordinate]] = {}
     for each in _dependencies(document, seen):
         by_name.setdefault(each.artifact, []).append(each)
+    merged = []
+    for entries in by_name.values():
+        first = next((entry for entry in entries if entry.version), entries[0])
+        lines = tuple(dict.fromkeys(line for entry in entries for line in entry.lines))
+        merged.append(replace(first, lines=lines))
     return PackageJson(
         name=name or "",
         version=version,
         own_version=version,
         coordinates=(
             *own,
-            *_engines(document, seen),
-            *_manager(manager, seen),
-            *(_first_version(entries) for entries in by_name.values()),
+            *merged,
             *_list_overrides(document, seen),
         ),
         further=tuple(entry for entries in by_name.values() for entry in entries[1:]),
@@ -71,25 +81,12 @@ def read_package_json(content: bytes) -> PackageJson:
     )
 
 
-def _list_entries(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _dependencies(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
     for section in _SECTIONS:
         for name, version in table(document, section).items():
             if isinstance(version, str):
-                yield section, name, version
-
-
-def _dependencies(
-    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
-) -> Iterator[Coordinate]:
-    for section, name, version in _list_entries(document):
-        lines = lines_in(seen, (name, version))
-        yield replace(_dependency(name, version, Role.DEPENDENCY, lines), scope=section)
-
-
-def _first_version(entries: Sequence[Coordinate]) -> Coordinate:
-    first = next((entry for entry in entries if entry.version), entries[0])
-    lines = tuple(dict.fromkeys(line for entry in entries for line in entry.lines))
-    return replace(first, lines=lines)
+                lines = lines_in(seen, (name, version))
+                yield replace(_dependency(name, version, Role.DEPENDENCY, lines), scope=section)
 
 
 def _dependency(name: str, spec: str, role: Role, lines: tuple[int, ...]) -> Coordinate:
@@ -105,23 +102,7 @@ def _catalog_key(catalog: str, name: str) -> str:
     return f"{_CATALOG}{catalog.strip() or 'default'}:{name}"
 
 
-def _engines(
-    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
-) -> Iterator[Coordinate]:
-    if version := word(table(document, "engines").get("node")):
-        yield runtime("node", version, lines_in(seen, ("node", version)))
-
-
-def _manager(manager: str, seen: Mapping[tuple[str, str], Sequence[int]]) -> Iterator[Coordinate]:
-    name, _, version = manager.partition("@")
-    if name and version:
-        lines = lines_in(seen, ("packageManager", manager))
-        yield Coordinate("", name, version.partition("+")[0], Role.PLUGIN, lines, "npm")
-
-
-def _list_overrides(
-    document: Mapping[str, Any], seen: Mapping[tuple[str, str], Sequence[int]]
-) -> Iterator[Coordinate]:
+def _list_overrides(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
     places = (
         table(document, "overrides"),
         table(document, "resolutions"),

@@ -43,7 +43,6 @@ class Project(Struct, frozen=True):
 
     @property
     def modules(self) -> tuple[ManifestModule, ...]:
-        """Each module once on each side, by the path of its build file, the head's first."""
         modules = dict.fromkeys(m for s in self.places for m in (s.head, s.base))
         return tuple(sorted(modules, key=lambda module: module.path))
 
@@ -53,7 +52,6 @@ class Project(Struct, frozen=True):
         return tuple(by_key[key] for key in sorted(by_key))
 
     def list_base_files(self, module: str) -> Iterator[TreeEntry]:
-        """Each regular file that the module has at the base."""
         places = BuildFilesByDirectory.of(build_files(self.base))
         for entry in self.base:
             if entry.mode in REGULAR_MODES:
@@ -73,12 +71,13 @@ class Project(Struct, frozen=True):
             after = BuildTree(
                 repository, _list_after(pull, repository, base, changed), before.contents
             )
+        renamed = [file for file in pull.files if file.status is FileStatus.RENAMED]
         touched = frozenset(p for file in changed for p in (file.path, file.old_path) if p)
         borders = _Borders(
             before,
             after,
             _list_directories(entries) if changed else frozenset(),
-            {f.path: f.old_path for f in pull.files if f.old_path and _is_renamed(f)},
+            {f.path: f.old_path for f in renamed if f.old_path},
         )
         places = {path: borders.find_place(path) for path in paths}
         after.load({place.head for place in places.values() if place.head})
@@ -157,10 +156,6 @@ def _list_unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, s
     return {path: f"build file: {reason}" for path, reason in reasons.items() if reason}
 
 
-def _is_renamed(file: FileChange) -> bool:
-    return file.status is FileStatus.RENAMED
-
-
 def _list_after(
     pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
 ) -> dict[str, str]:
@@ -168,7 +163,8 @@ def _list_after(
         return build_files(repository.files(pull.merge.tree))
     blobs = dict(base)
     for file in changed:
-        blobs.pop((_is_renamed(file) and file.old_path) or file.path, None)
+        is_renamed = file.status is FileStatus.RENAMED
+        blobs.pop((is_renamed and file.old_path) or file.path, None)
     return blobs | {
         file.path: file.new_blob for file in changed if file.new_blob and is_build_file(file.path)
     }
@@ -200,9 +196,10 @@ def _make_sides(
 
 
 def _make_module(place: str, chain: Chain) -> ManifestModule:
+    directory = posixpath.basename(find_project_directory(place))
     return ManifestModule(
         path=printable(place),
-        names=_list_own_names(place, chain),
+        names=tuple(name for name in (directory, chain.name) if name),
         declared=tuple(sorted(chain.list_declared())),
         requested=tuple(chain.list_own()),
         selves=tuple(chain.list_selves()),
@@ -215,8 +212,3 @@ def _make_module(place: str, chain: Chain) -> ManifestModule:
 def _family(build_file: str) -> str:
     kind = find_format(build_file)
     return kind.family if kind else ""
-
-
-def _list_own_names(place: str, chain: Chain) -> tuple[str, ...]:
-    directory = posixpath.basename(find_project_directory(place))
-    return tuple(name for name in (directory, chain.name) if name)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.requirements import list_entries, normalise_name, requirement
-from prjury.manifests.setuptools import package
+from prjury.manifests.setuptools import list_entries, normalise_name, package, requirement
 from prjury.manifests.syntax import (
+    Mentions,
     index_toml_lines,
     lines_in,
     load_toml,
@@ -53,8 +53,14 @@ def read_pyproject(content: bytes) -> PyProject:
     poetry = table(document, "tool", "poetry")
     name = word(project.get("name")) or word(poetry.get("name"))
     version = word(project.get("version")) or word(poetry.get("version"))
-    workspace = table(document, "tool", "uv", "workspace")
+    build = table(document, "build-system")
+    uv = table(document, "tool", "uv")
+    workspace = table(uv, "workspace")
     members, excluded = (strings(workspace.get(key)) for key in ("members", "exclude"))
+    own = _read_list(project.get("dependencies"), Role.DEPENDENCY, seen)
+    names = {each.artifact for each in own if each.version}
+    dependencies = _read_poetry_group(table(poetry, "dependencies"), seen)
+    others = [each for each in dependencies if each.artifact not in names]
     return PyProject(
         name=name or "",
         version=version,
@@ -62,17 +68,16 @@ def read_pyproject(content: bytes) -> PyProject:
         coordinates=(
             *([package(name, version)] if name else []),
             *_python(project, poetry, seen),
-            *list_entries(_main(document, seen), _optional(document, seen)),
-            *_read_pins(document, seen),
-            *_read_list(
-                table(document, "build-system").get("requires"), Role.PLUGIN, seen, "build"
-            ),
+            *list_entries([*own, *others], _optional(document, seen)),
+            *_read_list(uv.get("override-dependencies"), Role.MANAGED, seen),
+            *_read_list(uv.get("constraint-dependencies"), Role.LOCKED, seen),
+            *_read_list(build.get("requires"), Role.PLUGIN, seen, "build"),
         ),
         members=members or (),
         excluded=excluded or (),
         is_project="project" in document,
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
-        is_workspace=isinstance(table(document, "tool", "uv").get("workspace"), dict),
+        is_workspace=isinstance(uv.get("workspace"), dict),
         installed=_list_installed(document),
         groups=_collect_names(table(document, "dependency-groups")),
         extras=_collect_names(table(project, "optional-dependencies")),
@@ -98,18 +103,11 @@ def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
     return frozenset().union(*_collect_names(lists).values())
 
 
-def _main(document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]) -> list[Coordinate]:
-    own = _read_list(table(document, "project").get("dependencies"), Role.DEPENDENCY, seen)
-    names = {each.artifact for each in own if each.version}
-    poetry = _read_poetry_group(table(document, "tool", "poetry", "dependencies"), seen)
-    return [*own, *(each for each in poetry if each.artifact not in names)]
-
-
-def _optional(
-    document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
-) -> Iterator[Coordinate]:
-    for scope, group in _poetry_groups(table(document, "tool", "poetry")):
-        yield from _read_poetry_group(group, seen, scope)
+def _optional(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
+    poetry = table(document, "tool", "poetry")
+    yield from _read_poetry_group(table(poetry, "dev-dependencies"), seen, "dev-dependencies")
+    for name, group in table(poetry, "group").items():
+        yield from _read_poetry_group(table(group, "dependencies"), seen, f"group {name}")
     for scope, listed in _list_groups(document):
         yield from _read_list(listed, Role.DEPENDENCY, seen, scope)
 
@@ -127,23 +125,13 @@ def _list_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
             yield f"dev {name}", table(environment).get(key)
 
 
-def _read_list(
-    value: object, role: Role, seen: Mapping[str, Sequence[int]], scope: str = ""
-) -> list[Coordinate]:
+def _read_list(value: object, role: Role, seen: Mentions, scope: str = "") -> list[Coordinate]:
     coordinates = (requirement(text, role, lines_in(seen, text)) for text in words(value))
     return [replace(coordinate, scope=scope) for coordinate in coordinates if coordinate]
 
 
-def _read_pins(
-    document: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
-) -> Iterator[Coordinate]:
-    uv = table(document, "tool", "uv")
-    yield from _read_list(uv.get("override-dependencies"), Role.MANAGED, seen)
-    yield from _read_list(uv.get("constraint-dependencies"), Role.LOCKED, seen)
-
-
 def _python(
-    project: Mapping[str, Any], poetry: Mapping[str, Any], seen: Mapping[str, Sequence[int]]
+    project: Mapping[str, Any], poetry: Mapping[str, Any], seen: Mentions
 ) -> Iterator[Coordinate]:
     if version := word(project.get("requires-python")):
         yield runtime("python", version, lines_in(seen, "requires-python"))
@@ -151,14 +139,8 @@ def _python(
         yield runtime("python", version, lines_in(seen, "python"))
 
 
-def _poetry_groups(poetry: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    yield "dev-dependencies", table(poetry, "dev-dependencies")
-    for name, group in table(poetry, "group").items():
-        yield f"group {name}", table(group, "dependencies")
-
-
 def _read_poetry_group(
-    group: Mapping[str, Any], seen: Mapping[str, Sequence[int]], scope: str = ""
+    group: Mapping[str, Any], seen: Mentions, scope: str = ""
 ) -> list[Coordinate]:
     return [
         Coordinate(

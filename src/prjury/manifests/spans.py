@@ -40,23 +40,23 @@ class VersionSpan(Struct, frozen=True):
     high: Numbers | None = None
 
     def within(self, other: VersionSpan) -> bool:
-        """Return true if every version of this span is one of the other's."""
         below = other.high is None or (self.high is not None and self.high <= other.high)
         return self.low >= other.low and below
 
     def excludes(self, other: VersionSpan) -> bool:
-        """Return true if no version is in both."""
         return (self.high is not None and self.high <= other.low) or (
             other.high is not None and other.high <= self.low
         )
 
 
 def exact(text: str) -> VersionSpan | None:
+    """One version and nothing else."""
     version = numbers(text)
     return pin(version) if version else None
 
 
 def pin(version: Numbers) -> VersionSpan:
+    """Exactly this version."""
     return VersionSpan(trim(version), (*trim(version), 0))
 
 
@@ -178,11 +178,9 @@ def pypi(text: str) -> VersionSpan | None:
     """A set of specifiers, or alternatives of them after Poetry's ``||``."""
     if len(text) > _MAX_LENGTH:
         return None
-    # ``!=`` takes single versions out, which a span cannot tell.
-    return hull(
-        _all_of(_parse_clause(part.strip()) for part in alternative.split(","))
-        for alternative in text.split("||")
-    )
+    alternatives = [part.split(",") for part in text.split("||")]
+    # `!=` takes single versions out, which a span cannot tell.
+    return hull(_all_of(_parse_clause(part.strip()) for part in each) for each in alternatives)
 
 
 def _parse_clause(text: str) -> VersionSpan | None:
@@ -297,13 +295,9 @@ def java(text: str) -> VersionSpan | None:
 
 def dotnet(text: str) -> VersionSpan | None:
     """Target frameworks: ``net8.0`` is 8.0; several make a span."""
-    names = [name.strip() for name in text.split(";") if name.strip()]
-    return hull(_framework(name.lower()) for name in names)
-
-
-def _framework(name: str) -> VersionSpan | None:
-    match = _FRAMEWORK.fullmatch(name)
-    return exact(match[1]) if match else None
+    names = [name.strip().lower() for name in text.split(";") if name.strip()]
+    matches = [_FRAMEWORK.fullmatch(name) for name in names]
+    return hull(exact(match[1]) if match else None for match in matches)
 
 
 RUNTIMES: Mapping[str, Callable[[str], VersionSpan | None]] = {

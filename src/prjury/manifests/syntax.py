@@ -8,12 +8,15 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import re2
 
 from prjury.code.source import MAX_BYTES, MAX_LINE
 from prjury.manifests.manifest import ManifestError
+
+#: Lines by what stands on them.
+Mentions: TypeAlias = Mapping[Any, Sequence[int]]
 
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 #: `tomllib` takes quadratic time for a key of many parts.
@@ -95,7 +98,7 @@ def word(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def index_toml_lines(text: str) -> Mapping[str, Sequence[int]]:
+def index_toml_lines(text: str) -> Mentions:
     """The lines on which each quoted string, key and last part of a table's name stands."""
     places: dict[str, list[int]] = defaultdict(list)
     for number, line in enumerate(text.split("\n"), start=1):
@@ -117,7 +120,7 @@ def _list_names(line: str) -> Iterator[str]:
         yield match[1] if match[1] is not None else match[2]
 
 
-def index_json_lines(text: str) -> Mapping[tuple[str, str], Sequence[int]]:
+def index_json_lines(text: str) -> Mentions:
     """The lines on which each pair of a key and a string stands, as they are written."""
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     line, place = 1, 0
@@ -128,6 +131,5 @@ def index_json_lines(text: str) -> Mapping[tuple[str, str], Sequence[int]]:
     return places
 
 
-def lines_in(mentions: Mapping[Any, Sequence[int]], key: object) -> tuple[int, ...]:
-    """The lines of one name, if it stands anywhere."""
+def lines_in(mentions: Mentions, key: object) -> tuple[int, ...]:
     return tuple(mentions.get(key, ()))

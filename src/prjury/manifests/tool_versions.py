@@ -39,13 +39,6 @@ def _list_pairs(text: str, sign: str | None = None) -> Iterator[tuple[str, str]]
             yield words[0].strip(), words[1].strip()
 
 
-def _make_pins(pairs: Iterable[tuple[str, str]]) -> Iterator[Coordinate]:
-    for name, text in pairs:
-        tool = name.lower().rpartition(":")[2].rpartition("/")[2]
-        if match := _VERSION.search(text):
-            yield runtime(_NAMES.get(tool, tool), match[1], role=Role.LOCKED)
-
-
 #: Files that pin tools, besides those of `prjury.manifests.formats`; in an asdf file the first
 #: version of a line counts.
 PINS: Mapping[str, Callable[[str], Iterable[tuple[str, str]]]] = {
@@ -67,13 +60,16 @@ VERSION_FILES = (
 def read_runtimes(path: str, content: bytes) -> tuple[Coordinate, ...]:
     """The tools and their versions that one of `VERSION_FILES` names; none if it is unreadable."""
     kind, list_pins = find_format(path), PINS.get(posixpath.basename(path))
+    coordinates = list[Coordinate]()
     try:
-        if list_pins:
-            return tuple(_make_pins(list_pins(text_of(content))))
-        manifest = kind.reader(content) if kind else Manifest()
+        for name, text in list_pins(text_of(content)) if list_pins else ():
+            tool = name.lower().rpartition(":")[2].rpartition("/")[2]
+            if match := _VERSION.search(text):
+                pin = runtime(_NAMES.get(tool, tool), match[1], role=Role.LOCKED)
+                coordinates.append(pin)
+        manifest = kind.reader(content) if kind and not list_pins else Manifest()
     except ManifestError:
         return ()
-    coordinates = list[Coordinate]()
     for each in manifest.coordinates:
         is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
         version = each.version and resolve(each.version, manifest.properties)

@@ -46,7 +46,6 @@ def build_files(entries: Iterable[TreeEntry]) -> dict[str, str]:
 
 
 def family_of(path: str) -> str:
-    """Return the family whose build files hold for a file; empty for none."""
     language = language_of(printable(path))
     return language.family if language else ""
 
@@ -67,6 +66,7 @@ class BuildFilesByDirectory(Struct, frozen=True):
         )
 
     def nearest(self, path: str, family: str) -> str | None:
+        """The build file of a family with which the module of a file begins."""
         if not family:
             return None
         return next(filter(None, (self.anchor(d, family) for d in _upwards(path))), None)
@@ -96,7 +96,6 @@ class BuildTree:
 
     @cached_property
     def places(self) -> BuildFilesByDirectory:
-        """Where modules begin."""
         return BuildFilesByDirectory.of(self.blobs)
 
     def holds(self, build_file: str) -> bool:
@@ -124,19 +123,15 @@ class BuildTree:
     def load(self, files: Iterable[str]) -> None:
         """Read modules and everything that they inherit, one batch for each generation."""
         generation = set(files)
-        while generation := self._add_neighbours(generation) - self._manifests.keys():
+        while generation:
+            poms = {path for path in generation if _is_pom(path)}
+            around = {each for path in generation - poms for each in self._list_around(path)}
+            generation = (poms | around) - self._manifests.keys()
             self._fetch(generation)
             for path in sorted(generation, key=lambda path: not path.endswith(CATALOG)):
                 self._read_once(path)
             inherited = {each for path in generation for each in self._list_inherited(path)}
             generation = inherited & self.blobs.keys()
-
-    def _add_neighbours(self, files: Iterable[str]) -> set[str]:
-        return {
-            each
-            for path in files
-            for each in ([path] if _is_pom(path) else self._list_around(path))
-        }
 
     def read_all(self) -> list[str]:
         """Reads every build file by itself; the paths of those in which something is declared."""
@@ -185,16 +180,16 @@ class BuildTree:
         return [each for each in included if each in self.blobs and each.endswith(LISTS)]
 
     def _find_platform(self, path: str, project: str) -> str | None:
-        above = [directory for directory in _upwards(path) if self._is_root(directory)]
         names = project.strip(":").split(":")
-        directory = "/".join([above[0] if above else "", *names]).strip("/")
+        directory = "/".join(names)
+        for above in _upwards(path):
+            if any(f"{above}/settings{end}".lstrip("/") in self.blobs for end in SCRIPTS):
+                directory = f"{above}/{directory}".strip("/")
+                break
         files = self.places.by_place.get(("jvm", directory), ())
         namesakes = self._scripts.get(names[-1], [])
         scripts = [each for each in files if _is_script(each) and _kind(each).anchor]
         return next(iter(scripts or (namesakes if len(namesakes) == 1 else [])), None)
-
-    def _is_root(self, directory: str) -> bool:
-        return any(f"{directory}/settings{end}".lstrip("/") in self.blobs for end in SCRIPTS)
 
     @cached_property
     def _scripts(self) -> Mapping[str, Sequence[str]]:

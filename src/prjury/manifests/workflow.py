@@ -100,6 +100,7 @@ class WorkflowJob(Struct, frozen=True):
 
     @property
     def has_matrix(self) -> bool:
+        """True if it is several jobs, each with a name of its own."""
         return "matrix" in self.strategy
 
 
@@ -154,18 +155,17 @@ def read_composite(text: str, path: str) -> CompositeAction | None:
 
 
 def _read_triggers(value: object) -> Mapping[str, Trigger]:
-    if isinstance(value, Mapping):
-        return {str(event): _read_trigger(_mapping(options)) for event, options in value.items()}
-    return {event: Trigger() for event in _read_words(value)}
-
-
-def _read_trigger(options: Mapping[Any, Any]) -> Trigger:
-    return Trigger(
-        types=_read_words(options["types"]) if "types" in options else None,
-        filters=tuple(name for name in _FILTERS if name in options),
-        workflows=_read_words(options.get("workflows")),
-        inputs=_read_inputs(options.get("inputs")),
-    )
+    events = value if isinstance(value, Mapping) else dict.fromkeys(_read_words(value))
+    triggers = {}
+    for event, given in events.items():
+        options = _mapping(given)
+        triggers[str(event)] = Trigger(
+            types=_read_words(options["types"]) if "types" in options else None,
+            filters=tuple(name for name in _FILTERS if name in options),
+            workflows=_read_words(options.get("workflows")),
+            inputs=_read_inputs(options.get("inputs")),
+        )
+    return triggers
 
 
 def _read_job(name: str, job: Mapping[Any, Any], lines: Lines) -> WorkflowJob:
@@ -192,28 +192,27 @@ def _read_job(name: str, job: Mapping[Any, Any], lines: Lines) -> WorkflowJob:
 
 
 def _read_steps(value: object, path: KeyPath, lines: Lines) -> tuple[WorkflowStep, ...]:
-    steps = value if isinstance(value, list) else []
-    return tuple(
-        _read_step(_mapping(step), lines.get((*path, number, "run"), 0))
-        for number, step in enumerate(steps)
-    )
-
-
-def _read_step(step: Mapping[Any, Any], line: int) -> WorkflowStep:
-    commands = _read_text(step.get("run"))
-    return WorkflowStep(
-        name=_read_text(step.get("name")),
-        uses=_read_text(step.get("uses")),
-        run=commands,
-        condition=_read_text(step.get("if")),
-        continues=_may_hold(step.get("continue-on-error")),
-        inputs=_read_texts(step.get("with")),
-        env=_read_texts(step.get("env")),
-        directory=_read_text(step.get("working-directory")),
-        shell=_read_text(step.get("shell")),
-        # The lines of a block stand below its key.
-        line=line + ("\n" in commands) if line else 0,
-    )
+    steps = []
+    for number, item in enumerate(value if isinstance(value, list) else []):
+        step = _mapping(item)
+        line = lines.get((*path, number, "run"), 0)
+        commands = _read_text(step.get("run"))
+        steps.append(
+            WorkflowStep(
+                name=_read_text(step.get("name")),
+                uses=_read_text(step.get("uses")),
+                run=commands,
+                condition=_read_text(step.get("if")),
+                continues=_may_hold(step.get("continue-on-error")),
+                inputs=_read_texts(step.get("with")),
+                env=_read_texts(step.get("env")),
+                directory=_read_text(step.get("working-directory")),
+                shell=_read_text(step.get("shell")),
+                # The lines of a block stand below its key.
+                line=line + ("\n" in commands) if line else 0,
+            )
+        )
+    return tuple(steps)
 
 
 def _mapping(value: object) -> Mapping[Any, Any]:

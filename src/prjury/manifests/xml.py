@@ -50,7 +50,6 @@ class Node:
         return next(self.all(*path), None)
 
     def value(self, *path: str) -> str | None:
-        """The text at the path; None where there is none or it is empty."""
         node = self.first(*path)
         return (node.text or None) if node else None
 
@@ -85,8 +84,14 @@ def read_xml(content: bytes | str) -> Node:
     from defusedxml import sax  # noqa: PLC0415 - it loads HTTP clients, and few files are XML
 
     builder = _TreeBuilder()
+    # Lone carriage returns end a line in XML, and none for git.
+    if isinstance(content, bytes):
+        stream: io.BytesIO | io.StringIO = io.BytesIO(_LONE_CR.sub(b" ", content))
+    else:
+        plain = _LONE_CR_OF_TEXT.sub(" ", content.removeprefix("\ufeff"))
+        stream = io.StringIO(plain, newline="")
     try:
-        sax.parse(_stream(content), builder, forbid_dtd=True)
+        sax.parse(stream, builder, forbid_dtd=True)
     except DefusedXmlException as error:
         raise ManifestError("it has a DTD or entities, which are refused") from error
     except (SAXException, ValueError, LookupError) as error:
@@ -95,10 +100,3 @@ def read_xml(content: bytes | str) -> Node:
         first_line = str(error).partition("\n")[0]
         raise ManifestError(f"not XML: {first_line}") from error
     return builder.root
-
-
-def _stream(content: bytes | str) -> io.BytesIO | io.StringIO:
-    """The document without lone carriage returns, which end a line in XML and none for git."""
-    if isinstance(content, bytes):
-        return io.BytesIO(_LONE_CR.sub(b" ", content))
-    return io.StringIO(_LONE_CR_OF_TEXT.sub(" ", content.removeprefix("\ufeff")), newline="")

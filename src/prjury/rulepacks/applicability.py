@@ -13,8 +13,7 @@ import re2
 
 from prjury.jury.judgment import Severity
 from prjury.manifests.manifest import ECOSYSTEMS, Role
-from prjury.manifests.module import DeclaredVersion, ManifestModule, Sides
-from prjury.manifests.versions import Requirement, Truth
+from prjury.manifests.module import DeclaredVersion, ManifestModule, Requirement, Sides, Truth
 from prjury.report.wording import join_words
 from prjury.rulepacks.rule import Head, KeptBy, Outcome, Pack, PatternRule, VersionCase
 from prjury.snapshot.model import printable

@@ -10,7 +10,7 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from prjury.manifests.versions import Requirement
+from prjury.manifests.module import Requirement
 from prjury.report.wording import join_words, pluralize
 from prjury.rulepacks.applicability import SEVERITIES, list_required
 from prjury.rulepacks.rule import KeptBy, Pack, PatternRule

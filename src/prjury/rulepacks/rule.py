@@ -13,8 +13,8 @@ from msgspec import Meta, field
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.names import anchors, has_names
 from prjury.jury.judgment import Severity
+from prjury.manifests.module import Requirement, parse_span
 from prjury.manifests.spans import VersionSpan
-from prjury.manifests.versions import Requirement, parse_span
 from prjury.policy.fields import Convert, Form, Identifier, MisfitError, PolicySection, Words
 from prjury.snapshot.model import visible
 

@@ -7,9 +7,8 @@ import json
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
-from prjury.manifests.module import ManifestModule, Sides
+from prjury.manifests.module import ManifestModule, Requirement, Sides, Truth
 from prjury.manifests.project import Project
-from prjury.manifests.versions import Requirement, Truth
 from unit.judges.patterns.bench import pom
 
 

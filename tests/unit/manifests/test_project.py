@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
 from prjury.manifests.lineage import resolve
-from prjury.manifests.module import ManifestModule
+from prjury.manifests.module import ManifestModule, Requirement, Truth
 from prjury.manifests.project import NOWHERE, Project
-from prjury.manifests.versions import Requirement, Truth
 from unit.judges.patterns.bench import dependency, pom
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")

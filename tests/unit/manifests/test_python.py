@@ -7,8 +7,7 @@ import pytest
 from prjury.manifests.formats import read_pipfile_lock, reader_of
 from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.python import read_pipfile, read_pyproject
-from prjury.manifests.requirements import read_constraints, read_requirements
-from prjury.manifests.setuptools import read_setup_cfg, read_setup_py
+from prjury.manifests.setuptools import read_requirements, read_setup_cfg, read_setup_py
 
 Told = list[tuple[str, str, str | None]]
 
@@ -195,7 +194,9 @@ def test_requirements() -> None:
 
 
 def test_constraints_only_lock() -> None:
-    assert told(read_constraints(b"numpy<2\n"), Role.LOCKED) == [("pypi", "numpy", "<2")]
+    assert told(read_requirements(b"numpy<2\n", Role.LOCKED), Role.LOCKED) == [
+        ("pypi", "numpy", "<2")
+    ]
 
 
 def test_a_setup_cfg() -> None:

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
+from prjury.manifests.module import parse_span
 from prjury.manifests.spans import Numbers, VersionSpan, read_span
-from prjury.manifests.versions import parse_span
 
 EVERYTHING = VersionSpan()
 

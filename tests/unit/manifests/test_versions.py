@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from prjury.manifests.module import Requirement, Truth
 from prjury.manifests.spans import VersionSpan, numbers, read_span
-from prjury.manifests.versions import Requirement, Truth
 
 FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
 
