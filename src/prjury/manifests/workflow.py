@@ -157,8 +157,8 @@ def read_composite(text: str, path: str) -> CompositeAction | None:
 def _read_triggers(value: object) -> Mapping[str, Trigger]:
     events = value if isinstance(value, Mapping) else dict.fromkeys(_read_words(value))
     triggers = {}
-    for event, value in events.items():
-        options = _mapping(value)
+    for event, settings in events.items():
+        options = _mapping(settings)
         triggers[str(event)] = Trigger(
             types=_read_words(options["types"]) if "types" in options else None,
             filters=tuple(name for name in _FILTERS if name in options),
