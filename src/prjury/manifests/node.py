@@ -82,9 +82,13 @@ def read_package_json(content: bytes) -> PackageJson:
 
 
 def _dependencies(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
+    names = {name for section in _SECTIONS for name in table(document, section)}
     for section in _SECTIONS:
         for name, version in table(document, section).items():
-            if isinstance(version, str):
+            alias = _ALIAS.fullmatch(version.strip()) if isinstance(version, str) else None
+            # Beside the package itself, an alias is for other imports.
+            is_other = alias and alias[1] != name and alias[1] in names
+            if isinstance(version, str) and not is_other:
                 lines = lines_in(seen, (name, version))
                 yield replace(_dependency(name, version, Role.DEPENDENCY, lines), scope=section)
 

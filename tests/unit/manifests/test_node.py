@@ -79,6 +79,13 @@ def test_what_is_no_package_json(content: bytes, reason: str) -> None:
         read_package_json(content)
 
 
+def test_an_alias_beside_the_package_itself_is_for_other_imports() -> None:
+    both = b'{"devDependencies": {"typescript56": "npm:typescript@5.6", "typescript": "6.0.3"}}'
+    assert told(read_package_json(both)) == [("typescript", "6.0.3")]
+    itself = b'{"dependencies": {"react": "npm:react@^19"}}'
+    assert told(read_package_json(itself)) == [("react", "^19")]
+
+
 def test_odd_types_are_passed_over() -> None:
     odd = b'{"name": 1, "dependencies": [], "overrides": {"a": {"b": 1}}, "engines": "x"}'
     assert read_package_json(odd).coordinates == ()
