@@ -65,11 +65,7 @@ def read_package_json(content: bytes) -> PackageJson:
         name=name or "",
         version=version,
         own_version=version,
-        coordinates=(
-            *own,
-            *merged,
-            *_list_overrides(document, seen),
-        ),
+        coordinates=(*own, *merged, *_list_overrides(document, seen)),
         further=tuple(entry for entries in by_name.values() for entry in entries[1:]),
         members=members or (),
         unclear=members is None,
