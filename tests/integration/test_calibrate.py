@@ -12,8 +12,7 @@ import pytest
 
 from fakes.llm import answer, quote, reply
 from fakes.providers import PATH, TEXT, Policy, Said, Shop, policy, typed
-from prjury.calibration.answers import read_model_setup
-from prjury.calibration.record import Counts, Record
+from prjury.calibration.answers import Counts, Record, read_model_setup
 from prjury.report.codec import ReportJson, read_form
 from prjury.report.judge_facts import ModelSetup
 

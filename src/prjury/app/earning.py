@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import date
 
 from prjury.app.policy_in_force import text_at
-from prjury.calibration.record import Record, join_model_setups, read_record
+from prjury.calibration.answers import Record, join_model_setups, read_record
 from prjury.errors import PrJuryError
 from prjury.jury.cascade import conclude
 from prjury.jury.judge import MODEL_BACKED

@@ -71,7 +71,7 @@ JUDGES: Mapping[str, str] = {
     "findings": "prjury.judges.findings.judge:make",
     "python": "prjury.judges.functions.judge:make",
     "coverage": "prjury.judges.merged_tree.coverage:make",
-    "agent": "prjury.agents.seat:make",
+    "agent": "prjury.agents.seat:AgentSeat",
 }
 
 #: Where the judges are that ask models.

@@ -32,7 +32,6 @@ def calibrate(
     from datetime import UTC, datetime
 
     from prjury.calibration import answers
-    from prjury.calibration.record import Record
     from prjury.policy.schema import Config
 
     terminal: Terminal = context.obj
@@ -60,7 +59,7 @@ def calibrate(
     place = repo / Config().calibration
     if not counts.missing or place.is_file():
         place.parent.mkdir(exist_ok=True)
-        place.write_text(str(Record.of(setup, counts, datetime.now(UTC).date())))
+        place.write_text(str(answers.Record.of(setup, counts, datetime.now(UTC).date())))
         advice = "Commit it" if not counts.missing else "Commit it, so that the tier only advises"
         words += f"\n{place} is written. {advice}"
     print_out("calibration", terminal.redact(words))

@@ -6,6 +6,7 @@ import ipaddress
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
@@ -60,33 +61,26 @@ def _find_problem(url: str) -> str | None:
 
 
 def _problem_of_host(parts: SplitResult, host: str) -> str | None:
-    address = _address(host)
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address | None = None
+    with suppress(ValueError):
+        address = ipaddress.ip_address(host)
+    address = getattr(address, "ipv4_mapped", None) or address
     if address is None and _ODD_NUMBER.fullmatch(host.rpartition(".")[2]):
         return "names a host by an unusual number"
-    if host in _METADATA_NAMES or (address is not None and _is_forbidden(address)):
+    if host in _METADATA_NAMES or (
+        address is not None
+        and (
+            address.is_link_local
+            or address.is_multicast
+            or address.is_unspecified
+            or address in _METADATA_ADDRESSES
+        )
+    ):
         return "points to a link-local, metadata or unusable address"
     local = address.is_loopback if address else host == "localhost" or host.endswith(".localhost")
     if parts.scheme == "http" and not local:
         return "is plain http to another machine: the key and the code would travel in the clear"
     return None
-
-
-def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return None
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return mapped or address
-
-
-def _is_forbidden(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return (
-        address.is_link_local
-        or address.is_multicast
-        or address.is_unspecified
-        or address in _METADATA_ADDRESSES
-    )
 
 
 Provider: TypeAlias = Literal["openai", "anthropic", "google", "command", "scripted"]

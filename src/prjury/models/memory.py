@@ -16,7 +16,7 @@ import stat
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from prjury.ports import Memory, NoMemory
@@ -91,18 +91,16 @@ class FileMemory:
             if self._unswept < self._limit // 16:
                 return
             self._unswept = 0
+        files = []
+        with os.scandir(self._place) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):  # another process sweeps as well
+                    files.append((entry.stat(follow_symlinks=False), Path(entry.path)))
         total, now = 0, time.time()
-        for status, path in sorted(_list_files(self._place), key=lambda item: -item[0].st_mtime_ns):
+        for status, path in sorted(files, key=lambda item: -item[0].st_mtime_ns):
             total += status.st_size
             if total > self._limit or status.st_mtime < now - LIFETIME:
                 path.unlink(missing_ok=True)
-
-
-def _list_files(place: Path) -> Iterator[tuple[os.stat_result, Path]]:
-    with os.scandir(place) as entries:
-        for entry in entries:
-            with contextlib.suppress(FileNotFoundError):  # another process sweeps as well
-                yield entry.stat(follow_symlinks=False), Path(entry.path)
 
 
 def _read_plain_file(path: Path) -> bytes:

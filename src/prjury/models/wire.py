@@ -15,7 +15,6 @@ import anyio.lowlevel
 import httpx2
 from genai_prices import Usage, calc_price
 from msgspec import Struct
-from msgspec.structs import replace
 from pydantic_ai.direct import model_request
 from pydantic_ai.exceptions import (
     AgentRunError,
@@ -43,7 +42,6 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RequestUsage
 
 from prjury.deadline import Deadline
 from prjury.models.choose import HOSTED, ModelChoice, Provider
@@ -175,14 +173,11 @@ def _choose_words(error: ModelAPIError, status: int | None) -> _Words:
     if isinstance(error, ModelRequestRejectedError) and status is None:
         return _REFUSED  # by the library, which knows what the server would say
     if status is None:
-        return _ELSEWHERE if any(map(_follow_redirect, _chain(error))) else _STRANGE
+        statuses = [getattr(link, "status_code", None) for link in _chain(error)]
+        redirected = any(isinstance(it, int) and it < _FIRST_CLIENT_ERROR for it in statuses)
+        return _ELSEWHERE if redirected else _STRANGE
     passing = status >= _FIRST_SERVER_ERROR or status in _PASSING
     return _FAILING if passing else _REFUSED
-
-
-def _follow_redirect(error: BaseException) -> bool:
-    status = getattr(error, "status_code", None)
-    return isinstance(status, int) and status < _FIRST_CLIENT_ERROR
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
@@ -303,19 +298,16 @@ def _make_parameters(model: Model, prompt: Prompt, mode: Mode) -> ModelRequestPa
     )
 
 
-def _count_tokens(reply: Reply, used: RequestUsage, choice: ModelChoice) -> Reply:
-    """Return the reply with what it cost; tokens from the provider's cache are input tokens too."""
+def _read_reply(response: ModelResponse, choice: ModelChoice) -> Reply:
+    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
+    used = response.usage
     tokens_in, tokens_out = max(0, used.input_tokens), max(0, used.output_tokens)
+    # Tokens from the provider's cache are input tokens too.
     read = min(max(0, used.cache_read_tokens), tokens_in)
     written = min(max(0, used.cache_write_tokens), tokens_in - read)
     # A server that does not say what it used did not work for nothing.
     usd = price(choice, tokens_in, tokens_out, read=read, written=written) if tokens_in else None
-    return replace(reply, input_tokens=tokens_in, output_tokens=tokens_out, usd=usd)
-
-
-def _read_reply(response: ModelResponse, choice: ModelChoice) -> Reply:
-    text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
-    reply = _count_tokens(Reply(text, response.model_name or choice.name), response.usage, choice)
+    reply = Reply(text, response.model_name or choice.name, tokens_in, tokens_out, usd)
     details = response.provider_details or {}
     refused = "refusal" in details or details.get("finish_reason") == "refusal"
     if response.finish_reason == "content_filter" and refused:

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from msgspec import structs
 
-from prjury.calibration.record import (
+from prjury.calibration.answers import (
     CONFIDENCE,
     Counts,
     Record,
