@@ -19,13 +19,10 @@ from prjury.snapshot.model import visible
 
 #: The directories of a tool in the caches of setup actions, its program, its name in a sentence.
 TOOLS = {
-    "java": ("Java_*", "java", "JDK"),
-    "node": ("node", "node", "Node"),
-    "python": ("Python", "python3", "Python"),
-    "go": ("go", "go", "Go"),
-    "ruby": ("Ruby", "ruby", "Ruby"),
-    "php": ("php", "php", "PHP"),
-}
+    "java": ("Java_*", "java", "JDK"), "node": ("node", "node", "Node"),
+    "python": ("Python", "python3", "Python"), "go": ("go", "go", "Go"),
+    "ruby": ("Ruby", "ruby", "Ruby"), "php": ("php", "php", "PHP"),
+}  # fmt: skip
 #: Who brings versions besides: his variable, the tool if it is one, and where they lie.
 _BRINGERS = (
     ("mise", "MISE_DATA_DIR", "", "installs/{}/*"),

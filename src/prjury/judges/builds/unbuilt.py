@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from prjury.judges.builds.calls import read_calls
@@ -21,11 +21,6 @@ from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
 
-#: The suffixes of sources that builds compile or test, by the builds' names.
-_COVERS: Mapping[str, frozenset[str]] = {
-    CUSTOM: ANY_LANGUAGE,
-    **{name: suffixes for one in SYSTEMS.values() for name, suffixes in one.covers.items()},
-}
 #: Sources of compiled languages without a build system here.
 _NOT_BUILT = frozenset(
     ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
@@ -79,9 +74,9 @@ def find_unbuilt(
     own: Iterable[BuildSystem] = (),
 ) -> list[LeftOut]:
     """The files that no build looked at, of those that ran; skipped are projects' directories."""
-    covers = dict(_COVERS)
-    for system in own:
-        covers.update(system.covers)
+    covers = {CUSTOM: ANY_LANGUAGE}  # the suffixes of sources by the builds' names
+    for system in (*SYSTEMS.values(), *own):
+        covers |= system.covers
     covered = frozenset[str]()
     for plan in plans:
         covered |= covers.get(plan.system, frozenset())

@@ -36,11 +36,11 @@ _CHOOSING = frozenset(
 )
 #: Lists the modules that a run of Maven goes through, as ``group:artifact``, by words of the shell.
 _LIST = "while read -r _ mark module _; do case $mark in *-'<') printf %s, \"$module\";; esac; done"
-#: Runs no plugin, whatever a project binds to other phases.
-_IDLE_PHASE = "pre-clean"
-#: Options that silence the list, or that go on after failures that an idle phase has not.
-_NOT_ASKED = frozenset({"-q", "--quiet", "--fail-at-end", "-fae"})
-_PHASES = frozenset({"test", "package", "verify", "install", "integration-test"})
+#: Options that silence the list, or that go on after failures, and phases; `pre-clean` stands for
+#: them, which runs no plugin, whatever a project binds to other phases.
+_NOT_ASKED = frozenset(
+    "-q --quiet --fail-at-end -fae test package verify install integration-test".split()
+)
 _SETTINGS = ("settings.gradle", "settings.gradle.kts")
 _GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
 #: The build files of one run of Maven by their paths, that of the root first.
@@ -160,8 +160,8 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
     for step in plan.steps:
         line = step.command
         if isinstance(line, tuple):
-            asking = [word for word in line if word not in _NOT_ASKED | _PHASES]
-            question = shlex.join([*asking, "-pl", ",".join(plan.modules), "-amd", _IDLE_PHASE])
+            asking = [word for word in line if word not in _NOT_ASKED]
+            question = shlex.join([*asking, "-pl", ",".join(plan.modules), "-amd", "pre-clean"])
             line = (
                 f'modules=$({question} | {_LIST}); echo "Maven builds: '
                 f'${{modules:-every module}}"; {step.text} ${{modules:+-pl "${{modules%,}}" -am}}'
