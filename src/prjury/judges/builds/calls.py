@@ -35,6 +35,7 @@ _STOPPING: Mapping[str, tuple[str, ...]] = {
     "rspec": ("--fail-fast",), "mocha": ("-b", "--bail"), "bun": ("--bail",),
     "deno": ("--fail-fast",), "vitest": ("--bail",),
 }  # fmt: skip
+_SIGNS = str.maketrans("-_:./@+", "       ")
 
 
 class Call(msgspec.Struct, frozen=True):
@@ -290,9 +291,7 @@ def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, st
 
 
 def split_name(name: str) -> list[str]:
-    for sign in "-_:./@+":
-        name = name.replace(sign, " ")
-    return name.lower().split()
+    return name.translate(_SIGNS).lower().split()
 
 
 def says_test(name: str) -> bool:

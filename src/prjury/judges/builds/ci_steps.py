@@ -92,9 +92,7 @@ class StepReader:
         self.actions = self.actions[:actions]
 
     def _read_steps(self, steps: Sequence[WorkflowStep]) -> None:
-        for step in steps:
-            if self.context.holds(step.condition) is False:
-                continue
+        for step in (one for one in steps if self.context.holds(one.condition) is not False):
             if step.run:
                 self._read_run(step, step.run)
             elif step.uses.startswith("./"):

@@ -254,8 +254,7 @@ def detect_builds(
     touched = (changes or root.changed or Changes(paths)).paths
     excluded = {one for path in touched for one in parents_of(path) if find_excluded(one)}
     excluded -= root.allowed
-    allowed = root.allowed | excluded
-    root = changed(root, changed=changes or root.changed, allowed=allowed)
+    root = changed(root, changed=changes or root.changed, allowed=root.allowed | excluded)
     pairs = by_name.items()
     listed = [_Build(name, plan, system) for name, system in pairs for plan in system.plans(root)]
     every = [build for build in listed if build.plan.directory not in excluded]

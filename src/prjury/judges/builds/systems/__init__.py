@@ -16,13 +16,9 @@ from prjury.judges.builds.systems.recipes import read_shipped
 from prjury.policy.tiers import System
 
 _CODE: Mapping[str, BuildSystem] = {
-    "maven": jvm.MAVEN,
-    "gradle": jvm.GRADLE,
-    "node": node.NODE,
-    "python": python.PYTHON,
-    "cargo": cargo.CARGO,
-    "go": go.GO,
-}
+    "maven": jvm.MAVEN, "gradle": jvm.GRADLE, "node": node.NODE, "python": python.PYTHON,
+    "cargo": cargo.CARGO, "go": go.GO,
+}  # fmt: skip
 #: The build systems by the names that the policy uses, in the order in which the builds of one
 #: directory are run.
 SYSTEMS: Mapping[str, BuildSystem] = {

@@ -21,27 +21,26 @@ def _plan_modules(root: SourceTree) -> tuple[BuildPlan, ...]:
         workspaces[place] = sorted(module for module in members if module is not None)
     used = {module for members in workspaces.values() for module in members}
     places = sorted(filter(root.may_hold_project, (modules - used) | workspaces.keys()))
-    return tuple(_plan_module(root, place, workspaces.get(place) or [place]) for place in places)
-
-
-def _plan_module(root: SourceTree, place: str, modules: list[str]) -> BuildPlan:
-    part = root.below(place)
-    inside = [module.removeprefix(place).strip("/") for module in modules]
-    every = tuple(f"./{module}/..." if module else "./..." for module in inside)
-    # -o keeps a lone program from being written over a directory of the same name
-    steps = [BuildStep("build", ("go", "build", "-o", "/dev/null", *every))]
-    tests = _has_tests(part, inside)
-    if tests:
-        steps.append(BuildStep("test", ("go", "test", "-json", *every), all_ran=_TESTS_FAILED))
-    is_alone = place and _WORK not in part.files  # a workspace above may leave it out
-    return BuildPlan(
-        "go",
-        tuple(steps),
-        (f"{part.has(_WORK, _MANIFEST)} is there",),
-        () if tests else (_NO_TESTS,),
-        env={"GOWORK": "off"} if is_alone else {},
-        directory=place,
-    )
+    plans = []
+    for place in places:
+        part = root.below(place)
+        inside = [one.removeprefix(place).strip("/") for one in workspaces.get(place) or [place]]
+        every = tuple(f"./{module}/..." if module else "./..." for module in inside)
+        # -o keeps a lone program from being written over a directory of the same name
+        steps = [BuildStep("build", ("go", "build", "-o", "/dev/null", *every))]
+        if tests := _has_tests(part, inside):
+            steps.append(BuildStep("test", ("go", "test", "-json", *every), all_ran=_TESTS_FAILED))
+        is_alone = place and _WORK not in part.files  # a workspace above may leave it out
+        plan = BuildPlan(
+            "go",
+            tuple(steps),
+            (f"{part.has(_WORK, _MANIFEST)} is there",),
+            () if tests else (_NO_TESTS,),
+            env={"GOWORK": "off"} if is_alone else {},
+            directory=place,
+        )
+        plans.append(plan)
+    return tuple(plans)
 
 
 def _has_tests(part: SourceTree, modules: list[str]) -> bool:

@@ -355,8 +355,7 @@ def _read_toml(path: str, settings: Mapping[str, object], prefix: str) -> ToxSet
     environments = {name: table(settings, "env", name) for name in table(settings, "env")}
     every = [table(settings, "env_run_base"), *environments.values()]
     commands = "\n".join(str(one.get("commands", "")) for one in every)
-    for mark in "[]'\",":
-        commands = commands.replace(mark, " ")
+    commands = commands.translate(str.maketrans("[]'\",", "     "))
     return ToxSettings(
         path,
         f"{prefix}env_run_base",
