@@ -80,6 +80,7 @@ class CommandAgent:
             raise ValueError(f"{name} is not handed to an agent")
 
     def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
+        """Start the program and wait for its end."""
         with self.shell.scratch() as around:
             for name in ("home", "tmp", "empty"):
                 (around / name).mkdir()

@@ -167,7 +167,6 @@ def _model_ballots(report: ReportJson) -> list[Ballot]:
 
 
 def _name_pull(pull: PullJson) -> str:
-    """Return the name of a pull request, or of its branch where it has no number."""
     return f"{pull.repo}:{pull.head.ref}" if pull.number is None else f"{pull.repo}#{pull.number}"
 
 
@@ -228,11 +227,8 @@ def _changes_lines(
     text = clone.read(last.pull, path) if clone else None
     if text is not None:
         return quote not in " ".join(text.split())
-    old, new = (
-        {file.path: file.new_blob for file in report.pull.files}.get(path)
-        for report in (first, last)
-    )
-    return old is None or old != new
+    blobs = [{it.path: it.new_blob for it in report.pull.files} for report in (first, last)]
+    return blobs[0].get(path) is None or blobs[0][path] != blobs[1].get(path)
 
 
 class CloneHistory(Struct, frozen=True):

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.reviews import INVENTIONS, review_golden, review_inventions
 from fakes.llm import (
     FOUR,
     SMALL,
@@ -151,3 +152,21 @@ def test_nothing_of_one_finding_is_printed_at_another() -> None:
         ("src/app.py:2", "Second.", None),
     ]
     assert judgment.metadata["review"]["dropped"] == {"no_quote": 1, "not_changed": 0}
+
+
+def test_golden_comments_arrive_in_their_own_words_at_their_own_lines() -> None:
+    outcome = review_golden(0.0)
+    assert outcome.share_arrived >= 0.95
+    assert outcome.share_failed >= 0.95
+
+
+@pytest.mark.slow
+def test_inventions_fail_nothing_though_the_second_question_errs() -> None:
+    outcomes = [review_inventions(kind, 0.2, seed) for kind in INVENTIONS for seed in range(5)]
+    failed = sum(outcome.failed for outcome in outcomes)
+    assert failed / sum(outcome.reported for outcome in outcomes) < 0.02
+
+
+@pytest.mark.parametrize("kind", INVENTIONS)
+def test_without_a_second_question_inventions_are_warnings_at_most(kind: str) -> None:
+    assert review_inventions(kind, None).failed == 0
