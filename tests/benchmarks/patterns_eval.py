@@ -48,7 +48,7 @@ from prjury.judges.patterns.selection import PackSelection
 from prjury.jury.judgment import Check, Judgment, Severity
 from prjury.manifests.module import ManifestModule, Requirement, Truth
 from prjury.manifests.project import Project
-from prjury.policy.patterns import PatternsOptions
+from prjury.policy.options import PatternsOptions
 from prjury.ports import Ports, Repository, SilentProgress
 from prjury.ports.types import TreeEntry
 from prjury.rulepacks.applicability import PackApplicability, at_least, list_required

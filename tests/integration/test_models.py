@@ -42,8 +42,7 @@ from prjury.models.choose import ModelChoice, Provider
 from prjury.models.panel import HostedModel, ModelPanel
 from prjury.models.providers import BODY_LIMIT
 from prjury.models.wrappers import REPLY_LIMIT, RetryingModel
-from prjury.policy.models import ModelConfig, ModelsConfig
-from prjury.policy.schema import LimitsConfig
+from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.ports.messages import ModelError, Prompt, Reply
 
 KEY = "sk-the-key-of-the-operator"

@@ -15,7 +15,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.functions.judge import make, make_view
 from prjury.jury.judgment import Status
 from prjury.policy.load import json_schema, read_options
-from prjury.policy.seats import FunctionOptions
+from prjury.policy.options import FunctionOptions
 from prjury.policy.tiers import OPTIONS
 from prjury.ports import Ports, SilentProgress
 from prjury.sandbox.contained import ContainedShell

@@ -25,7 +25,7 @@ from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import compute_deadline
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of
-from prjury.policy.agents import is_kept_from_agents
+from prjury.policy.options import is_kept_from_agents
 from prjury.ports import Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 

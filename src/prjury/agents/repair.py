@@ -34,7 +34,7 @@ from prjury.jury.library.agent import AgentClient, AgentResult, run_agent
 from prjury.jury.library.execution import perform
 from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot
-from prjury.policy.agents import FixConfig
+from prjury.policy.options import FixConfig
 from prjury.ports import Ports
 from prjury.report.judge_facts import AgentFacts, BuildFacts
 from prjury.report.model import Recovery, RefusedEdit, RepairRound

@@ -11,7 +11,7 @@ from prjury.judges.quality.question import OwnTexts
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
 from prjury.jury.library.replies import YES_OR_NO_FORM
-from prjury.policy.agents import AgentOptions
+from prjury.policy.options import AgentOptions
 from prjury.ports import Ports
 from prjury.report.sanitise import redact_text
 from prjury.snapshot.model import visible

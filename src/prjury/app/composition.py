@@ -18,9 +18,8 @@ from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
 from prjury.models.memory import FileMemory, memory_at
 from prjury.models.panel import AnswerFile, ModelPanel
-from prjury.policy.agents import AgentOptions
+from prjury.policy.options import AgentOptions, CommandOptions
 from prjury.policy.schema import Config, PullsConfig
-from prjury.policy.seats import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Panel, Ports, Repository
 from prjury.sandbox.contained import ContainedShell

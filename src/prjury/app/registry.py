@@ -33,9 +33,9 @@ from prjury.jury.voting import (
     VotingStrategy,
     WeightedAverageVoting,
 )
+from prjury.policy.options import VotingEntry
 from prjury.policy.schema import Config
 from prjury.policy.tiers import TierConfig
-from prjury.policy.voting import VotingEntry
 from prjury.ports import Ports
 from prjury.report.model import SkippedJudge
 

@@ -15,7 +15,7 @@ from prjury.judges.patterns import judge as patterns
 from prjury.jury.guard import catch_crash, itself
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import BENIGN_LABELS
-from prjury.policy.patterns import PatternsOptions
+from prjury.policy.options import PatternsOptions
 from prjury.policy.schema import Config
 from prjury.policy.tiers import BuildOptions, SuitabilityOptions
 from prjury.ports import Ports

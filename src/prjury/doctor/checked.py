@@ -15,9 +15,8 @@ from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import recipe_at
 from prjury.judges.merged_tree.tree import read_content_options
 from prjury.policy.load import Policy, Problem, join_keys, make_refusal, read_policy
-from prjury.policy.patterns import PatternsOptions
+from prjury.policy.options import FileContentOptions, FunctionOptions, PatternsOptions
 from prjury.policy.schema import Config
-from prjury.policy.seats import FileContentOptions, FunctionOptions
 from prjury.policy.yaml_reader import KeyPath, read_yaml
 from prjury.rulepacks.find import list_known, load_provided
 from prjury.rulepacks.load import list_heads, load_packs

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 from msgspec import Struct
 
 from prjury.errors import ConfigError
-from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.schema import ModelConfig, ModelsConfig
 
 _METADATA_NAMES = frozenset({"metadata", "metadata.google.internal", "metadata.goog"})
 _METADATA_ADDRESSES = frozenset(

@@ -113,7 +113,7 @@ def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str
     from prjury.models.choose import MissingModel, choose_model  # noqa: PLC0415 - as above
     from prjury.models.panel import connect, parse_model_spec  # noqa: PLC0415 - as above
     from prjury.policy.load import read_options  # noqa: PLC0415 - as above
-    from prjury.policy.models import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
+    from prjury.policy.schema import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
 
     specs = parse_model_spec(name, "ModelClient", ModelsConfig(), script=True)
     if len(specs) != 1:

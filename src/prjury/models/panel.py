@@ -42,8 +42,7 @@ from prjury.models.wrappers import (
     Spent,
     not_installed,
 )
-from prjury.policy.models import ModelConfig, ModelsConfig
-from prjury.policy.schema import LimitsConfig, ReviewConfig
+from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig, ReviewConfig
 from prjury.ports import ChatModel, NoRecorder, Panel, Recorder
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 

@@ -20,8 +20,7 @@ from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError, tokens
 
 if TYPE_CHECKING:  # pydantic is slow
     from prjury.models.panel import AnswerFile
-    from prjury.policy.models import RateConfig
-    from prjury.policy.schema import LimitsConfig
+    from prjury.policy.schema import LimitsConfig, RateConfig
 
 
 class WrappedModel:

@@ -17,7 +17,6 @@ from msgspec import Struct, ValidationError
 from msgspec.structs import replace
 
 from prjury.errors import ConfigError, did_you_mean
-from prjury.policy.complete import complete_config
 from prjury.policy.fields import (
     SENTENCES,
     Duration,
@@ -28,10 +27,9 @@ from prjury.policy.fields import (
     convert_section,
     to_plain,
 )
-from prjury.policy.schema import Config
-from prjury.policy.seats import CommandOptions
+from prjury.policy.options import CommandOptions, VotingEntry
+from prjury.policy.schema import Config, complete_config
 from prjury.policy.tiers import OPTIONS, SEATS, BuildOptions, JudgeEntry
-from prjury.policy.voting import VotingEntry
 from prjury.policy.yaml_reader import Document, KeyPath, read_yaml
 from prjury.snapshot.model import visible
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import Meta, field
 from msgspec.structs import replace
 
-from prjury.policy.agents import FixConfig
+from prjury.jury.verdicts import TierPolicy
 from prjury.policy.fields import (
     Amount,
     BranchLabel,
     BranchName,
     Duration,
+    FilesOfPolicy,
     Glob,
     InsidePath,
     Label,
@@ -20,16 +23,122 @@ from prjury.policy.fields import (
     PolicySection,
     RuleName,
     Share,
+    Variable,
     Version,
     convert_section,
     seconds,
 )
-from prjury.policy.models import ModelsConfig
-from prjury.policy.tiers import (
-    BuildSection,
-    JudgeEntry,
-    TierConfig,
+from prjury.policy.options import (
+    CommandOptions,
+    CoverageOptions,
+    FixConfig,
+    PatternsOptions,
+    RuleSelection,
 )
+from prjury.policy.tiers import BuildOptions, BuildSection, JudgeEntry, TierConfig, field_name
+
+#: Credentials of the runner itself, which no model's server is ever shown.
+_NOT_FOR_MODELS = re.compile(r"GITHUB_TOKEN|GH_TOKEN|INPUT_GITHUB.TOKEN|ACTIONS_\w+", re.IGNORECASE)
+
+
+class ModelConfig(PolicySection, frozen=True):
+    """One model: a provider (`auto`: by the key that is present), a model's name, and its options.
+
+    A provider `command` is a program that reads the prompt from its standard input and prints the
+    answer.
+    """
+
+    provider: Annotated[
+        str, "`auto`, `openai` (or a server like it), `anthropic`, `google`, `command`"
+    ] = "auto"
+    name: Annotated[str | None, "the provider's name for it; else our default"] = None
+    base_url: Annotated[
+        str | None,
+        "the address of the server, if not the provider's own: with its `/v1` for `openai`, "
+        "without for the others",
+    ] = None
+    key_env: Annotated[Variable | None, "the variable with the key, if not the usual one"] = None
+    command: Annotated[
+        Annotated[list[str], Meta(min_length=1)] | None,
+        "program and arguments, for the provider `command`",
+    ] = None
+    answer: Annotated[str | None, "where in a command's JSON the answer is, such as `result`"] = (
+        None
+    )
+    temperature: Annotated[
+        Annotated[float, Meta(ge=0.0, le=2.0)] | None,
+        "0 if not set; not sent to a model that takes none, such as one that thinks",
+    ] = None
+    thinking: Annotated[
+        Literal["off", "low", "medium", "high"] | None,
+        "how much it thinks first, where it can; else as it does by default",
+    ] = None
+    max_output_tokens: Annotated[
+        Annotated[int, Meta(ge=256, le=1_000_000)] | None,
+        "for one answer, with the thinking before it",
+    ] = None
+    timeout: Annotated[Duration, "for one call"] = seconds(120)
+    room: Annotated[
+        int,
+        Meta(ge=2_000, le=2_000_000),
+        "tokens of material in one prompt; lists of other files may take 2,000 more",
+    ] = 30_000
+
+    def __post_init__(self) -> None:
+        if self.key_env and _NOT_FOR_MODELS.fullmatch(self.key_env):
+            raise ValueError(f"{self.key_env} is a credential of the runner; no model may see it")
+        if (self.provider == "command") != (self.command is not None):
+            raise ValueError("`command` and `provider: command` belong together")
+        if self.answer is not None and self.command is None:
+            raise ValueError("`answer` says where the answer of a command is; there is no command")
+        if self.command is not None and (self.key_env or self.base_url):
+            raise ValueError("a command has neither `key_env` nor `base_url`")
+        if self.provider == "auto" and self.key_env and not self.base_url:
+            raise ValueError("`key_env` names a key without its provider: name `provider` as well")
+
+
+class RetryConfig(PolicySection, frozen=True):
+    """When all models are asked again, and how often."""
+
+    confidence: Annotated[Share, "mean confidence below which all are asked again"] = 0.7
+    iterations: Annotated[int, Meta(ge=1, le=5), "rounds at most"] = 2
+    trigger: Annotated[
+        Literal["evidence", "flip"],
+        "what confidence is: the share of true quotes, or the same answer with the files in "
+        "another order (asks twice)",
+    ] = "evidence"
+
+
+class RateConfig(PolicySection, frozen=True):
+    """How many requests a provider gets at a time, from all judges together."""
+
+    requests_per_minute: Annotated[
+        Annotated[int, Meta(ge=1, le=10_000)] | None, "started in any 60 seconds; further ones wait"
+    ] = None
+    max_parallel: Annotated[int, Meta(ge=1, le=64), "under way at the same time"] = 8
+
+
+class ModelsConfig(PolicySection, frozen=True):
+    """The models behind model-backed judges."""
+
+    default: ModelConfig = field(default_factory=ModelConfig)
+    panel: Annotated[list[ModelConfig], Meta(max_length=9), "asked instead of the default"] = []
+    chair: Annotated[ModelConfig | None, "reads what the panel says, and decides"] = None
+    base_url: Annotated[str | None, "the address of `openai` models that name none"] = None
+    retry: RetryConfig = RetryConfig()
+    rate: RateConfig = RateConfig()
+
+    @property
+    def reaches_out(self) -> bool:
+        """Whether it says where models are reached, with which key, or by which program."""
+        configs = [self.default, *self.panel, *filter(None, [self.chair])]
+        own = any(model.base_url or model.key_env or model.command for model in configs)
+        return own or self.base_url is not None
+
+    @property
+    def without_addresses(self) -> ModelsConfig:
+        """The same where it does not say how models are reached, for models that others name."""
+        return ModelsConfig(retry=self.retry, rate=self.rate)
 
 
 class OpenConfig(PolicySection, frozen=True):
@@ -225,3 +334,114 @@ class Config(PolicySection, frozen=True):
     def adapt_to(self, branch: str) -> Config:
         """The policy as it is for changes to a branch."""
         return replace(self, tiers=[tier.adapt_to(branch) for tier in self.tiers])
+
+
+def complete_config(config: Config, commit: str | None = None) -> Config:
+    """The policy whose tiers have what its other sections say of them."""
+    ignores = {glob: tuple(names) for glob, names in config.per_file_ignores.items()}
+    rules = RuleSelection(config.suppressions.allow, tuple(config.ignore), ignores)
+    tiers = extend_tiers(config.tiers, config.extend)
+    _refuse_misfits(config, tiers)
+    try:
+        tiers = complete_entries(tiers, config.build, rules, commit)
+    except ValueError as error:
+        raise MisfitError("tiers", str(error)) from error
+    return replace(config, tiers=tiers)
+
+
+def _refuse_misfits(config: Config, tiers: list[TierConfig]) -> None:
+    names = [tier.name for tier in tiers]
+    if len(set(names)) != len(names):
+        raise MisfitError("tiers", f"tier names must be unique, not {', '.join(names)}")
+    if tiers[-1].policy is not TierPolicy.FINAL_TIER:
+        text = f"the last tier, {names[-1]}, must have the policy final_tier"
+        raise MisfitError("tiers", text)
+    if not any(entry.build for tier in tiers for entry in tier.judges):
+        usual = BuildSection().options
+        for key in sorted(config.build.keys):
+            name = field_name(key)
+            if getattr(config.build.options, name) != getattr(usual, name):
+                text = f"build.{key} is set, and no tier has the judge `build`"
+                raise MisfitError("tiers", text)
+    for entry in config.paths:
+        for name in entry.tiers:
+            if name not in names:
+                raise MisfitError("paths", f"there is no tier {name}, only {', '.join(names)}")
+    own = config.publish.labels.get("backport", "").casefold()
+    if own and own in map(str.casefold, config.backport.labels):
+        raise MisfitError("publish", "labels: a run cannot give the label that asks for a backport")
+
+
+#: The tier of programs that `extend` adds.
+RULES_TIER = "rules"
+
+
+def extend_tiers(tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]) -> list[TierConfig]:
+    """The tiers with further judges: programs after the build, models in the last tier."""
+    programs = [entry for entry in extend if not entry.asks_models]
+    models = [entry for entry in extend if entry.asks_models]
+    extended = list(tiers)
+    if models:
+        last = extended[-1]
+        extended[-1] = last.with_judges([*last.judges, *models])
+    if not programs:
+        return extended
+    for index, tier in enumerate(extended):
+        if tier.name == RULES_TIER:
+            extended[index] = tier.with_judges([*tier.judges, *programs])
+            return extended
+    builds = [i for i, tier in enumerate(extended[:-1]) if any(one.build for one in tier.judges)]
+    rules = TierConfig(RULES_TIER, programs, continue_on_reject=True)
+    extended.insert(builds[-1] + 1 if builds else 0, rules)
+    return extended
+
+
+def complete_entries(
+    tiers: Sequence[TierConfig], build: BuildSection, rules: RuleSelection, commit: str | None
+) -> list[TierConfig]:
+    """The tiers whose judges have what other parts of the policy say of them.
+
+    Builds and commands keep the reports that other judges read.
+    """
+    _refuse_early_readers(tiers)
+    entries = [entry for tier in tiers for entry in tier.judges]
+    coverage = [one.options for one in entries if isinstance(one.options, CoverageOptions)]
+    reports = [*sorted({one.report for one in entries if one.report}), *build.coverage]
+    of_base = sorted({seat.report for seat in coverage if seat.baseline == "base"})
+
+    def complete(entry: JudgeEntry) -> JudgeEntry:
+        chosen = build.complete(entry) if entry.build else entry
+        options = chosen.options
+        if isinstance(options, PatternsOptions):
+            options = options.with_rules(rules)
+        if isinstance(options, CommandOptions):
+            options = replace(options, keep=_join(options.keep, reports))
+        if isinstance(options, BuildOptions):
+            options = options.with_changes(
+                keep=_join(options.keep, reports),
+                keep_of_base=_join(options.keep_of_base, of_base),
+            )
+            free = "affected" not in entry.keys | build.keys
+            if free and any(seat.whole for seat in coverage):
+                options = options.with_changes(affected=False)
+        if isinstance(options, FilesOfPolicy):
+            options = options.at(commit)
+        return chosen.with_options(options)
+
+    return [tier.with_judges(map(complete, tier.judges)) for tier in tiers]
+
+
+def _join(first: Iterable[str], second: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys([*first, *second]))
+
+
+def _refuse_early_readers(tiers: Sequence[TierConfig]) -> None:
+    for tier in tiers:
+        for entry in tier.judges:
+            if entry.report:
+                raise ValueError(
+                    f"{entry.name} in the tier {tier.name} reads a report, and no tier "
+                    "before it has a `build` or a `command` that could write it"
+                )
+        if any(entry.build or entry.command for entry in tier.judges):
+            return

@@ -11,7 +11,6 @@ from msgspec import Meta, field
 from msgspec.structs import replace
 
 from prjury.jury.verdicts import TierPolicy
-from prjury.policy.agents import AgentOptions
 from prjury.policy.fields import (
     Amount,
     Convert,
@@ -27,16 +26,18 @@ from prjury.policy.fields import (
     seconds,
     to_plain,
 )
-from prjury.policy.patterns import PatternsOptions
-from prjury.policy.seats import (
+from prjury.policy.options import (
+    AgentOptions,
+    BranchCase,
     CommandOptions,
     CoverageOptions,
     FileContentOptions,
     FileExistsOptions,
     FindingsOptions,
     FunctionOptions,
+    PatternsOptions,
+    VotingEntry,
 )
-from prjury.policy.voting import BranchCase, VotingEntry
 
 #: Names become keys of the reply, and providers take no others there.
 CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")

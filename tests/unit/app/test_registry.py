@@ -11,8 +11,8 @@ from prjury.app.composition import model_ports
 from prjury.app.registry import VOTING, try_models
 from prjury.errors import ConfigError
 from prjury.policy.load import read_policy
+from prjury.policy.options import VotingEntry
 from prjury.policy.schema import Config
-from prjury.policy.voting import VotingEntry
 
 FINAL = "tiers: [{name: q, policy: final_tier, judges: [%s]}]"
 ACCEPTING = """\

@@ -18,8 +18,7 @@ from prjury.models.wrappers import (
     RetryingModel,
     Spent,
 )
-from prjury.policy.models import RateConfig
-from prjury.policy.schema import LimitsConfig
+from prjury.policy.schema import LimitsConfig, RateConfig
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
 from unit.models.speakers import PROMPT, SOON, Speaker, busy, error, reply
 

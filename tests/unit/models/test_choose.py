@@ -18,7 +18,7 @@ from prjury.models.choose import (
     check_address,
     choose_model,
 )
-from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.schema import ModelConfig, ModelsConfig
 
 OPENAI = {"OPENAI_API_KEY": "sk-1"}
 ANTHROPIC = {"ANTHROPIC_API_KEY": "ak-1"}

@@ -11,8 +11,7 @@ from prjury.errors import ConfigError, UsageError
 from prjury.models.panel import ModelPanel, parse_model_spec
 from prjury.models.wrappers import Spent
 from prjury.policy.fields import Duration
-from prjury.policy.models import ModelConfig, ModelsConfig
-from prjury.policy.schema import LimitsConfig
+from prjury.policy.schema import LimitsConfig, ModelConfig, ModelsConfig
 from prjury.ports import ChatModel, Panel
 from prjury.ports.messages import ModelError
 from unit.models.speakers import PROMPT, SOON

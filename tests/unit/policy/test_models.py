@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from prjury.policy.load import read_options
-from prjury.policy.models import ModelConfig, ModelsConfig
+from prjury.policy.schema import ModelConfig, ModelsConfig
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from prjury.errors import ConfigError, SourceError
 from prjury.judges.patterns.judge import make
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_policy
-from prjury.policy.patterns import PatternsOptions
+from prjury.policy.options import PatternsOptions
 from prjury.ports import Ports
 from prjury.rulepacks.committed import load_committed
 from unit.judges.patterns.bench import InProcessParser, Quiet, context, found

@@ -28,7 +28,7 @@ from prjury.judges.merged_tree import command
 from prjury.jury.judge import Judge
 from prjury.jury.jury import Jury
 from prjury.jury.voting import Ballot, MajorityVoting
-from prjury.policy.seats import CommandOptions
+from prjury.policy.options import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.report.sanitise import redact_text

@@ -21,7 +21,7 @@ from prjury.judges.workspace.files import invalid_report, large_report, walk_ele
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.score import BooleanScore
-from prjury.policy.seats import FindingsOptions
+from prjury.policy.options import FindingsOptions
 from prjury.ports import Ports, Shell
 from prjury.report.wording import pluralize
 from prjury.snapshot.model import FileStatus, visible

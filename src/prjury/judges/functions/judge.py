@@ -19,7 +19,7 @@ from prjury.judges.workspace.program_judges import forget_log
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
-from prjury.policy.seats import FunctionOptions
+from prjury.policy.options import FunctionOptions
 from prjury.ports import Ports
 from prjury.ports.types import ShellCommand
 from prjury.snapshot.kinds import REGULAR_MODES

@@ -19,7 +19,7 @@ from prjury.judges.merged_tree.tree import judge_tree
 from prjury.judges.workspace.program_judges import CommandJudge
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment
-from prjury.policy.seats import CommandOptions
+from prjury.policy.options import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import Completed, ShellCommand

@@ -30,7 +30,7 @@ from prjury.judges.workspace.coverage_readers import (
 )
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
-from prjury.policy.seats import CoverageOptions
+from prjury.policy.options import CoverageOptions
 from prjury.ports import Ports
 from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.kinds import is_docs_only

@@ -22,7 +22,7 @@ from prjury.judges.workspace.files import (
 )
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Judgment
-from prjury.policy.seats import FileContentOptions, FileExistsOptions
+from prjury.policy.options import FileContentOptions, FileExistsOptions
 from prjury.ports import Ports, Repository, Shell
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.model import FileChange, visible

@@ -24,7 +24,7 @@ from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
 from prjury.jury.voting import NOT_APPLICABLE
 from prjury.manifests.project import Project, list_parsed_locks
-from prjury.policy.patterns import PatternsOptions
+from prjury.policy.options import PatternsOptions
 from prjury.ports import Ports, Repository
 from prjury.report.judge_facts import LeftOut, ScopeFacts
 from prjury.report.wording import pluralize

@@ -28,9 +28,8 @@ from prjury.models.memory import memory_at
 from prjury.models.panel import ModelPanel
 from prjury.policy.fields import is_inside
 from prjury.policy.load import read_options
-from prjury.policy.models import ModelsConfig
-from prjury.policy.patterns import PatternsOptions
-from prjury.policy.schema import LimitsConfig
+from prjury.policy.options import PatternsOptions
+from prjury.policy.schema import LimitsConfig, ModelsConfig
 from prjury.policy.tiers import QualityOptions, QuestionOptions
 from prjury.ports import Ports
 from prjury.report.wording import pluralize

@@ -20,7 +20,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.findings.judge import make
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_options
-from prjury.policy.seats import FindingsOptions
+from prjury.policy.options import FindingsOptions
 from prjury.ports import Ports
 
 BEFORE = {"src/a.py": "one\ntwo\nthree\n", "src/b.py": "b\n"}

@@ -13,7 +13,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.functions.judge import PythonRule, make
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_options
-from prjury.policy.seats import FunctionOptions
+from prjury.policy.options import FunctionOptions
 from prjury.ports import Ports, SilentProgress
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest

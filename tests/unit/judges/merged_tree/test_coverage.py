@@ -14,7 +14,7 @@ from prjury.judges.merged_tree.coverage import make
 from prjury.judges.merged_tree.tree import read_merged_lines
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.policy.load import read_options
-from prjury.policy.seats import CoverageOptions
+from prjury.policy.options import CoverageOptions
 from prjury.ports import Ports
 from prjury.snapshot.model import FileChange, MergeTrial
 

@@ -15,7 +15,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.judge import PatternsJudge, make
 from prjury.jury.judgment import Judgment
 from prjury.policy.load import read_options
-from prjury.policy.patterns import PatternsOptions, RuleSelection
+from prjury.policy.options import PatternsOptions, RuleSelection
 from prjury.ports import Ports
 from prjury.snapshot.model import PullRequest
 

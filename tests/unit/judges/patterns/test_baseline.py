@@ -15,7 +15,7 @@ from prjury.errors import ConfigError
 from prjury.judges.patterns.baseline import MAX_BYTES, baseline_text, parse_baseline
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.load import read_options
-from prjury.policy.patterns import PatternsOptions
+from prjury.policy.options import PatternsOptions
 from prjury.snapshot.model import printable, visible
 from unit.judges.patterns.bench import JAVA, found, judged, pom
 
