@@ -255,7 +255,8 @@ def _load_document(text: str, path: str) -> tuple[Mapping[Any, Any], Lines]:
     lines: Lines = {}
     try:
         document = read_yaml(text, path, LARGEST)
-        top, lines = document.value, document.lines
+        top = document.value
+        lines = {key: line for key, (line, _) in document.places.items()}
     except ConfigError as refusal:
         if refusal.reason != "config_alias_forbidden":
             raise

@@ -30,6 +30,7 @@ _VARIABLE = rf"^[A-Za-z_][A-Za-z0-9_]*{_END}"
 _RULE = rf"^[a-z0-9][a-z0-9._-]*(/[a-z0-9._-]+)?{_END}"
 _IDENTIFIER = rf"^(?=.{{1,60}}{_END})[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*{_END}"
 _COMMAND = r"^(?=[\s\S]*\S)[^\x00]{1,10000}$"
+_QUESTION = r"\S"
 
 #: What a text has to be, by the pattern that it has to match.
 SENTENCES: Mapping[str, str] = {
@@ -44,17 +45,16 @@ SENTENCES: Mapping[str, str] = {
     _RULE: "a rule is PACK or PACK/RULE, as the report writes it",
     _IDENTIFIER: "a name has up to 60 letters, digits and `_`, with hyphens between them",
     _COMMAND: "a command is needed",
+    _QUESTION: "a question is needed",
 }
 
 Share: TypeAlias = Annotated[float, Meta(ge=0.0, le=1.0)]
 #: Dollars, or the weight of a vote.
 Amount: TypeAlias = Annotated[float, Meta(ge=0.0)]
 Version: TypeAlias = Literal[1]
-#: A file of the repository.
 InsidePath: TypeAlias = Annotated[str, Meta(pattern=_INSIDE)]
 Glob: TypeAlias = Annotated[str, Meta(pattern=_GLOB)]
 Label: TypeAlias = Annotated[str, Meta(pattern=_LABEL)]
-#: A label that names a branch.
 BranchLabel: TypeAlias = Annotated[str, Meta(pattern=_BRANCH_LABEL)]
 BranchName: TypeAlias = Annotated[str, Meta(pattern=_BRANCH)]
 Name: TypeAlias = Annotated[str, Meta(pattern=_NAME)]
@@ -63,9 +63,8 @@ Variable: TypeAlias = Annotated[str, Meta(pattern=_VARIABLE)]
 RuleName: TypeAlias = Annotated[str, Meta(pattern=_RULE)]
 #: A pack's name, or a rule's within it.
 Identifier: TypeAlias = Annotated[str, Meta(pattern=_IDENTIFIER)]
-#: One line for the shell.
 CommandLine: TypeAlias = Annotated[str, Meta(pattern=_COMMAND)]
-
+Question: TypeAlias = Annotated[str, Meta(pattern=_QUESTION)]
 
 #: A type expression: a class, a union, an annotated type.
 Form: TypeAlias = Any
@@ -86,7 +85,6 @@ class Duration(float):
 
 
 def seconds(number: float) -> Any:  # noqa: ANN401 - as msgspec types a field
-    """The default of a duration."""
     return msgspec.field(default_factory=partial(Duration, number))
 
 
@@ -103,7 +101,6 @@ def parse_duration(text: str) -> float:
 
 
 def is_inside(path: str) -> bool:
-    """Tell whether a path stays inside the directory that it is relative to."""
     return not any(part in {"", ".", ".."} for part in path.split("/"))
 
 
@@ -112,7 +109,6 @@ class PolicySection(Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def forms(cls) -> Mapping[str, Any]:
-        """The form of each key that it may hold."""
         return {one.encode_name: one.type for one in msgspec.structs.fields(cls)}
 
 
@@ -125,7 +121,6 @@ class Words(tuple[str, ...]):
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
-        """Read it as a file holds it."""
         return cls(convert([value] if isinstance(value, str) else value, cls.FORM))
 
 
@@ -140,17 +135,12 @@ class FilesOfPolicy(PolicySection, frozen=True, dict=True):
 
     def at(self, commit: str | None) -> Self:
         """The same options with files of this commit, which no text may claim."""
-        return self._with_hidden(_commit=commit)
+        return self.with_changes({"_commit": commit})
 
-    def with_changes(self, **changes: Any) -> Self:  # noqa: ANN401 - whatever the fields are
+    def with_changes(self, hidden: Mapping[str, object] = {}, **changes: Any) -> Self:  # noqa: ANN401 - whatever the fields are
         """The same options with other values; a bare `replace` would lose the commit."""
         copy = msgspec.structs.replace(self, **changes)
-        vars(copy).update(vars(self))
-        return copy
-
-    def _with_hidden(self, **values: object) -> Self:
-        copy = self.with_changes()
-        vars(copy).update(values)
+        vars(copy).update({**vars(self), **hidden})
         return copy
 
 
@@ -165,12 +155,10 @@ class NamedEntry:
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
-        """Read it as a file holds it."""
         raise NotImplementedError
 
     @classmethod
     def forms(cls) -> Mapping[str, Any]:
-        """The form of each key that it may hold."""
         return cls.FORMS
 
     @classmethod
@@ -184,7 +172,6 @@ class NamedEntry:
 
     @property
     def plain(self) -> Mapping[str, Any]:
-        """The entry as a file holds it."""
         return {self.name: self.options}
 
     def __eq__(self, other: object) -> bool:
@@ -222,9 +209,8 @@ def _read_seconds(value: object, *, written: bool) -> Duration:
 
 def to_plain(value: object) -> Any:  # noqa: ANN401 - JSON
     """The value as JSON holds it."""
-    text = msgspec.json.encode(value, enc_hook=_encode_form)
-    return msgspec.json.decode(text)
 
+    def encode(form: Any) -> object:  # noqa: ANN401 - one of ours
+        return float(form) if isinstance(form, Duration) else form.plain
 
-def _encode_form(value: Any) -> object:  # noqa: ANN401 - one of ours
-    return float(value) if isinstance(value, Duration) else value.plain
+    return msgspec.json.decode(msgspec.json.encode(value, enc_hook=encode))

@@ -60,7 +60,6 @@ class Policy(Struct, frozen=True):
     source: str
 
     def adapt_to(self, branch: str) -> Policy:
-        """The policy as it is for changes to a branch."""
         return Policy(self.config.adapt_to(branch), self.source)
 
     @property
@@ -71,7 +70,6 @@ class Policy(Struct, frozen=True):
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """The whole configuration as JSON, defaults included."""
         resolved: dict[str, Any] = to_plain(self.config)
         tiers = [
             {key: value for key, value in tier.items() if key != "when" or value}
@@ -145,7 +143,11 @@ def json_schema() -> dict[str, Any]:
     """The JSON Schema of the configuration file, for editors."""
     sections = [Config, *OPTIONS.values(), *VotingEntry.FORMS.values()]
     _, components = msgspec.json.schema_components(
-        sections, schema_hook=_describe_form, ref_template="#/$defs/{name}"
+        sections,
+        schema_hook=lambda kind: (
+            dict(_DURATION) if kind is Duration else {"$ref": f"#/$defs/{kind.__name__}"}
+        ),
+        ref_template="#/$defs/{name}",
     )
     for name, section in _list_sections(Config):
         for each in msgspec.structs.fields(section):
@@ -176,6 +178,7 @@ def json_schema() -> dict[str, Any]:
 
 
 _COVERAGE = "the coverage reports that it writes, as globs"
+_DURATION = {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"}
 
 
 def _describe_key(
@@ -208,12 +211,6 @@ def _list_sections(form: Form) -> Iterator[tuple[str, type[PolicySection]]]:
         else:
             for inner in get_args(each):
                 yield from _list_sections(inner)
-
-
-def _describe_form(kind: type[Any]) -> dict[str, Any]:
-    if kind is Duration:
-        return {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"}
-    return {"$ref": f"#/$defs/{kind.__name__}"}
 
 
 def _describe_entry(kind: type[NamedEntry], name: dict[str, Any]) -> dict[str, Any]:
@@ -284,20 +281,13 @@ def _pair_parts_with_forms(value: object, form: Form) -> Iterator[tuple[str | in
                 yield key, key, arguments[0]
                 yield key, item, arguments[1]
         elif _has_keys(each) and isinstance(value, dict | str):
-            yield from _pair_options_with_forms(value, each)
-
-
-def _pair_options_with_forms(
-    value: dict[str, Any] | str, section: type[PolicySection | NamedEntry]
-) -> Iterator[tuple[str, object, Any]]:
-    forms = section.forms()
-    if isinstance(value, str):  # a name alone
-        value = {value: {}} if _has_keys(forms.get(value)) else {}
-    elif issubclass(section, NamedEntry):
-        value = section.spell_out(value)
-    for key, item in value.items():
-        if key in forms:
-            yield key, item, forms[key]
+            forms: Mapping[str, Any] = each.forms()
+            parts: Any = value
+            if isinstance(value, str):  # a name alone
+                parts = {value: {}} if _has_keys(forms.get(value)) else {}
+            elif issubclass(each, NamedEntry):
+                parts = each.spell_out(value)
+            yield from ((key, item, forms[key]) for key, item in parts.items() if key in forms)
 
 
 def _list_forms(form: Form) -> Iterator[Any]:

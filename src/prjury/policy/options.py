@@ -126,7 +126,6 @@ class FindingsOptions(PolicySection, frozen=True):
 
     @property
     def report(self) -> str:
-        """Where the report is, as a glob."""
         return self.sarif or self.checkstyle or self.junit or ""
 
 
@@ -164,7 +163,7 @@ class PatternsOptions(FilesOfPolicy, frozen=True):
 
     def with_rules(self, rules: RuleSelection) -> Self:
         """The same options without the rules that the policy ignores."""
-        return self._with_hidden(_rules=rules)
+        return self.with_changes({"_rules": rules})
 
 
 #: Credentials of the job, and what would make a program another one.
@@ -273,7 +272,6 @@ class VotingEntry(NamedEntry):
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
-        """Read it as a file holds it."""
         spelled = cls.spell_out(value)
         for name in spelled:
             if name not in cls.FORMS:
@@ -300,6 +298,5 @@ class BranchCase(PolicySection, frozen=True, kw_only=True):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings of the tier that it replaces."""
         options = {"voting": self.voting, "min_confidence": self.min_confidence}
         return {key: value for key, value in options.items() if value is not None}

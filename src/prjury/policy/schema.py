@@ -332,7 +332,6 @@ class Config(PolicySection, frozen=True):
     ] = ".github/prjury-calibration.yml"
 
     def adapt_to(self, branch: str) -> Config:
-        """The policy as it is for changes to a branch."""
         return replace(self, tiers=[tier.adapt_to(branch) for tier in self.tiers])
 
 

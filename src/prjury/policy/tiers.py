@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -22,6 +21,7 @@ from prjury.policy.fields import (
     Name,
     NamedEntry,
     PolicySection,
+    Question,
     Share,
     seconds,
     to_plain,
@@ -38,9 +38,6 @@ from prjury.policy.options import (
     PatternsOptions,
     VotingEntry,
 )
-
-#: Names become keys of the reply, and providers take no others there.
-CRITERION_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}")
 
 
 def plain_name(name: str) -> str:
@@ -154,26 +151,22 @@ class BuildSection(NamedEntry):
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
-        """Read it as a file holds it."""
         written = cls.spell_out(value)
         coverage = convert(written.pop("coverage", []), list[Glob])
         return cls(convert(written, BuildOptions), written, coverage)
 
     @classmethod
     def forms(cls) -> Mapping[str, Any]:
-        """The form of each key that it may hold."""
         return {**BuildOptions.forms(), "coverage": list[Glob]}
 
     @classmethod
     def spell_out(cls, value: object) -> dict[str, Any]:
-        """Every key that it says."""
         if not isinstance(value, dict):
             raise TypeError("a mapping of keys to values is expected here")
         return {key: item for key, item in value.items() if item is not None}
 
     @property
     def plain(self) -> Mapping[str, Any]:
-        """The section as a file holds it."""
         command = self.options.command if "command" in self.keys else None
         return {**to_plain(self.options), "command": command, "coverage": self.coverage}
 
@@ -204,7 +197,8 @@ class QualityOptions(QuestionOptions, frozen=True):
     """What the quality judge asks about."""
 
     criteria: Annotated[
-        Annotated[list[str], Meta(min_length=1)] | Annotated[dict[str, str], Meta(min_length=1)],
+        Annotated[list[str], Meta(min_length=1)]
+        | Annotated[dict[Name, Question], Meta(min_length=1)],
         "names of criteria, or your own as name: question",
     ] = field(default_factory=lambda: ["correctness", "tests", "conventions", "risk"])
     must: Annotated[
@@ -242,7 +236,7 @@ class PromptOptions(QuestionOptions, frozen=True, kw_only=True):
     file: Annotated[str | None, "the text, by its path in the base commit"] = None
     text: Annotated[str | None, "the text itself"] = None
     criteria: Annotated[
-        dict[str, str],
+        dict[Name, Question],
         Meta(min_length=1, max_length=20),
         "YES or NO questions, by name",
     ]
@@ -253,15 +247,6 @@ class PromptOptions(QuestionOptions, frozen=True, kw_only=True):
             raise MisfitError("name", f"{self.name} is the name of another judge")
         if (self.file is None) == (self.text is None):
             raise ValueError("give one of `file` and `text`")
-        for name, question in self.criteria.items():
-            if not CRITERION_NAME.fullmatch(name):
-                raise MisfitError(
-                    "criteria",
-                    f"{name!r} is not a name; a name has up to 60 letters, digits, "
-                    "dots, hyphens and underscores, and a letter first",
-                )
-            if not question.strip():
-                raise MisfitError("criteria", f"{name} has no question")
 
 
 #: Judges that have no seat any more, each with what to use.
@@ -291,12 +276,7 @@ OPTIONS: Mapping[str, type[PolicySection]] = {
 
 
 class JudgeEntry(NamedEntry):
-    """One judge of a tier: its name, or its name with options, optionally with a weight.
-
-    Attributes:
-        options: a section for our own judges, a mapping for those of others.
-        keys: the options that the file names.
-    """
+    """One judge of a tier: its name, or its name with options, optionally with a weight."""
 
     FORMS = {**OPTIONS, "weight": Amount}
     OPEN = True
@@ -304,23 +284,20 @@ class JudgeEntry(NamedEntry):
     def __init__(
         self,
         name: str,
-        options: Any,  # noqa: ANN401 - as above
+        options: Any,  # noqa: ANN401 - a section for our own judges, a mapping for those of others
         weight: float = 1.0,
         keys: Iterable[str] = (),
     ) -> None:
         self.name, self.options, self.weight = name, options, weight
-        self.keys = frozenset(keys)
+        self.keys = frozenset(keys)  # which the file names
 
     @classmethod
     def read(cls, value: object, convert: Convert) -> Self:
-        """Read it as a file holds it."""
         spelled = cls.spell_out(value)
         weight: float = convert(spelled.pop("weight", 1.0), Amount)
         for name in spelled:
             if name in SEATS:
-                raise ValueError(
-                    f"the judge {name} has no seat in a policy any more; {SEATS[name]}"
-                )
+                raise ValueError(f"the judge {name} has no seat any more; {SEATS[name]}")
         if len(spelled) != 1:
             alternatives = " and ".join(sorted(spelled)) or "none"
             raise ValueError(f"an entry names exactly one judge, not {alternatives}")
@@ -332,26 +309,21 @@ class JudgeEntry(NamedEntry):
 
     @property
     def plain(self) -> Mapping[str, Any]:
-        """The entry as a file holds it."""
         return {self.name: self.options, "weight": self.weight}
 
     def with_options(self, options: PolicySection) -> JudgeEntry:
-        """The same judge with other options."""
         return JudgeEntry(self.name, options, self.weight, self.keys)
 
     @property
     def build(self) -> BuildOptions | None:
-        """The options of a judge `build`."""
         return self.options if isinstance(self.options, BuildOptions) else None
 
     @property
     def command(self) -> CommandOptions | None:
-        """The options of a judge `command`."""
         return self.options if isinstance(self.options, CommandOptions) else None
 
     @property
     def patterns(self) -> PatternsOptions | None:
-        """The options of a judge `patterns`."""
         return self.options if isinstance(self.options, PatternsOptions) else None
 
     @property
@@ -359,15 +331,11 @@ class JudgeEntry(NamedEntry):
         """The name of the judge in reports: a rule's, a prompt's and an agent's own."""
         if isinstance(self.options, FunctionOptions):
             return self.options.function
-        return (
-            self.options.name
-            if isinstance(self.options, PromptOptions | AgentOptions)
-            else self.name
-        )
+        named = isinstance(self.options, PromptOptions | AgentOptions)
+        return str(self.options.name) if named else self.name
 
     @property
     def asks_models(self) -> bool:
-        """Whether the judge is a model or an agent."""
         return isinstance(self.options, QuestionOptions | AgentOptions)
 
     @property
@@ -412,18 +380,15 @@ class TierConfig(PolicySection, frozen=True):
                 raise MisfitError("when", "min_confidence is for the policy accept_on_all_pass")
 
     def with_judges(self, judges: Iterable[JudgeEntry]) -> TierConfig:
-        """The same tier with other judges."""
         return replace(self, judges=list(judges))
 
     def adapt_to(self, branch: str) -> TierConfig:
         """The tier as it is for changes to a branch; the first case that names it counts."""
         for case in self.when:
             if fnmatchcase(branch, case.branch):
-                judges = [
-                    JudgeEntry(
-                        one.name, one.options, case.weights.get(one.title, one.weight), one.keys
-                    )
-                    for one in self.judges
-                ]
+                judges = []
+                for entry in self.judges:
+                    weight = case.weights.get(entry.title, entry.weight)
+                    judges.append(JudgeEntry(entry.name, entry.options, weight, entry.keys))
                 return replace(self, **case.settings, judges=judges, when=[])
         return replace(self, when=[])

@@ -23,7 +23,7 @@ MAX_DEPTH = 20
 #: libyaml reads the rule packs sixteen times faster; the result is the same.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9]\d*)")
-_FLOAT = re.compile(r"[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?")
+_FLOAT = re.compile(r"(?![-+]?0\d)[-+]?(\d+\.\d*|\.\d+|\d+)([eE][-+]?\d+)?")
 _WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
 _LONGEST_NUMBER = 30
 
@@ -34,20 +34,13 @@ class Document:
 
     value: Any
     source: str
-    lines: dict[KeyPath, int] = field(default_factory=dict)
-    columns: dict[KeyPath, int] = field(default_factory=dict)
-
-    def line_of(self, path: KeyPath) -> int | None:
-        """The line of the path, or of its nearest parent."""
-        while path and path not in self.lines:
-            path = path[:-1]
-        return self.lines.get(path)
+    places: dict[KeyPath, tuple[int, int]] = field(default_factory=dict)
 
     def place_of(self, path: KeyPath) -> tuple[int, int]:
         """The line and the column of the path, or of its nearest parent."""
-        while path and path not in self.lines:
+        while path and path not in self.places:
             path = path[:-1]
-        return self.lines.get(path, 1), self.columns.get(path, 1)
+        return self.places.get(path, (1, 1))
 
 
 def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
@@ -114,34 +107,25 @@ def _syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigError:
     remedy = "Check the indentation and quoting there"
     mark = getattr(error, "problem_mark", None)
     place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
+    line = "".join(text.splitlines()[place[0] - 1 : place[0]])
     problem = getattr(error, "problem", None) or str(error).partition("\n")[0]
     if isinstance(error, yaml.reader.ReaderError):
         before = text[: error.position]
         place = before.count("\n") + 1, len(before) - before.rfind("\n")
         problem = f"it holds the character U+{error.character:04X}"
-    elif _has_tab(text, place):
+    elif "\t" in line[: len(line) - len(line.lstrip())] + line[place[1] - 1 : place[1]]:
         problem, remedy = "a tab stands where YAML wants spaces", "Indent with spaces"
     return _refusal(source, place, f"is not YAML: {problem}", remedy=remedy)
 
 
-def _has_tab(text: str, place: tuple[int, int]) -> bool:
-    line = next(iter(text.splitlines()[place[0] - 1 : place[0]]), "")
-    indentation = line[: len(line) - len(line.lstrip())]
-    return line[place[1] - 1 : place[1]] == "\t" or "\t" in indentation
-
-
 def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa: ANN401 - YAML
-    _note(document, path, node)
+    document.places[path] = _place(node)
     match node:
         case yaml.MappingNode():
             return dict(_pairs(node, path, document))
         case yaml.SequenceNode():
             return [_convert(item, (*path, i), document) for i, item in enumerate(node.value)]
     return _scalar(node, document.source)
-
-
-def _note(document: Document, path: KeyPath, node: yaml.Node) -> None:
-    document.lines[path], document.columns[path] = _place(node)
 
 
 def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator[tuple[str, Any]]:
@@ -156,7 +140,7 @@ def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterato
             raise _refusal(document.source, _place(key_node), f"repeats the key {dotted}")
         seen.add(key)
         value = _convert(value_node, place, document)
-        _note(document, place, key_node)
+        document.places[place] = _place(key_node)
         yield key, value
 
 
@@ -170,8 +154,4 @@ def _scalar(node: yaml.Node, source: str) -> Any:  # noqa: ANN401 - YAML
         raise _refusal(source, _place(node), f"has a number of {len(text)} characters")
     if _INTEGER.fullmatch(text):
         return int(text)
-    return float(text) if _FLOAT.fullmatch(text) and not _leading_zero(text) else text
-
-
-def _leading_zero(text: str) -> bool:
-    return bool(re.match(r"[-+]?0\d", text))
+    return float(text) if _FLOAT.fullmatch(text) else text

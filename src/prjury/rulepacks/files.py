@@ -99,7 +99,7 @@ def join_errors(errors: Sequence[ConfigError]) -> ConfigError:
 
 def position(document: Document, path: KeyPath) -> PackPosition:
     """The file and line of a key path of a document."""
-    return PackPosition(document.source, document.line_of(path) or 1)
+    return PackPosition(document.source, document.place_of(path)[0])
 
 
 def pack_error(place: PackPosition, problem: str) -> ConfigError:

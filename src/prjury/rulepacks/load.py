@@ -222,7 +222,7 @@ def _find_case_position(
 def _read_head(name: str, text: str) -> Head:
     document = read_yaml(text.partition("\nrules:")[0], name)
     head = {key: document.value.get(key) for key in Head.forms()}
-    return read_part(Head, Document(head, name, document.lines))
+    return read_part(Head, Document(head, name, document.places))
 
 
 def _list_pack_files(path: Path) -> list[Path]:

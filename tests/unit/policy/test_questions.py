@@ -85,7 +85,7 @@ def test_correctness_and_risk_must_pass_unless_the_policy_says_otherwise() -> No
         ({"text": None}, "give one of `file` and `text`"),
         ({"file": "a.md"}, "give one of `file` and `text`"),
         ({"criteria": {}}, "at least 1"),
-        ({"criteria": {"metric": "  "}}, "metric has no question"),
+        ({"criteria": {"metric": "  "}}, "criteria.metric: a question is needed"),
         ({"criteria": {f"c{n}": "Is it?" for n in range(21)}}, "at most 20"),
         ({"criteria": ["metric"]}, "a mapping"),
         ({"name": ""}, "up to 60 letters"),

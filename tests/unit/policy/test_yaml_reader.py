@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.errors import ConfigError
-from prjury.policy.yaml_reader import MAX_BYTES, MAX_DEPTH, Document, read_yaml
+from prjury.policy.yaml_reader import MAX_BYTES, MAX_DEPTH, read_yaml
 
 
 def value(text: str) -> object:
@@ -63,11 +63,10 @@ def test_every_key_path_knows_its_line() -> None:
     document = read_yaml("a:\n  - b: 1\n  -\n    c: 2\nd: |\n  x\n  y\n", "f.yml")
 
     assert document.value == {"a": [{"b": 1}, {"c": 2}], "d": "x\ny\n"}
-    assert document.line_of(("a", 1, "c")) == 4
-    assert document.line_of(("a", 1, "c", "unknown")) == 4
-    assert document.line_of(("d",)) == 5
-    assert document.line_of(("unknown",)) == 1
-    assert Document(None, "f.yml").line_of(("a",)) is None
+    assert document.place_of(("a", 1, "c")) == (4, 5)
+    assert document.place_of(("a", 1, "c", "unknown")) == (4, 5)
+    assert document.place_of(("d",)) == (5, 1)
+    assert document.place_of(("unknown",)) == (1, 1)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "# nothing\n", "---\n", "\ufeff"])

@@ -27,7 +27,7 @@ from prjury.jury.judgment import Judgment
 from prjury.jury.library.execution import document_text
 from prjury.jury.library.presets import CRITERIA
 from prjury.jury.voting import NOT_APPLICABLE
-from prjury.policy.tiers import CRITERION_NAME, PromptOptions, QualityOptions, plain_name
+from prjury.policy.tiers import PromptOptions, QualityOptions, plain_name
 from prjury.ports import Ports
 from prjury.report.sanitise import Redact, redact_text
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, printable
@@ -145,15 +145,6 @@ def find_criteria(options: QualityOptions) -> Mapping[str, str]:
                 raise ConfigError(message, remedy="Remove one of them")
             questions[name] = CRITERIA[name].text
         return questions
-    for name, question in options.criteria.items():
-        if not CRITERION_NAME.fullmatch(name):
-            raise ConfigError(
-                f"quality.criteria names {name!r}",
-                remedy="A name has up to 60 letters, digits, dots, hyphens and underscores and "
-                "starts with a letter",
-            )
-        if not question.strip():
-            raise ConfigError(f"quality.criteria.{name} has no question", remedy="Write a question")
     return options.criteria
 
 
