@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import msgspec.structs
 from msgspec import Meta, Struct
@@ -66,6 +66,7 @@ Identifier: TypeAlias = Annotated[str, Meta(pattern=_IDENTIFIER)]
 CommandLine: TypeAlias = Annotated[str, Meta(pattern=_COMMAND)]
 Question: TypeAlias = Annotated[str, Meta(pattern=_QUESTION)]
 
+_Section = TypeVar("_Section")
 #: A type expression: a class, a union, an annotated type.
 Form: TypeAlias = Any
 #: Read a value of a file as one of these forms.
@@ -170,6 +171,12 @@ class NamedEntry:
             raise TypeError("a name, or a name with its options, is expected here")
         return {key: {} if item is None else item for key, item in value.items()}
 
+    @staticmethod
+    def take_only(spelled: Mapping[str, Any], text: str) -> tuple[str, Any]:
+        if len(spelled) != 1:
+            raise ValueError(f"{text}, not {' and '.join(sorted(spelled)) or 'none'}")
+        return next(iter(spelled.items()))
+
     @property
     def plain(self) -> Mapping[str, Any]:
         return {self.name: self.options}
@@ -181,7 +188,7 @@ class NamedEntry:
         return hash(self.name)
 
 
-def convert_section(value: object, form: Any, *, written: bool = True) -> Any:  # noqa: ANN401 - it is of that form
+def convert_section(value: object, form: type[_Section], *, written: bool = True) -> _Section:
     """Read a value in one of the forms of the configuration.
 
     Raises:

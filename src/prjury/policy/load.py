@@ -60,7 +60,8 @@ class Policy(Struct, frozen=True):
     source: str
 
     def adapt_to(self, branch: str) -> Policy:
-        return Policy(self.config.adapt_to(branch), self.source)
+        tiers = [tier.adapt_to(branch) for tier in self.config.tiers]
+        return Policy(replace(self.config, tiers=tiers), self.source)
 
     @property
     def built_elsewhere(self) -> Policy:
@@ -118,20 +119,18 @@ def read_section(document: Document, form: type[_Section]) -> _Section:
     """The document as a section; an empty one has only defaults."""
     value = {} if document.value is None else document.value
     try:
-        section: _Section = convert_section(value, form)
+        return convert_section(value, form)
     except ValidationError as error:
         raise make_refusal(document, list(find_problems(value, form))) from error
-    return section
 
 
 def read_options(values: object, form: type[_Section]) -> _Section:
     """Options that a program hands over, with durations in seconds."""
     try:
-        section: _Section = convert_section(values, form, written=False)
+        return convert_section(values, form, written=False)
     except ValidationError as error:
         problems = find_problems(values, form, written=False)
         raise ValueError("; ".join(each.text for each in problems)) from error
-    return section
 
 
 def make_config(value: object, commit: str | None = None) -> Config:
@@ -154,11 +153,7 @@ def json_schema() -> dict[str, Any]:
             _describe_key(components[name]["properties"][each.encode_name], each, components)
     build = components["BuildOptions"]
     options = {
-        key: {
-            "anyOf": [form, {"type": "null"}],
-            "description": form["description"],
-            "default": form["default"],
-        }
+        key: {"anyOf": [form, {"type": "null"}], **{word: form[word] for word in _BESIDE}}
         for key, form in build["properties"].items()
     }
     coverage = {"type": "array", "items": {"type": "string"}, "description": _COVERAGE}
@@ -177,6 +172,7 @@ def json_schema() -> dict[str, Any]:
     }
 
 
+_BESIDE = ("description", "default")
 _COVERAGE = "the coverage reports that it writes, as globs"
 _DURATION = {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"}
 

@@ -59,9 +59,7 @@ class CommandOptions(PolicySection, frozen=True):
     exit_code: Annotated[int, Meta(ge=0, le=255), "how it has to end"] = 0
     timeout: Annotated[Duration, "how long it may take"] = seconds(600)
     keep: Annotated[
-        list[Glob],
-        "reports that it writes and other judges read; those that judges of the policy name are "
-        "kept anyway",
+        list[Glob], "reports that it writes, besides those that judges of the policy name"
     ] = []
     from_: Annotated[
         Literal["run", "evidence"], "`evidence` takes the outcome from `prjury build`"
@@ -277,10 +275,7 @@ class VotingEntry(NamedEntry):
             if name not in cls.FORMS:
                 meant = did_you_mean(name, cls.FORMS) or f"Allowed are {', '.join(cls.FORMS)}"
                 raise ValueError(f"{name} is not known; {meant[:1].lower()}{meant[1:]}")
-        if len(spelled) != 1:
-            alternatives = " and ".join(sorted(spelled)) or "none"
-            raise ValueError(f"name exactly one voting strategy, not {alternatives}")
-        ((name, options),) = spelled.items()
+        name, options = cls.take_only(spelled, "name exactly one voting strategy")
         return cls(name, convert(options, cls.FORMS[name]))
 
 

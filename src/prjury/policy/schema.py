@@ -53,36 +53,27 @@ class ModelConfig(PolicySection, frozen=True):
     ] = "auto"
     name: Annotated[str | None, "the provider's name for it; else our default"] = None
     base_url: Annotated[
-        str | None,
-        "the address of the server, if not the provider's own: with its `/v1` for `openai`, "
-        "without for the others",
+        str | None, "the server's address, if not the provider's own; for `openai` with its `/v1`"
     ] = None
     key_env: Annotated[Variable | None, "the variable with the key, if not the usual one"] = None
     command: Annotated[
-        Annotated[list[str], Meta(min_length=1)] | None,
-        "program and arguments, for the provider `command`",
+        Annotated[list[str], Meta(min_length=1)] | None, "for the provider `command`"
     ] = None
     answer: Annotated[str | None, "where in a command's JSON the answer is, such as `result`"] = (
         None
     )
     temperature: Annotated[
         Annotated[float, Meta(ge=0.0, le=2.0)] | None,
-        "0 if not set; not sent to a model that takes none, such as one that thinks",
+        "0 if not set; not sent to a model that takes none",
     ] = None
     thinking: Annotated[
-        Literal["off", "low", "medium", "high"] | None,
-        "how much it thinks first, where it can; else as it does by default",
+        Literal["off", "low", "medium", "high"] | None, "how much it thinks first, where it can"
     ] = None
     max_output_tokens: Annotated[
-        Annotated[int, Meta(ge=256, le=1_000_000)] | None,
-        "for one answer, with the thinking before it",
+        Annotated[int, Meta(ge=256, le=1_000_000)] | None, "for one answer, with its thinking"
     ] = None
     timeout: Annotated[Duration, "for one call"] = seconds(120)
-    room: Annotated[
-        int,
-        Meta(ge=2_000, le=2_000_000),
-        "tokens of material in one prompt; lists of other files may take 2,000 more",
-    ] = 30_000
+    room: Annotated[int, Meta(ge=2_000, le=2_000_000), "tokens of material in one prompt"] = 30_000
 
     def __post_init__(self) -> None:
         if self.key_env and _NOT_FOR_MODELS.fullmatch(self.key_env):
@@ -104,8 +95,7 @@ class RetryConfig(PolicySection, frozen=True):
     iterations: Annotated[int, Meta(ge=1, le=5), "rounds at most"] = 2
     trigger: Annotated[
         Literal["evidence", "flip"],
-        "what confidence is: the share of true quotes, or the same answer with the files in "
-        "another order (asks twice)",
+        "what confidence is: the share of true quotes, or asked twice in another order",
     ] = "evidence"
 
 
@@ -204,9 +194,7 @@ class ReviewConfig(PolicySection, frozen=True):
     """How judges that ask models come to their findings."""
 
     confirm: Annotated[
-        bool,
-        "whether a second question has to confirm each error before it counts; what is not "
-        "confirmed is told as a warning",
+        bool, "whether a second question has to confirm each error, which is a warning else"
     ] = True
     passes: Annotated[int, Meta(ge=1, le=5), "how often a model is asked; all findings count"] = 1
 
@@ -226,10 +214,9 @@ Lent: TypeAlias = Literal["maven-settings", "npmrc", "pip-conf", "cargo-credenti
 class SandboxConfig(PolicySection, frozen=True):
     """How builds are contained."""
 
-    level: Annotated[
-        Literal["auto", "L0", "L1", "L2"],
-        "the containment that is needed; `auto` is the highest that works here",
-    ] = "auto"
+    level: Annotated[Literal["auto", "L0", "L1", "L2"], "the containment; `auto`: the highest"] = (
+        "auto"
+    )
     network: Annotated[bool, "whether a build may use the network; not a list of hosts"] = True
     env: Annotated[list[str], "variables that a build may see"] = []
     lend: Annotated[list[Lent], "your credentials that a build may read; never those of forks"] = []
@@ -240,9 +227,8 @@ class CoverageConfig(PolicySection, frozen=True):
 
     exempt: Annotated[
         list[Glob],
-        "globs of files that need no judge: none is asked about their lines, and "
-        "`gate.coverage_floor` leaves them out. `*` stays in a directory, `**` crosses them; a "
-        "glob without a slash holds in every directory",
+        "files that need no judge, left out of `gate.coverage_floor`; `**` crosses directories, "
+        "and a glob without a slash holds in each",
     ] = []
 
 
@@ -256,9 +242,9 @@ class PullsConfig(PolicySection, frozen=True):
     """What is done with drafts and with the pull requests of bots."""
 
     drafts: Annotated[bool, "whether models are asked about drafts"] = False
-    bots: Annotated[
-        list[str], "accounts, without their [bot], about whose changes no model is asked"
-    ] = field(default_factory=lambda: ["dependabot", "renovate"])
+    bots: Annotated[list[str], "accounts, without [bot], of which no model is asked"] = field(
+        default_factory=lambda: ["dependabot", "renovate"]
+    )
 
 
 class PathsConfig(PolicySection, frozen=True):
@@ -282,11 +268,6 @@ _DEFAULT_TIERS: list[dict[str, Any]] = [
 ]
 
 
-def _default_tiers() -> list[TierConfig]:
-    tiers: list[TierConfig] = convert_section(_DEFAULT_TIERS, list[TierConfig])
-    return tiers
-
-
 class Config(PolicySection, frozen=True):
     """The whole policy; every part has a default, so that it works without a file."""
 
@@ -297,21 +278,18 @@ class Config(PolicySection, frozen=True):
     extend: Annotated[
         list[JudgeEntry],
         Meta(max_length=50),
-        "judges besides those of the tiers: programs in a tier `rules` after the build, judges "
-        "that ask models in the last tier",
+        "further judges: programs in a tier `rules` after the build, models in the last",
     ] = []
     ignore: Annotated[
-        list[RuleName],
-        Meta(max_length=500),
-        "rules or packs of version patterns that this repository does not want",
+        list[RuleName], Meta(max_length=500), "rules or packs that this repository does not want"
     ] = []
     per_file_ignores: Annotated[dict[Glob, list[RuleName]], "the same for files by glob"] = {}
     suppressions: SuppressionsConfig = SuppressionsConfig()
     tiers: Annotated[
         list[TierConfig],
         Meta(min_length=1),
-        "the tiers, asked one after the other; they replace the default ones",
-    ] = field(default_factory=_default_tiers)
+        "asked one after the other, in place of the default ones",
+    ] = field(default_factory=lambda: convert_section(_DEFAULT_TIERS, list[TierConfig]))
     backport: BackportConfig = BackportConfig()
     gate: GateConfig = field(default_factory=GateConfig)
     publish: PublishConfig = PublishConfig()
@@ -322,17 +300,12 @@ class Config(PolicySection, frozen=True):
     coverage: CoverageConfig = CoverageConfig()
     fix: FixConfig = field(default_factory=FixConfig)
     paths: Annotated[
-        list[PathsConfig],
-        Meta(max_length=100),
-        "which tiers judge which paths; what no entry matches is judged by all",
+        list[PathsConfig], Meta(max_length=100), "which tiers judge which paths; all judge the rest"
     ] = []
     pulls: PullsConfig = field(default_factory=PullsConfig)
-    calibration: Annotated[
-        InsidePath, "the record by which models earn the gate, if it is in the base commit"
-    ] = ".github/prjury-calibration.yml"
-
-    def adapt_to(self, branch: str) -> Config:
-        return replace(self, tiers=[tier.adapt_to(branch) for tier in self.tiers])
+    calibration: Annotated[InsidePath, "the record by which models earn the gate"] = (
+        ".github/prjury-calibration.yml"
+    )
 
 
 def complete_config(config: Config, commit: str | None = None) -> Config:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from prjury.jury.verdicts import TierPolicy
 from prjury.policy.fields import (
     Amount,
+    CommandLine,
     Convert,
     Duration,
     FilesOfPolicy,
@@ -49,23 +50,19 @@ class MergeOptions(PolicySection, frozen=True):
     """The way in which the project brings changes onto the base."""
 
     strategy: Annotated[
-        Literal["auto", "merge", "rebase", "squash"],
-        "`auto`: as the base's commits",
+        Literal["auto", "merge", "rebase", "squash"], "`auto`: as the base's commits"
     ] = "auto"
 
 
 class Steps(PolicySection, frozen=True):
     """Your commands, each one line for ``/bin/sh``; steps that are left out are not run."""
 
-    setup: Annotated[str | None, "what has to be there before"] = None
-    build: Annotated[str | None, "what compiles"] = None
-    test: Annotated[str | None, "what tests"] = None
-    lint: Annotated[str | None, "what else has to pass"] = None
+    setup: Annotated[CommandLine | None, "what has to be there before"] = None
+    build: Annotated[CommandLine | None, "what compiles"] = None
+    test: Annotated[CommandLine | None, "what tests"] = None
+    lint: Annotated[CommandLine | None, "what else has to pass"] = None
 
     def __post_init__(self) -> None:
-        steps = (self.setup, self.build, self.test, self.lint)
-        if any(step is not None and not step.strip() for step in steps):
-            raise ValueError("a step is a command; leave out what should not run")
         if not self.build and not self.test:
             raise ValueError("name at least one of `build` and `test`; other steps are not judged")
 
@@ -84,51 +81,40 @@ CheckName: TypeAlias = Annotated[str, Meta(pattern=r"^\S(.*\S)?$(?!\n)", max_len
 class BuildOptions(FilesOfPolicy, frozen=True):
     """How the merged tree is built."""
 
-    command: Annotated[str | Steps, "`auto`, one shell command, or steps"] = "auto"
+    command: Annotated[CommandLine | Steps, "`auto`, one shell command, or steps"] = "auto"
     systems: Annotated[
         Literal["auto"] | Annotated[list[System], Meta(min_length=1)],
-        "the build systems that are looked for; bazel only if it is named",
+        "the build systems; bazel only if it is named",
     ] = "auto"
     recipes: Annotated[list[InsidePath], "your own build systems: files with recipes"] = []
-    junit: Annotated[
-        list[Glob],
-        Meta(max_length=100),
-        "where the tests leave JUnit files; with a command of your own, they have to",
-    ] = []
+    junit: Annotated[list[Glob], Meta(max_length=100), "where the tests leave JUnit files"] = []
     affected: Annotated[bool, "build only what the change can affect"] = True
     pre_existing: Annotated[Literal["warn", "block"], "what old failures do"] = "warn"
     compare: Annotated[
         Literal["always", "on_failure"],
-        "when the base's result is asked for: to tell which tests no longer run, or only to tell "
-        "old failures from new",
+        "when the base's result is asked for; `always` also tells which tests no longer run",
     ] = "always"
     vanished: Annotated[Literal["ask", "fail", "warn"], "where tests of the base are gone"] = "ask"
     flaky: Annotated[Literal["block", "warn"], "where a failed test passes again"] = "warn"
     timeout: Annotated[Duration, "for the build of one side"] = seconds(1800)
     keep: Annotated[
-        list[Glob],
-        "reports that the build writes and other judges read; those that judges of the policy "
-        "name are kept anyway",
+        list[Glob], "reports that it writes, besides those that judges of the policy name"
     ] = []
     keep_of_base: Annotated[list[Glob], "the same of the base's build"] = []
     from_: Annotated[
         Literal["run", "checks", "evidence"],
-        "where the outcome comes from: `run` it here, the head's other `checks`, or `evidence`",
+        "where the outcome comes from: a `run` here, the head's `checks`, or `evidence`",
     ] = field(default="run", name="from")
     checks: Annotated[
         Literal["auto", "all"] | Annotated[list[CheckName], Meta(min_length=1, max_length=100)],
-        "with `from: checks`, the names that count, `*` for any text; `auto`: all but those of "
-        "bots that build nothing",
+        "with `from: checks`, the names that count; `auto`: all that may build",
     ] = "auto"
     artifacts: Annotated[
         Literal["auto"] | Annotated[list[CheckName], Meta(max_length=100)],
-        "with `from: checks`, the names of artifacts with JUnit reports, `*` for any text; "
-        "`auto`: those that are usual",
+        "with `from: checks`, the names of artifacts with JUnit reports",
     ] = "auto"
 
     def __post_init__(self) -> None:
-        if isinstance(self.command, str) and not self.command.strip():
-            raise MisfitError("command", "a command is needed: `auto`, one shell command, or steps")
         for key, value in (("checks", self.checks), ("artifacts", self.artifacts)):
             if isinstance(value, list) and self.from_ != "checks":
                 raise ValueError(f"`{key}` names what `from: checks` reads; set that as well")
@@ -236,9 +222,7 @@ class PromptOptions(QuestionOptions, frozen=True, kw_only=True):
     file: Annotated[str | None, "the text, by its path in the base commit"] = None
     text: Annotated[str | None, "the text itself"] = None
     criteria: Annotated[
-        dict[Name, Question],
-        Meta(min_length=1, max_length=20),
-        "YES or NO questions, by name",
+        dict[Name, Question], Meta(min_length=1, max_length=20), "YES or NO questions, by name"
     ]
     sees_description: Annotated[bool, "whether it reads the pull request's title and text"] = False
 
@@ -298,10 +282,7 @@ class JudgeEntry(NamedEntry):
         for name in spelled:
             if name in SEATS:
                 raise ValueError(f"the judge {name} has no seat any more; {SEATS[name]}")
-        if len(spelled) != 1:
-            alternatives = " and ".join(sorted(spelled)) or "none"
-            raise ValueError(f"an entry names exactly one judge, not {alternatives}")
-        ((name, options),) = spelled.items()
+        name, options = cls.take_only(spelled, "an entry names exactly one judge")
         section = convert(options, OPTIONS[name]) if name in OPTIONS else options
         if isinstance(section, FunctionOptions) and section.function in OPTIONS:
             raise ValueError(f"{section.function} is the name of another judge")
@@ -331,8 +312,8 @@ class JudgeEntry(NamedEntry):
         """The name of the judge in reports: a rule's, a prompt's and an agent's own."""
         if isinstance(self.options, FunctionOptions):
             return self.options.function
-        named = isinstance(self.options, PromptOptions | AgentOptions)
-        return str(self.options.name) if named else self.name
+        has_name = isinstance(self.options, PromptOptions | AgentOptions)
+        return str(self.options.name) if has_name else self.name
 
     @property
     def asks_models(self) -> bool:
@@ -358,8 +339,7 @@ class TierConfig(PolicySection, frozen=True):
         None
     )
     advisory: Annotated[
-        bool | Literal["auto"],
-        "whether it is only reported; `auto`: a tier in which only models judge is",
+        bool | Literal["auto"], "whether it is only reported; `auto`: if only models judge"
     ] = "auto"
     when: Annotated[list[BranchCase], "what differs by the branch that is merged into"] = []
 
