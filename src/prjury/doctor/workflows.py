@@ -45,10 +45,7 @@ _TYPES = {
 _SKIPPED = "and a skipped job counts as success for a required check"
 _SECRET = re.compile(r"\bsecrets\s*(\.\s*(?!GITHUB_TOKEN\b)\w+|\[)", re.IGNORECASE)
 _WORKS = "it cannot work"
-_TELLS = {
-    "pull-requests: write": "it cannot comment",
-    "checks: write": "it cannot annotate lines",
-}
+_TELLS = {"pull-requests: write": "it cannot comment", "checks: write": "it cannot annotate lines"}
 _REUSES = dict.fromkeys(
     ("actions: read", "pull-requests: read", "statuses: read"),
     "it cannot reuse the verdict on the pull request",

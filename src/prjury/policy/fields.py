@@ -90,11 +90,7 @@ def seconds(number: float) -> Any:  # noqa: ANN401 - as msgspec types a field
 
 
 def parse_duration(text: str) -> float:
-    """Read ``30m`` as 1800.0 seconds.
-
-    Raises:
-        ValueError: for another form.
-    """
+    """Read ``30m`` as 1800.0 seconds, or raise a ValueError."""
     match = _DURATION.fullmatch(text.strip())
     if not match:
         raise ValueError("a duration is a number with a unit, such as 90s, 30m, 2h")
@@ -155,10 +151,6 @@ class NamedEntry:
     options: Any
 
     @classmethod
-    def read(cls, value: object, convert: Convert) -> Self:
-        raise NotImplementedError
-
-    @classmethod
     def forms(cls) -> Mapping[str, Any]:
         return cls.FORMS
 
@@ -189,11 +181,7 @@ class NamedEntry:
 
 
 def convert_section(value: object, form: type[_Section], *, written: bool = True) -> _Section:
-    """Read a value in one of the forms of the configuration.
-
-    Raises:
-        ValidationError: `msgspec`'s, for anything else.
-    """
+    """Read a value in one of the forms of the configuration, or raise msgspec's error."""
     convert = partial(convert_section, written=written)
 
     def read(kind: Any, item: object) -> object:  # noqa: ANN401 - a type

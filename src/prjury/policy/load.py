@@ -95,18 +95,13 @@ def _take_evidence(entry: JudgeEntry) -> JudgeEntry:
 
 
 def default_policy() -> Policy:
-    """The policy of a repository without a file."""
     return Policy(complete_config(Config()), "default")
 
 
 def read_policy(
     text: str, source: str, *, shown: str | None = None, commit: str | None = None
 ) -> Policy:
-    """The policy that a file's text describes; an empty file is the default one.
-
-    Raises:
-        ConfigError: naming key path, line, value and what is allowed.
-    """
+    """The policy that a file's text describes; an empty file is the default one."""
     document = read_yaml(text, shown or source)
     try:
         return Policy(complete_config(read_section(document, Config), commit), source)
@@ -197,7 +192,6 @@ def _describe_key(
 
 
 def _list_sections(form: Form) -> Iterator[tuple[str, type[PolicySection]]]:
-    """Every section that a form holds, by its name."""
     for each in _list_forms(form):
         if _has_keys(each):
             if issubclass(each, PolicySection):
@@ -345,12 +339,7 @@ _COUNTED["str"] = ("character", "characters")
 _WORDS = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _word_problem(
-    error: ValidationError,
-    value: object,
-    form: Form,
-    path: KeyPath,
-) -> str:
+def _word_problem(error: ValidationError, value: object, form: Form, path: KeyPath) -> str:
     text = str(error).partition(" - at ")[0]
     name = join_keys(path) or "the file"
     if isinstance(value, list) and name == "sandbox.network":

@@ -81,7 +81,7 @@ class CoverageOptions(PolicySection, frozen=True):
     max_drop: Annotated[Percent | None, "points below the baseline"] = None
     mode: Annotated[
         Literal["floor", "preserved", "improved", "added_lines"] | None,
-        "what is asked; if not set, whatever else is named",
+        "what is asked; else whatever is named",
     ] = None
 
     def __post_init__(self) -> None:
@@ -114,9 +114,7 @@ class FindingsOptions(PolicySection, frozen=True):
     sarif: Annotated[Glob | None, "a SARIF report, as a glob"] = None
     checkstyle: Annotated[Glob | None, "a Checkstyle report, as a glob"] = None
     junit: Annotated[Glob | None, "a JUnit report, as a glob"] = None
-    severity: Annotated[Literal["error", "warning", "hint"], "the mildest that fails it"] = (
-        "warning"
-    )
+    severity: Annotated[Literal["error", "warning", "hint"], "the mildest to fail"] = "warning"
 
     def __post_init__(self) -> None:
         if [self.sarif, self.checkstyle, self.junit].count(None) != 2:  # noqa: PLR2004 - of three
@@ -155,7 +153,6 @@ class PatternsOptions(FilesOfPolicy, frozen=True):
 
     @property
     def rules(self) -> RuleSelection:
-        """The rules that the policy as a whole does without."""
         rules: RuleSelection | None = vars(self).get("_rules")
         return rules or RuleSelection()
 
@@ -171,7 +168,6 @@ _NEVER = re.compile(
 
 
 def is_kept_from_agents(name: str) -> bool:
-    """Tell whether a variable of this name is never handed to an agent."""
     return _NEVER.fullmatch(name) is not None
 
 
@@ -201,13 +197,8 @@ class FixConfig(PolicySection, frozen=True):
     """A command that tries to repair tests, in a copy, when the build fails with new failures."""
 
     enabled: Annotated[bool, "whether it is tried at all"] = False
-    when: Annotated[
-        Literal["asked", "always"],
-        "in GitHub Actions, only when `/prjury fix` asks for it, or at every run",
-    ] = "asked"
-    command: Annotated[
-        CommandLine | None, "reads feedback from its input and edits its directory"
-    ] = None
+    when: Annotated[Literal["asked", "always"], "by `/prjury fix`, or at every run"] = "asked"
+    command: Annotated[CommandLine | None, "reads feedback and edits its directory"] = None
     paths: Annotated[list[Glob], Meta(min_length=1), "what it may change"] = field(
         default_factory=lambda: ["**/test/**", "tests/**"]
     )
@@ -241,9 +232,7 @@ class ScoreOptions(PolicySection, frozen=True):
 
     def __post_init__(self) -> None:
         if self.undecided and self.undecided[0] > self.undecided[1]:
-            raise MisfitError(
-                "undecided", "the lower end of the band comes first, such as [0.4, 0.6]"
-            )
+            raise MisfitError("undecided", "the lower end comes first, such as [0.4, 0.6]")
 
 
 class ConsensusOptions(PolicySection, frozen=True):

@@ -42,26 +42,21 @@ _NOT_FOR_MODELS = re.compile(r"GITHUB_TOKEN|GH_TOKEN|INPUT_GITHUB.TOKEN|ACTIONS_
 
 
 class ModelConfig(PolicySection, frozen=True):
-    """One model: a provider (`auto`: by the key that is present), a model's name, and its options.
+    """One model: a provider (`auto`: by the key that is present), its name there, and options."""
 
-    A provider `command` is a program that reads the prompt from its standard input and prints the
-    answer.
-    """
-
-    provider: Annotated[
-        str, "`auto`, `openai` (or a server like it), `anthropic`, `google`, `command`"
-    ] = "auto"
+    provider: Annotated[str, "`auto`, `openai` (or alike), `anthropic`, `google`, `command`"] = (
+        "auto"
+    )
     name: Annotated[str | None, "the provider's name for it; else our default"] = None
     base_url: Annotated[
         str | None, "the server's address, if not the provider's own; for `openai` with its `/v1`"
     ] = None
     key_env: Annotated[Variable | None, "the variable with the key, if not the usual one"] = None
     command: Annotated[
-        Annotated[list[str], Meta(min_length=1)] | None, "for the provider `command`"
+        Annotated[list[str], Meta(min_length=1)] | None,
+        "a program that reads the prompt and prints the answer",
     ] = None
-    answer: Annotated[str | None, "where in a command's JSON the answer is, such as `result`"] = (
-        None
-    )
+    answer: Annotated[str | None, "where in a command's JSON it is, such as `result`"] = None
     temperature: Annotated[
         Annotated[float, Meta(ge=0.0, le=2.0)] | None,
         "0 if not set; not sent to a model that takes none",
@@ -102,9 +97,9 @@ class RetryConfig(PolicySection, frozen=True):
 class RateConfig(PolicySection, frozen=True):
     """How many requests a provider gets at a time, from all judges together."""
 
-    requests_per_minute: Annotated[
-        Annotated[int, Meta(ge=1, le=10_000)] | None, "started in any 60 seconds; further ones wait"
-    ] = None
+    requests_per_minute: Annotated[Annotated[int, Meta(ge=1, le=10_000)] | None, "others wait"] = (
+        None
+    )
     max_parallel: Annotated[int, Meta(ge=1, le=64), "under way at the same time"] = 8
 
 
@@ -132,10 +127,7 @@ class ModelsConfig(PolicySection, frozen=True):
 
 
 class OpenConfig(PolicySection, frozen=True):
-    """Whether pull requests are opened for backports once the change is merged.
-
-    Nothing is ever pushed to a release branch.
-    """
+    """Whether pull requests are opened for backports once the change is merged."""
 
     enabled: Annotated[bool, "whether they are opened at all"] = False
     conflicts: Annotated[Literal["nothing", "draft"], "what is opened for a conflict"] = "nothing"
@@ -145,16 +137,12 @@ class OpenConfig(PolicySection, frozen=True):
 class BackportConfig(PolicySection, frozen=True):
     """Which release branches a change is judged for."""
 
-    branches: Annotated[Literal["auto"] | list[BranchName], "names or globs; auto: the newest"] = (
-        "auto"
-    )
+    branches: Annotated[Literal["auto"] | list[BranchName], "globs; auto: the newest"] = "auto"
     default: Annotated[Literal["ask", "yes", "no"], "the verdict where nothing asks for it"] = "ask"
     merge: Annotated[Literal["squash", "merge", "rebase"], "how changes are merged"] = "squash"
     build: Annotated[bool, "whether the picked tree is built as well"] = False
     locked: Annotated[list[BranchName], "closed branches, as names or globs"] = []
-    labels: Annotated[
-        list[BranchLabel], "labels that ask for one, beside those of common tools"
-    ] = []
+    labels: Annotated[list[BranchLabel], "labels that ask for one, beside the usual ones"] = []
     open: OpenConfig = OpenConfig()
 
 
@@ -181,9 +169,7 @@ class PublishConfig(PolicySection, frozen=True):
     summary: Annotated[bool, "the summary of the job"] = True
     review: Annotated[bool, "findings as review comments"] = False
     sarif: Annotated[bool, "a SARIF file for code scanning"] = False
-    labels: Annotated[
-        dict[LabelKey, Label], "labels by verdict, such as `{fail: prjury-fails}`"
-    ] = {}
+    labels: Annotated[dict[LabelKey, Label], "by verdict, such as `{fail: prjury-fails}`"] = {}
 
     def __post_init__(self) -> None:
         if "backport" in self.labels and "{branch}" not in self.labels["backport"]:
@@ -314,11 +300,7 @@ def complete_config(config: Config, commit: str | None = None) -> Config:
     rules = RuleSelection(config.suppressions.allow, tuple(config.ignore), ignores)
     tiers = extend_tiers(config.tiers, config.extend)
     _refuse_misfits(config, tiers)
-    try:
-        tiers = complete_entries(tiers, config.build, rules, commit)
-    except ValueError as error:
-        raise MisfitError("tiers", str(error)) from error
-    return replace(config, tiers=tiers)
+    return replace(config, tiers=complete_entries(tiers, config.build, rules, commit))
 
 
 def _refuse_misfits(config: Config, tiers: list[TierConfig]) -> None:
@@ -344,7 +326,6 @@ def _refuse_misfits(config: Config, tiers: list[TierConfig]) -> None:
         raise MisfitError("publish", "labels: a run cannot give the label that asks for a backport")
 
 
-#: The tier of programs that `extend` adds.
 RULES_TIER = "rules"
 
 
@@ -371,10 +352,7 @@ def extend_tiers(tiers: Sequence[TierConfig], extend: Sequence[JudgeEntry]) -> l
 def complete_entries(
     tiers: Sequence[TierConfig], build: BuildSection, rules: RuleSelection, commit: str | None
 ) -> list[TierConfig]:
-    """The tiers whose judges have what other parts of the policy say of them.
-
-    Builds and commands keep the reports that other judges read.
-    """
+    """The tiers whose judges have what other parts say; builds keep what other judges read."""
     _refuse_early_readers(tiers)
     entries = [entry for tier in tiers for entry in tier.judges]
     coverage = [one.options for one in entries if isinstance(one.options, CoverageOptions)]
@@ -390,8 +368,7 @@ def complete_entries(
             options = replace(options, keep=_join(options.keep, reports))
         if isinstance(options, BuildOptions):
             options = options.with_changes(
-                keep=_join(options.keep, reports),
-                keep_of_base=_join(options.keep_of_base, of_base),
+                keep=_join(options.keep, reports), keep_of_base=_join(options.keep_of_base, of_base)
             )
             free = "affected" not in entry.keys | build.keys
             if free and any(seat.whole for seat in coverage):
@@ -411,9 +388,7 @@ def _refuse_early_readers(tiers: Sequence[TierConfig]) -> None:
     for tier in tiers:
         for entry in tier.judges:
             if entry.report:
-                raise ValueError(
-                    f"{entry.name} in the tier {tier.name} reads a report, and no tier "
-                    "before it has a `build` or a `command` that could write it"
-                )
+                text = f"{entry.name} in the tier {tier.name} reads a report, and no tier before it"
+                raise MisfitError("tiers", f"{text} has a `build` or `command` that could write it")
         if any(entry.build or entry.command for entry in tier.judges):
             return

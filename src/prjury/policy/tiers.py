@@ -190,18 +190,15 @@ class QualityOptions(QuestionOptions, frozen=True):
     must: Annotated[
         list[str], "criteria of which none may fail; `threshold` is for the others alone"
     ] = field(default_factory=lambda: list(_MUST))
-    guidelines: Annotated[bool, "whether the base's guidelines or CONTRIBUTING are asked about"] = (
-        True
-    )
+    guidelines: Annotated[bool, "whether the base's guidelines are asked about"] = True
 
     def __post_init__(self) -> None:
         """The default ones need not be asked, also where a resolved policy names them."""
         names = {plain_name(name) for name in self.criteria}
         for name in self.must if self.must != list(_MUST) else ():
             if plain_name(name) not in names:
-                raise MisfitError(
-                    "must", f"{name} is not one of the criteria: {', '.join(sorted(names))}"
-                )
+                text = f"{name} is not one of the criteria: {', '.join(sorted(names))}"
+                raise MisfitError("must", text)
 
     def musts(self, criteria: Iterable[str]) -> frozenset[str]:
         """Those of these criteria that have to pass."""
@@ -335,9 +332,7 @@ class TierConfig(PolicySection, frozen=True):
     voting: Annotated[VotingEntry, "how votes are counted"] = field(default_factory=VotingEntry)
     continue_on_reject: Annotated[bool, "whether later tiers are asked after a rejection"] = False
     on_error: Annotated[Literal["block", "continue"], "whether later tiers are asked"] = "block"
-    min_confidence: Annotated[Share | None, "the confidence that accept_on_all_pass asks for"] = (
-        None
-    )
+    min_confidence: Annotated[Share | None, "what accept_on_all_pass asks for"] = None
     advisory: Annotated[
         bool | Literal["auto"], "whether it is only reported; `auto`: if only models judge"
     ] = "auto"
@@ -347,9 +342,8 @@ class TierConfig(PolicySection, frozen=True):
         accepts = self.policy is TierPolicy.ACCEPT_ON_ALL_PASS
         rejects = self.policy is TierPolicy.REJECT_ON_ANY_FAIL
         if not rejects and (self.continue_on_reject or self.on_error == "continue"):
-            raise ValueError(
-                "continue_on_reject and on_error: continue are for the policy reject_on_any_fail"
-            )
+            text = "continue_on_reject and on_error: continue are for the policy"
+            raise ValueError(f"{text} reject_on_any_fail")
         if self.min_confidence is not None and not accepts:
             raise ValueError("min_confidence is for the policy accept_on_all_pass")
         titles = {entry.title for entry in self.judges}

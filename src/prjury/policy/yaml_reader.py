@@ -44,11 +44,7 @@ class Document:
 
 
 def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
-    """The document as plain dictionaries, lists and scalars.
-
-    Raises:
-        ConfigError: for anything that is not plain YAML, with the line.
-    """
+    """The document as plain dictionaries, lists and scalars; errors name the line."""
     if len(text.encode("utf-8", "surrogatepass")) > largest:
         raise ConfigError(f"{source} is larger than {largest // 1024} KiB", reason="too_large")
     try:
