@@ -293,7 +293,7 @@ def test_cfg_07_coercions_of_yaml_1_1_are_type_errors(text: str, told: str) -> N
         (
             with_voting("{median: {undecided: [0.7, 0.2]}}"),
             (
-                "line 5: tiers[0].voting.median.undecided: the lower end of the band comes first, "
+                "line 5: tiers[0].voting.median.undecided: the lower end comes first, "
                 "such as [0.4, 0.6]"
             ),
         ),

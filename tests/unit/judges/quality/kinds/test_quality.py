@@ -183,15 +183,9 @@ def test_every_preset_can_be_named(name: str) -> None:
         (["risk", "risk"], "twice"),
         (["hard-coded-secrets", "hard_coded_secrets"], "twice"),
         (["SQL-injection"], "'SQL-injection', which has no question of its own"),
-        ({"a b": "?"}, "'a b'"),
-        ({"": "?"}, "letter"),
-        ({"x" * 61: "?"}, "60 letters"),
-        ({"a": "  "}, "has no question"),
     ],
 )
-def test_what_cannot_be_asked_is_a_configuration_error(
-    criteria: list[str] | dict[str, str], message: str
-) -> None:
+def test_what_cannot_be_asked_is_a_configuration_error(criteria: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         find_criteria(QualityOptions(criteria=criteria))
 
