@@ -43,7 +43,6 @@ class Trigger(Struct, frozen=True):
 
     @property
     def started_by(self) -> tuple[str, ...]:
-        """The types of a pull request's event that start it."""
         return self.types or _GITHUBS_TYPES
 
 
