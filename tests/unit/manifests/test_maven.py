@@ -66,23 +66,35 @@ def test_an_empty_relative_path_is_nowhere() -> None:
     assert read_pom(text).parent_path is None
 
 
+DOCTYPE = "it has a DTD or entities, which are refused"
+
+
 @pytest.mark.parametrize(
-    "content",
+    ("content", "why"),
     [
-        b"",
-        b"<project>",
-        b"<html/>",
-        b"\xff\xfe",
-        b"<project>\x00</project>",
-        b'<?xml version="1.0" encoding="no-such"?><project/>',
-        b'<!DOCTYPE p [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><project>&b;</project>',
-        b'<!DOCTYPE p SYSTEM "file:///etc/passwd"><project/>',
-        b"<project>" + b"<a>" * 10_000 + b"</a>" * 10_000 + b"</project>",
+        (b"", "not XML: .*"),
+        (b"<project>", "not XML: .*"),
+        (b"<project>&nbsp;</project>", "not XML: .*"),
+        (b"<html/>", "it has no <project>"),
+        (b"\xff\xfe", "not XML: .*"),
+        (b"<project>\x00</project>", "not XML: .*"),
+        (b'<?xml version="1.0" encoding="no-such"?><project/>', "not XML: .*"),
+        (b'<!DOCTYPE p [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><project>&b;</project>', DOCTYPE),
+        (b'<!DOCTYPE p SYSTEM "file:///etc/passwd"><project/>', DOCTYPE),
+        (b"<project>" + b"<a>" * 101 + b"</a>" * 101, "nested deeper than 60 levels"),
+        (b"<project>" + b"<a>" * 9**5 + b"</a>" * 9**5, "nested deeper than 60 levels"),
     ],
 )
-def test_hostile_and_broken_files_are_refused(content: bytes) -> None:
-    with pytest.raises(ManifestError):
+def test_hostile_and_broken_files_are_refused(content: bytes, why: str) -> None:
+    with pytest.raises(ManifestError, match=f"^{why}$"):
         read_pom(content)
+
+
+def test_the_deepest_that_is_read_and_a_project_without_a_namespace() -> None:
+    inner = b"<a>" * 57 + b"</a>" * 57
+    name = b"<artifactId>a</artifactId><modules><module>x</module></modules>"
+    pom = read_pom(b"<project>" + name + b"<properties>" + inner + b"</properties></project>")
+    assert (pom.name, pom.members) == ("a", ("x",))
 
 
 def test_a_megabyte_of_entities_takes_no_time() -> None:

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.manifests.module import parse_span
-from prjury.manifests.spans import Numbers, VersionSpan, read_span
+from prjury.manifests.distance import Distance, VersionStep, distance
+from prjury.manifests.module import Requirement, Truth, parse_span
+from prjury.manifests.spans import Numbers, VersionSpan, numbers, read_span
 
 EVERYTHING = VersionSpan()
 
@@ -278,3 +279,131 @@ def _allowed(text: str, versions: list[str]) -> list[str]:
     whole = read_span(text, "npm")
     exact = {version: read_span(version, "npm") for version in versions}
     return [v for v, one in exact.items() if whole and one and one.within(whole)]
+
+
+FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
+
+
+@pytest.mark.parametrize(
+    ("version", "truth"),
+    [
+        ("4.0.0", Truth.YES),
+        ("4", Truth.YES),
+        ("4.0", Truth.YES),
+        ("4.1.0-SNAPSHOT", Truth.YES),
+        ("4.0.0-M1", Truth.YES),
+        ("10.0", Truth.YES),
+        ("3.9.9", Truth.NO),
+        ("2.7.18.RELEASE", Truth.NO),
+        ("[4.0,5.0)", Truth.YES),
+        ("[4.0]", Truth.YES),
+        ("[4.0,)", Truth.YES),
+        ("(,4.0)", Truth.NO),
+        ("[3.0,4.0)", Truth.NO),
+        ("[3.0,4.0]", Truth.SOME),
+        ("[3.0,4.1)", Truth.SOME),
+        ("(,3.0],[3.5,3.9]", Truth.NO),
+        ("4.+", Truth.YES),
+        ("3.+", Truth.NO),
+        ("+", Truth.UNKNOWN),
+        ("latest.release", Truth.UNKNOWN),
+        ("", Truth.UNKNOWN),
+        ("${x}", Truth.UNKNOWN),
+        ("[,]", Truth.UNKNOWN),
+    ],
+)
+def test_what_a_declared_version_says(version: str, truth: Truth) -> None:
+    assert FOUR.compare(version) is truth
+
+
+@pytest.mark.parametrize(
+    ("version", "truth"),
+    [
+        ("4.0.0-M2", Truth.SOME),
+        ("4.0.0-SNAPSHOT", Truth.SOME),
+        ("4.0.0-RC1", Truth.YES),
+        ("4.0.0", Truth.YES),
+        ("4.1.0-M1", Truth.YES),
+        ("3.5.0", Truth.NO),
+    ],
+)
+def test_a_milestone_is_not_sure_where_the_release_candidate_decides(
+    version: str, truth: Truth
+) -> None:
+    assert Requirement.parse("maven:g >=4.0-RC1").compare(version) is truth
+
+
+def test_an_upper_bound() -> None:
+    between = Requirement.parse("maven:a:b >=2.0 <3.0")
+    assert [between.compare(v) for v in ("2.9", "3.0", "1.9")] == [Truth.YES, Truth.NO, Truth.NO]
+
+
+def test_without_a_span_any_version_will_do() -> None:
+    assert Requirement.parse("maven:tools.jackson.*").compare(None) is Truth.YES
+
+
+@pytest.mark.parametrize(
+    "text", ["", "maven", "maven:a ==4", "npm:react:x", "cobol:x", "maven:a >=x"]
+)
+def test_what_is_no_requirement(text: str) -> None:
+    with pytest.raises(ValueError, match="is not a requirement"):
+        Requirement.parse(text)
+
+
+PARTS = st.lists(st.integers(0, 20), min_size=1, max_size=4)
+
+
+@given(PARTS, PARTS)
+def test_a_version_is_inside_or_apart_never_both_and_never_neither(
+    declared: list[int], bound: list[int]
+) -> None:
+    told = ".".join(map(str, declared))
+    span = read_span(told, "maven")
+    low = numbers(".".join(map(str, bound)))
+    assert span is not None
+    assert low is not None
+    required = VersionSpan(low)
+    assert span.within(required) != span.excludes(required)
+    assert span.within(required) == ((numbers(told) or ()) >= low)
+
+
+SAME = Distance(VersionStep.SAME)
+
+
+def up(step: VersionStep, count: int = 1) -> Distance:
+    return Distance(step, up=True, count=count)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "between"),
+    [
+        ("2.17.1", "2.17.1", SAME),
+        ("2.17.1", "2.17.2", up(VersionStep.PATCH)),
+        ("2.15.4", "2.17.2", up(VersionStep.MINOR, 2)),
+        ("1.9", "2.0.0", up(VersionStep.MAJOR)),
+        ("1.0", "1.0.0", SAME),
+        (">=1.0,<2", "<2,>=1.0", SAME),
+        (">=1.20", ">=1.20,<2", None),
+        ("1.0.0.1", "1.0.0.3", up(VersionStep.PATCH, 2)),
+        ("v3", "v4", up(VersionStep.MAJOR)),
+        ("v3", "v3.1", up(VersionStep.MINOR)),
+        ("^18.1.0", "^18.2.0", up(VersionStep.MINOR)),
+        ("~=1.4", ">=1.5", up(VersionStep.MINOR)),
+        (">=1.20", ">=1.21,<2", up(VersionStep.MINOR)),
+        (">=1.20,<2", ">=1.20,<3", up(VersionStep.MAJOR)),
+        ("<2", "<3", up(VersionStep.MAJOR)),
+        ("1.0-rc1", "1.0", up(VersionStep.PATCH)),
+        ("1.0.RELEASE", "1.1.RELEASE", up(VersionStep.MINOR)),
+        ("33.0-jre", "33.1-jre", up(VersionStep.MINOR)),
+        ("33.0-jre", "33.1-android", None),
+        ("1.0-rc1", "1.0-rc2", None),
+        ("1.0", "latest", None),
+        ("", "1.0", None),
+        ("^1.0 || ^2.0", "^3.0", None),
+        ("a" * 40, "b" * 40, None),
+    ],
+)
+def test_the_first_number_that_differs_tells_how_far_it_is(
+    one: str, other: str, between: Distance | None
+) -> None:
+    assert distance(one, other) == between

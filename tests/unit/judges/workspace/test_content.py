@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.files.judges import FileContentJudge
+from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.files import Kind
-from prjury.jury.judgment import Check, Location
+from prjury.jury.context import JudgmentContext
+from prjury.jury.judgment import Check, Location, Status
+from prjury.jury.score import BooleanScore
 
 LINES = st.text(alphabet="ab\n\r", max_size=12)
 
@@ -61,12 +65,6 @@ class TestExact:
 
 
 class TestContains:
-    def test_nothing_is_in_every_file(self) -> None:
-        with pytest.raises(
-            ValueError, match="an empty text is in every file: say what the file has to hold"
-        ):
-            look("a", contains="")
-
     @given(LINES.filter(bool), LINES)
     def test_it_finds_what_is_there(self, expected: str, found: str) -> None:
         check = look(normal(found), contains=expected)
@@ -96,15 +94,13 @@ class TestRegex:
     @pytest.mark.parametrize(
         ("pattern", "told"),
         [
-            ("(", "RE2 refuses '(': missing ): ("),
             ("(?=a)", "RE2 refuses '(?=a)': invalid perl operator: (?="),
             (r"(a)\1", r"RE2 refuses '(a)\\1': invalid escape sequence: \1"),
             ("a{1001}", "RE2 refuses 'a{1001}': invalid repetition size: {1001}"),
-            ("", "an empty text is in every file: say what the file has to hold"),
         ],
     )
     def test_what_is_refused(self, pattern: str, told: str) -> None:
-        with pytest.raises(ValueError, match=r"RE2|empty") as refusal:
+        with pytest.raises(ValueError, match="RE2") as refusal:
             look("a", regex=pattern)
         assert str(refusal.value) == told
 
@@ -114,3 +110,116 @@ class TestRegex:
 
     def test_hostile_expressions_take_linear_time(self) -> None:
         assert not look("a" * 100_000, regex="(a*)*(a*)*(a*)*$b").passed
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> JudgmentContext:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_bytes(b"# Title\r\n\r\nIt works.\r\n")
+    os.mkfifo(tmp_path / "pipe")
+    return JudgmentContext("goal", workspace=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "reasoning"),
+    [
+        ("README.md", Status.PASS, "README.md is there"),
+        (Path("README.md"), Status.PASS, "README.md is there"),
+        ("LICENSE", Status.FAIL, "there is no file LICENSE"),
+        ("docs", Status.FAIL, "docs is a directory, not a file"),
+        ("pipe", Status.FAIL, "pipe is a special file, not a file"),
+    ],
+)
+def test_a_file_is_there_or_not(
+    context: JudgmentContext, path: str | Path, status: Status, reasoning: str
+) -> None:
+    judgment = FileExistsJudge(path).judge(context)
+    (check,) = judgment.checks
+    assert (judgment.status, judgment.reasoning) == (status, reasoning)
+    assert judgment.score == BooleanScore(status is Status.PASS)
+    assert (check.name, check.passed) == ("file-exists", status is Status.PASS)
+    assert (check.message, check.location) == (reasoning, Location(str(path)))
+    assert judgment.metadata == {"path": str(path)}
+
+
+def test_a_name_that_is_no_utf_8_can_be_told(context: JudgmentContext) -> None:
+    judgment = FileExistsJudge("\udcff").judge(context)
+    assert judgment.reasoning == "there is no file \\xff"
+    assert judgment.metadata == {"path": "\\xff"}
+
+
+@pytest.mark.parametrize(
+    ("expectation", "status", "reasoning", "line"),
+    [
+        (
+            {"exact": "# Title\n\nIt works.\n"},
+            Status.PASS,
+            "README.md is exactly the expected text",
+            None,
+        ),
+        ({"contains": "It works"}, Status.PASS, "README.md contains 'It works'", 3),
+        ({"regex": r"^It \w+\.$"}, Status.PASS, r"README.md matches '^It \\w+\\.$'", 3),
+        ({"contains": "It fails"}, Status.FAIL, "README.md does not contain 'It fails'", None),
+        ({"regex": "x{3}"}, Status.FAIL, "README.md does not match 'x{3}'", None),
+        (
+            {"exact": "# Title\n"},
+            Status.FAIL,
+            "README.md is not the expected text: line 2 is the first that differs",
+            2,
+        ),
+    ],
+)
+def test_the_text_is_as_expected_or_not(
+    context: JudgmentContext,
+    expectation: dict[str, Any],
+    status: Status,
+    reasoning: str,
+    line: int | None,
+) -> None:
+    judgment = FileContentJudge("README.md", **expectation).judge(context)
+    (check,) = judgment.checks
+    assert (judgment.status, judgment.reasoning) == (status, reasoning)
+    assert judgment.score == BooleanScore(status is Status.PASS)
+    assert (check.name, check.passed) == ("file-content", status is Status.PASS)
+    assert check.location == Location("README.md", line)
+    assert judgment.metadata == {"path": "README.md"}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "reason"),
+    [
+        ("LICENSE", Status.FAIL, None),
+        ("docs", Status.FAIL, None),
+        ("pipe", Status.ERROR, "unreadable"),
+        ("../x", Status.ERROR, "outside_workspace"),
+    ],
+)
+def test_where_there_is_no_text(
+    context: JudgmentContext, path: str, status: Status, reason: str | None
+) -> None:
+    judgment = FileContentJudge(path, contains="x").judge(context)
+    assert (judgment.status, judgment.metadata.get("reason")) == (status, reason)
+
+
+@pytest.mark.parametrize(
+    ("expectation", "told"),
+    [
+        ({}, "name exactly one of exact, contains and regex, not none"),
+        (
+            {"exact": "a", "regex": "b"},
+            "name exactly one of exact, contains and regex, not exact and regex",
+        ),
+        ({"contains": ""}, "an empty text is in every file: say what the file has to hold"),
+        ({"regex": "("}, "RE2 refuses '(': missing ): ("),
+    ],
+)
+def test_expectations_that_make_no_sense(expectation: dict[str, Any], told: str) -> None:
+    with pytest.raises(ValueError, match=r"exactly one|empty|RE2") as refusal:
+        FileContentJudge("a", **expectation)
+    assert str(refusal.value) == told
+
+
+@pytest.mark.parametrize("make", [FileExistsJudge, lambda path: FileContentJudge(path, exact="")])
+def test_paths_that_make_no_sense(make: Any) -> None:
+    with pytest.raises(ValueError, match="'' is not a path"):
+        make("")
