@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from prjury.manifests.action_pins import read_workflow_pins
 from prjury.manifests.declared import Purpose, list_declared
+from prjury.manifests.tool_versions import read_runtimes
 
 POM = """\
 <project>
@@ -88,3 +90,106 @@ def test_thousands_of_properties_are_read_in_time() -> None:
     text = "".join(f"a{number}.version=1.0\n" for number in range(10_000))
 
     assert len(list_declared("gradle.properties", text.encode()) or ()) == 10_000
+
+
+SHA = "8e5e7e5ab8b370d6c329ec480221332ada57f0ab"
+
+
+def told(text: str) -> list[tuple[str, str | None, tuple[int, ...]]]:
+    return [(c.artifact, c.version, c.lines) for c in read_workflow_pins(text.encode()).coordinates]
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "version"),
+    [
+        ("- uses: actions/checkout@v4", "actions/checkout", "v4"),
+        ("  uses: actions/checkout@v4.1.2", "actions/checkout", "v4.1.2"),
+        ("-   uses:   'actions/checkout@v4'  # comment", "actions/checkout", "v4"),
+        ('- "uses": "Actions/Checkout@v4"', "actions/checkout", "v4"),
+        ("- - uses: a/b@v1", "a/b", "v1"),
+        (f"- uses: a/b@{SHA} # v4.1.2", "a/b", "v4.1.2"),
+        (f"- uses: a/b@{SHA} # tag=v3", "a/b", "v3"),
+        (f"- uses: a/b@{SHA} # pin@v2.1", "a/b", "v2.1"),
+        (f"- uses: a/b@{SHA} # ratchet:a/b@v5", "a/b", "v5"),
+        (f"- uses: a/b@{SHA} # main", "a/b", SHA),
+        (f"- uses: a/b@{SHA}", "a/b", SHA),
+        ("- uses: a/b@main # v4", "a/b", "main"),
+        ("- uses: a/b@release/v1", "a/b", "release/v1"),
+        ("- uses: github/codeql-action/init@v3", "github/codeql-action/init", "v3"),
+        ("uses: o/r/.github/workflows/x.yml@v2", "o/r/.github/workflows/x.yml", "v2"),
+        ("- { name: x, uses: a/b@v1, with: {} }", "a/b", "v1"),
+        ("- uses: &anchor a/b@v1", "a/b", "v1"),
+        ("\t- uses: a/b@v1", "a/b", "v1"),
+        (r'- uses: "a\/b@v1"', "a/b", "v1"),
+        (r'- uses: "a\x2fb\u0040v1"', "a/b", "v1"),
+    ],
+)
+def test_what_is_used(line: str, name: str, version: str) -> None:
+    assert told(f"jobs:\n{line}\n") == [(name, version, (2,))]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "# - uses: a/b@v1",
+        "- uses: ./local",
+        "- uses: docker://alpine:3.8",
+        "- uses: a/b",
+        "- uses: a/b@${{ matrix.ref }}",
+        "- uses: *anchor",
+        "- run: echo uses a/b@v1",
+        "- name: x # uses: a/b@v1",
+        "- confuses: a/b@v1",
+    ],
+)
+def test_what_is_not(line: str) -> None:
+    assert told(f"jobs:\n{line}\n") == []
+
+
+def test_a_script_is_no_workflow() -> None:
+    text = """\
+steps:
+  - name: x
+    run: |
+      uses: a/b@v1
+
+      - uses: a/b@v2
+    # a comment
+  - run: >-
+      uses: a/b@v3
+  - uses: a/b@v4
+    with:
+      script: |2 # text
+        uses: a/b@v5
+      other: a
+"""
+    assert told(text) == [("a/b", "v4", (10,))]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        (".tool-versions", "nodejs 20.11.1 18.0.0\n# x 1\njava temurin-21.0.2+13\nruby ref:main\n",
+         [("node", "20.11.1"), ("java", "21.0.2")]),
+        ("mise.toml", '[tools]\nnode = "22"\npython = ["3.12", "3.11"]\ngo = {version = "1.22"}\n',
+         [("node", "22"), ("python", "3.12"), ("go", "1.22")]),
+        (".sdkmanrc", "# comment\njava=17.0.9-tem\nmaven=3.9.6\n",
+         [("java", "17.0.9"), ("maven", "3.9.6")]),
+        (".java-version", "21\n", [("java", "21")]),
+        (".java-version", "temurin64-17.0.2\n", [("java", "17.0.2")]),
+        (".ruby-version", "ruby-3.3.0\n", [("ruby", "3.3.0")]),
+        (".nvmrc", "v20.11\n", [("node", "20.11")]),
+        (".nvmrc", "lts/*\n", []),
+        ("package.json", '{"engines": {"node": ">=18"}, "packageManager": "pnpm@9.1.0+sha512.x"}',
+         [("node", ">=18"), ("pnpm", "9.1.0")]),
+        ("pom.xml", "<project><properties><java.version>21</java.version></properties></project>",
+         [("java", "21")]),
+        ("pom.xml", "no pom", []),
+        ("go.mod", "module x\n\ngo 1.22\n", [("go", "1.22")]),
+    ],
+)  # fmt: skip
+def test_the_versions_that_a_file_names(
+    path: str, text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = read_runtimes(f"a/{path}", text.encode())
+    assert [(one.artifact, one.version) for one in found] == expected
