@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from prjury.action.job import Job, JobResult
-from prjury.errors import PublishError, UsageError
+from prjury.errors import PublishError
 from prjury.github.client import GitHub
-from prjury.github.event import Event, EventKind, read_event
+from prjury.github.event import Event, EventKind
 from prjury.github.repo_client import RepoClient
 from prjury.publishers.backport_pulls import BackportPulls, Opening, Proposal
 from prjury.publishers.files import add_markdown
@@ -36,8 +36,8 @@ _WORDS = {
 
 def backport(job: Job) -> JobResult:
     """Open what the policy wants; a branch that moves meanwhile is judged once more."""
-    event = read_event(job.environ)
-    _refuse_other_events(event, job)
+    remedy = "Use `pull_request_target` with the type `closed`"
+    event = job.read_event(EventKind.PULL_REQUEST_TARGET, remedy=remedy)
     with job.dependencies.connect(event, job.inputs) as client:
         event, reason = _ask_for_merge(event, client)
         opened = reason or open_backports(job, event, client)
@@ -60,16 +60,6 @@ def open_backports(
         for branch in sorted({*still, *missing}):
             round_.complain(branch, str(still.get(branch, moved[branch])))
     return round_
-
-
-def _refuse_other_events(event: Event, job: Job) -> None:
-    if event.kind is not EventKind.PULL_REQUEST_TARGET:
-        raise UsageError(
-            f"The mode {job.inputs.mode} does not run on {event.kind}",
-            remedy="Use `pull_request_target` with the type `closed`",
-        )
-    if not job.inputs.github_token:
-        raise job.no_token
 
 
 def _ask_for_merge(event: Event, client: GitHub) -> tuple[Event, str]:

@@ -30,9 +30,9 @@ from prjury.action.history import (
 )
 from prjury.action.job import Job, JobResult
 from prjury.app.replay import is_dismissible
-from prjury.errors import ExitCode, PrJuryError, PublishError, UsageError
+from prjury.errors import ExitCode, PrJuryError, PublishError
 from prjury.github.client import GitHub
-from prjury.github.event import Event, EventKind, read_event
+from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
 from prjury.github.posts import delete_comment, has_reaction, post_comment, react
 from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
@@ -49,12 +49,8 @@ _REMEMBERED = 200
 
 
 def comment(job: Job) -> JobResult:
-    event = read_event(job.environ)
-    if event.kind is not EventKind.ISSUE_COMMENT or not job.inputs.github_token:
-        raise UsageError(
-            f"The mode {job.inputs.mode} takes a token and runs on issue_comment alone",
-            remedy="Use the workflow that `prjury init` writes",
-        )
+    remedy = "Use the workflow that `prjury init` writes"
+    event = job.read_event(EventKind.ISSUE_COMMENT, remedy=remedy)
     written = event.comment
     if event.action != "created" or written is None or not is_command(written.body):
         return job.end_idle("Nothing to do: this is no new comment that begins with /prjury.")

@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from prjury.action.history import PullHistory
 from prjury.action.job import Beforehand, Job, JobResult
 from prjury.action.publishing import Publication
-from prjury.errors import PrJuryError, PublishError, SourceError, UsageError
+from prjury.errors import PrJuryError, PublishError, SourceError
 from prjury.github.client import GitHub
-from prjury.github.event import Event, EventKind, read_event
+from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts
 from prjury.github.pulls import MergeState, await_mergeability, merge_states, read_message
 from prjury.report.model import Report
@@ -40,14 +40,8 @@ _MOST, _MOST_JUDGED = 50, 10
 
 
 def conflicts(job: Job) -> JobResult:
-    event = read_event(job.environ)
-    if event.kind not in {EventKind.PULL_REQUEST_TARGET, EventKind.PUSH}:
-        raise UsageError(
-            f"The mode {job.inputs.mode} does not run on {event.kind}",
-            remedy="Use `pull_request_target` and `push`",
-        )
-    if not job.inputs.github_token:
-        raise job.no_token
+    kinds = (EventKind.PULL_REQUEST_TARGET, EventKind.PUSH)
+    event = job.read_event(*kinds, remedy="Use `pull_request_target` and `push`")
     with job.dependencies.connect(event, job.inputs) as client:
         watch = _Watch(job, event, client)
         if event.kind is EventKind.PUSH:

@@ -23,7 +23,7 @@ from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.git.fetch import Transport
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.client import LOOPBACK, GitHub
-from prjury.github.event import Event
+from prjury.github.event import Event, EventKind, read_event
 from prjury.jury.judgment import Judgment
 from prjury.policy.load import Policy
 from prjury.publishers.files import add_markdown, write_atomically, write_outputs
@@ -176,6 +176,16 @@ class Job(Struct, frozen=True):
             f"The mode {self.inputs.mode} takes a token",
             remedy="Give `github-token: ${{ github.token }}` to the action",
         )
+
+    def read_event(self, *kinds: EventKind, remedy: str) -> Event:
+        """Read the event; refuse another one than the mode is for, and a missing token."""
+        event = read_event(self.environ)
+        if event.kind not in kinds:
+            mode = self.inputs.mode
+            raise UsageError(f"The mode {mode} does not run on {event.kind}", remedy=remedy)
+        if not self.inputs.github_token:
+            raise self.no_token
+        return event
 
     def end_idle(self, reason: str, *, is_open: bool = False) -> JobResult:
         self.log.say(reason)
