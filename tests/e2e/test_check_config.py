@@ -70,10 +70,11 @@ def test_each_problem_is_a_line_in_the_order_of_the_file(check: Prjury) -> None:
             "1:1: tiers: findings in the tier t reads a report, and no tier before it has",
         ),
         ("{quality: {criteria: [nope]}}", "1:9: tiers[0]: quality.criteria names 'nope'"),
+        (None, "1:10: ignore[0]: there is no rule or pack 'dockr'. Did you mean docker?"),
     ],
 )
-def test_names_of_nothing(check: Prjury, judges: str, told: str) -> None:
-    run = check(TIER % judges)
+def test_names_of_nothing(check: Prjury, judges: str | None, told: str) -> None:
+    run = check(TIER % judges if judges else "ignore: [dockr]")
     assert run.code == 2
     problem, last = run.err.splitlines()
     assert problem.startswith(f"p.yml:{told}")
@@ -117,11 +118,3 @@ def test_it_shows_what_is_in_force_and_where_it_comes_from(check: Prjury) -> Non
         "rules: command (extend), file-content (extend) (reject_on_any_fail, from extend)" in lines
     )
     assert 'limits: {"usd": 2.0} (from this file)' in lines
-
-
-def test_a_rule_that_is_ignored_and_that_there_is_not(check: Prjury) -> None:
-    run = check("version: 1\nignore: [dockr]\n")
-    assert run.code == 2
-    assert (
-        "p.yml:2:10: ignore[0]: there is no rule or pack 'dockr'. Did you mean docker?" in run.err
-    )
