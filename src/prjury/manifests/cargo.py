@@ -53,12 +53,15 @@ def read_cargo_toml(content: bytes) -> CargoToml:
     members, excluded, default = (
         strings(workspace.get(key)) for key in ("members", "exclude", "default-members")
     )
+    properties = {f"workspace.package.{k}": v for k, v in table(workspace, "package").items()}
+    for crate, value in table(workspace, "dependencies").items():
+        properties[f"{_INHERITED}{crate}"] = _read_version(value)
     return CargoToml(
         name=name or "",
         version=version,
         own_version=word(package.get("version")),
         coordinates=(*own, *_list_languages(package, seen), *_dependencies(document, seen)),
-        properties=_list_properties(workspace),
+        properties={key: value for key, value in properties.items() if isinstance(value, str)},
         members=members or (),
         excluded=excluded or (),
         is_workspace=isinstance(document.get("workspace"), dict),
@@ -82,13 +85,6 @@ def _list_languages(package: Mapping[str, Any], seen: Mentions) -> Iterator[Coor
         yield runtime("rust", _ITS_RUST, lines, via="edition")
     if package:
         yield runtime("rust-edition", edition, lines, via="edition")
-
-
-def _list_properties(workspace: Mapping[str, Any]) -> dict[str, str]:
-    properties = {f"workspace.package.{k}": v for k, v in table(workspace, "package").items()}
-    for name, value in table(workspace, "dependencies").items():
-        properties[f"{_INHERITED}{name}"] = _read_version(value)
-    return {key: value for key, value in properties.items() if isinstance(value, str)}
 
 
 def _read_version(value: object) -> str | None:

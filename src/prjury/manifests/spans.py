@@ -107,8 +107,6 @@ _MAX_LENGTH = 2_000
 
 def npm(text: str) -> VersionSpan | None:
     """A range of npm's; None for tags, addresses, workspaces and whatever is no range."""
-    if len(text) > _MAX_LENGTH:
-        return None
     return hull(_npm_set(alternative) for alternative in text.split("||"))
 
 
@@ -121,8 +119,6 @@ def _npm_set(text: str) -> VersionSpan | None:
 
 def cargo(text: str) -> VersionSpan | None:
     """Comparators after commas; one without an operator is a caret."""
-    if len(text) > _MAX_LENGTH:
-        return None
     return _all_of(_join_comparators(part.strip(), "^") for part in text.split(","))
 
 
@@ -176,8 +172,6 @@ _ANYTHING = frozenset({"", "*"})
 
 def pypi(text: str) -> VersionSpan | None:
     """A set of specifiers, or alternatives of them after Poetry's ``||``."""
-    if len(text) > _MAX_LENGTH:
-        return None
     alternatives = [part.split(",") for part in text.split("||")]
     # `!=` takes single versions out, which a span cannot tell.
     return hull(_all_of(_parse_clause(part.strip()) for part in each) for each in alternatives)
@@ -328,6 +322,8 @@ SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
 
 def read_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
     """Read what a declared version may come to; None if unknown. Runtimes are read by name."""
+    if len(text) > _MAX_LENGTH:
+        return None
     table, key = (RUNTIMES, name) if ecosystem == "runtime" else (SPANS, ecosystem)
     return table.get(key, exact)(text)
 

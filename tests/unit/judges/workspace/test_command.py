@@ -107,15 +107,10 @@ def test_within_a_longer_vote_its_own_time_counts(context: JudgmentContext) -> N
     assert judgment.reasoning == "`x` took longer than 0.1 s and was stopped"
 
 
-@pytest.mark.parametrize("command", ["", "  \n", [], [""], [" ", "x"]])
-def test_empty_commands(command: str | list[str]) -> None:
-    with pytest.raises(ValueError, match="an empty command proves nothing: say what to run"):
+@pytest.mark.parametrize("command", ["", "  \n", [], [""], [" ", "x"], ["x", "a\0b"]])
+def test_commands_that_make_no_sense(command: str | list[str]) -> None:
+    with pytest.raises(ValueError, match=r"proves nothing: say what to run|holds no NUL character"):
         shell_judge(command)
-
-
-def test_commands_that_make_no_sense() -> None:
-    with pytest.raises(ValueError, match="a command holds no NUL character"):
-        shell_judge(["x", "a\0b"])
 
 
 @pytest.mark.parametrize("code", ["0", True, 300, -65])
