@@ -100,13 +100,11 @@ def find_unbuilt(
 
 
 def _installs_project(plan: BuildPlan) -> bool:
-    calls = (call.words for step in plan.steps for call in read_calls(step.text))
-    return any(
-        "install" in words
-        and "pip" in words[:2]
-        and any(word == "." or word.startswith((".[", "./")) for word in words)
-        for words in calls
-    )
+    for words in (call.words for step in plan.steps for call in read_calls(step.text)):
+        local = any(word == "." or word.startswith((".[", "./")) for word in words)
+        if local and "install" in words and "pip" in words[:2]:
+            return True
+    return False
 
 
 def find_other_system(path: str) -> str:
