@@ -422,6 +422,12 @@ def test_a_version_of_the_ci_alone_refuses_nothing(here: Toolchains) -> None:
     assert (plan.missing, plan.versions["JDK"]) == ("", "17.0.9")
 
 
+def test_a_version_in_a_file_that_the_ci_names_is_wanted(here: Toolchains) -> None:
+    node = "{uses: actions/setup-node@v4, with: {node-version-file: ci/.nvmrc}}"
+    plan = only(plans(here, job(node, "run: ./run test"), {"ci/.nvmrc": "22"}))
+    assert plan.tools == ("Node: ci/.nvmrc: 22",)
+
+
 def test_a_plan_is_read_line_by_line_and_as_json(here: Toolchains) -> None:
     builds = plans(here, job("run: sudo make install test", "run: ./run test"), {"shop.c": ""})
     lines = list(plan_lines(builds))
