@@ -89,6 +89,7 @@ def collect(
         verdict = steps.vote(seating, context, ports.progress)
         chosen, spares = change.choose_branches(), _spares(change)
         branches = change.branch_judges(ports)
+        record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
         unrepaired = (NO_REPAIR,) if change.config.fix.enabled else ()
         return StageEvidence(
             pull=change.pull,
@@ -98,20 +99,14 @@ def collect(
             version=program_version(),
             unwanted=change.unwanted,
             backports=branches.judge_beside(chosen.names, verdict.status, context.deadline),
-            notes=(
-                *change.notes,
-                *chosen.notes,
-                *unrepaired,
-            ),
+            notes=(*change.notes, *chosen.notes, *unrepaired),
             spares=spares,
             trusted=request.trusts_policy or request.config is not None,
             level=ports.shell.level,
             seconds=change.seconds,
             call_sites=() if spares else tuple(context.find_call_sites()),
             issues=tuple(context.once.get(LINKED_ISSUES, tuple)),
-            calibration=read_base_record(
-                change.snapshot.store, change.pull.base.sha, change.config
-            ),
+            calibration=record,
             answers_commands=change.answers_commands,
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
