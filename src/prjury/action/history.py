@@ -38,7 +38,6 @@ from prjury.report.sanitise import bare
 if TYPE_CHECKING:
     from prjury.github.posts import PostedStatus
 
-
 CommandName: TypeAlias = Literal["help", "review", "fix", "override", "dismiss", "backport"]
 
 #: What there is to write, and what it does, for people.

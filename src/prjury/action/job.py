@@ -36,7 +36,6 @@ from prjury.sandbox.contained import LOGS
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
 
-
 #: Of a longer log the end is kept.
 _LARGEST = 20 * 1024**2
 

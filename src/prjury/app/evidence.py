@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 else:
     KeptJudgment = Any  # `_convert` reads it by `prjury.jury.codec`
 
-
 #: Bytes of files that are taken along for models; what is beyond is context that they do without.
 _MOST_BYTES = 8 * 1024 * 1024
 

@@ -133,7 +133,6 @@ evidence = make_group(
     "evidence", "Evidence of what was built and tested elsewhere, for `build: {from: evidence}`."
 )
 
-
 #: How a job of another CI ended; the words are those of GitHub's `needs.JOB.result`.
 CiResult: TypeAlias = Literal["success", "failure", "cancelled", "skipped"]
 

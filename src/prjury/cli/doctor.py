@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from prjury.doctor.workflows import Diagnosis
     from prjury.policy.schema import Config
 
-
 SCHEMA = "prjury/doctor/v1"
 
 

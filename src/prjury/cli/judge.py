@@ -163,7 +163,6 @@ _STOPPED = {
     "not_judged": "it could not be judged",
 }
 
-
 Goal = Annotated[str, typer.Option(help="What the agent should achieve.")]
 AgentLine = Annotated[
     str,

@@ -20,11 +20,7 @@ from prjury.errors import ExitCode, UsageError
 if TYPE_CHECKING:
     from prjury.judges.patterns.pack_tests import PackTestResult
 
-
 rules = make_group("rules", "Version-pattern packs: list them, explain one, run their tests.")
-
-
-_OWN = "Name a pack of your own: prjury rules test PATH"
 
 
 _Paths = Annotated[
@@ -34,7 +30,6 @@ _Paths = Annotated[
         help="Packs of your own: files, directories; without them, those that ship.",
     ),
 ]
-
 
 _Printed = Annotated[PlainFormat, typer.Option(help="What goes to standard output.")]
 
@@ -104,7 +99,10 @@ def run_tests(
     from prjury.rulepacks.find import packs_at
 
     if not paths and not any(rule_packs().glob("*.cases.yml")):
-        raise UsageError("An installed package has no cases of the shipped packs", remedy=_OWN)
+        raise UsageError(
+            "An installed package has no cases of the shipped packs",
+            remedy="Name a pack of your own: prjury rules test PATH",
+        )
     started = time.monotonic()
     loaded = packs_at(paths or [])
     trials: list[PackTestResult] = []

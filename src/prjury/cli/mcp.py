@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.tools import Tool
 
-
 _INSTRUCTIONS = (
     "PR Jury judges changes before they become pull requests. Call review with worktree=true on "
     "uncommitted work, correct what its feedback names, and call it again."
