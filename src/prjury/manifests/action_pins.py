@@ -52,15 +52,9 @@ def read_pre_commit(content: bytes) -> Manifest:
 def _make_pin(name: str, ref: str, comment: str, number: int) -> Coordinate:
     is_commit = _COMMIT.fullmatch(ref) is not None
     version = _TOLD.search(comment) if is_commit else None
-    return Coordinate(
-        "",
-        name,
-        version[1] if version else ref,
-        Role.DEPENDENCY,
-        (number,),
-        "action",
-        pin=ref if is_commit else None,
-    )
+    shown = version[1] if version else ref
+    pin = ref if is_commit else None
+    return Coordinate("", name, shown, Role.DEPENDENCY, (number,), "action", pin=pin)
 
 
 def _match_use(line: str) -> re.Match[str] | None:

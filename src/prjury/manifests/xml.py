@@ -41,10 +41,7 @@ class Node:
         tag, *rest = path
         for child in self.children:
             if tag in ("*", child.tag):
-                if rest:
-                    yield from child.all(*rest)
-                else:
-                    yield child
+                yield from child.all(*rest)
 
     def first(self, *path: str) -> Node | None:
         return next(self.all(*path), None)
