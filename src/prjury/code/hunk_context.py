@@ -141,7 +141,6 @@ def _nest(scopes: Iterable[Definition]) -> _Nested:
 def _find_places(
     change: _Change, nested: _Nested, lines: Sequence[str], longest: int
 ) -> Iterator[tuple[int, int]]:
-    """The first and last lines of what is to be shown around a change."""
     firsts, chains = nested
     at = bisect_right(firsts, change.line) - 1
     searching = True
@@ -182,7 +181,6 @@ def _indent_of(text: str) -> int:
 def _find_runs(
     hunks: Sequence[Hunk], lines: Sequence[str], shown: Container[int]
 ) -> Iterator[list[Line]]:
-    """The lines that stand together: those of hunks, and around them those that are shown."""
     run: list[Line] = []
     begin, shift = 1, 0
     for hunk in (*hunks, None):

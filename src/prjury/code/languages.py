@@ -273,36 +273,35 @@ _DATA = (
     ("json", "sample.json", ".json .jsonc", "", "json", "node"),
     ("shell", "sample.sh", ".sh .bash", "", "bash", ""),
 )
-SEARCHED = tuple(
-    Language(
-        name,
-        sample,
-        (*suffixes.split(),),
-        (*files.split(),),
-        comment=comment,
-        string=string,
-        declares=name in _DECLARING,
-        family=family,
-        kin=kin,
-    )
-    for name, sample, suffixes, files, comment, string, family, kin in _SEARCHED
-) + tuple(
-    Language(
-        name,
-        sample,
-        (*suffixes.split(),),
-        (*files.split(),),
-        parser,
-        comments=() if name == "npm" else ("comment",),
-        strings=_SHELL_STRINGS if name == "shell" else (),
-        declares=name in _DECLARING,
-        family=family,
-    )
-    for name, sample, suffixes, files, parser, family in _DATA
+
+
+def _make_language(
+    name: str,
+    sample: str,
+    suffixes: str,
+    files: str,
+    **more: Any,  # noqa: ANN401 - further fields
+) -> Language:
+    names, declares = tuple(files.split()), name in _DECLARING
+    return Language(name, sample, tuple(suffixes.split()), names, declares=declares, **more)
+
+
+SEARCHED = (
+    *(
+        _make_language(*row, comment=comment, string=string, family=family, kin=kin)
+        for *row, comment, string, family, kin in _SEARCHED
+    ),
+    *(
+        _make_language(
+            *row,
+            parser=parser,
+            comments=() if row[0] == "npm" else ("comment",),
+            strings=_SHELL_STRINGS if row[0] == "shell" else (),
+            family=family,
+        )
+        for *row, parser, family in _DATA
+    ),
 )
-
-
-__all__ = ["LANGUAGES", "Language", "kin_of", "language_of"]
 
 LANGUAGES: Mapping[str, Language] = {language.name: language for language in (*PROGRAMS, *SEARCHED)}
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
@@ -311,7 +310,6 @@ _BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in 
 
 @cache
 def language_of(path: str) -> Language | None:
-    """The language of the file, or None for one that no rule can name; case does not matter."""
     lower = PurePosixPath(path.lower())
     name = lower.name
     if name.endswith(".gradle.kts"):

@@ -186,7 +186,6 @@ class Standby(Struct, frozen=True):
     loaded: threading.Event = field(default_factory=threading.Event)
 
     def wait(self) -> None:
-        """Wait until it has loaded everything that it needs, or has ended."""
         with self.lock:
             if not self.loaded.is_set():
                 with suppress(OSError):  # it was killed
@@ -208,7 +207,6 @@ class Standby(Struct, frozen=True):
             return output.read(), ending
 
     def close(self) -> None:
-        """Ends the process, which holds nothing that it would have to put away."""
         self.channel.close()
         self.process.kill()
         self.process.wait()

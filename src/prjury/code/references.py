@@ -92,7 +92,6 @@ _KEYWORDS = frozenset(
 
 
 def find_references(pull: PullRequest) -> ByKin:
-    """The words that added lines refer to and the change does not bind itself, by kin."""
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
         lines = [line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE]
@@ -141,7 +140,6 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
 
 
 def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
-    """Every added line that refers to one of the words, by word."""
     listed_words = list(words)
     places_by_word: dict[str, list[Location]] = {word: [] for word in listed_words}
     if not listed_words:

@@ -83,7 +83,6 @@ def decode(content: bytes) -> str:
 
 
 def unescape(line: str, language: Language) -> str:
-    """The line with Java's Unicode escapes resolved; other languages have none."""
     if language.name != "java" or "\\u" not in line:
         return line
     return _ESCAPE.sub(_character, line)
@@ -98,7 +97,6 @@ _NOT_A_LINE_END = re.compile(r"[^\n]")
 
 
 def comment_ranges(text: str, language: Language) -> list[tuple[int, int]]:
-    """Start and end, in characters, of each comment of a language that is not parsed."""
     if not language.comment:
         return []
     pattern = f"({language.comment})"

@@ -128,7 +128,6 @@ def _read_reply(text: SourceFile, reply: Mapping[str, Any]) -> SyntaxFault | Non
 
 
 def _is_understood(text: SourceFile, fault: tuple[int | None, str], lines: Sequence[str]) -> bool:
-    """Return true if the grammar knows everything that stands around its fault."""
     if text.grammar == "php" and _PAGE.search("\n".join(lines)):
         return False
     unknown = _UNKNOWN.get(text.grammar)

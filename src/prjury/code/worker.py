@@ -40,7 +40,6 @@ _NUMBERED = re.compile(r"^\d+: ")
 
 
 def scan(job: dict[str, Any]) -> dict[str, Any]:
-    """Parse one text and run rules over it; what the parser raises for a wrong rule is raised."""
     if job.get("syntax"):
         from prjury.code.faults import find_faults  # noqa: PLC0415 - found once `main` has looked
 
@@ -146,7 +145,6 @@ def request(seconds: float) -> bytes:
 
 
 def main() -> None:
-    """Answers jobs until the input ends; the first argument is the seconds for each job."""
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     if sys.argv[1] == SERVE:
         serve(socket.socket(fileno=os.dup(0)))
@@ -155,7 +153,6 @@ def main() -> None:
 
 
 def answer(seconds: float) -> None:
-    """Reads jobs from standard input and writes their replies to standard output."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     table = [prune(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]

@@ -58,7 +58,6 @@ def _spell(name: str, binding: Binding, separators: str) -> Chain | None:
 
 
 def is_below(name: str, ancestor: str, separators: str) -> bool:
-    """Return true if a qualified name is another one or a part of it."""
     rest = name.removeprefix(ancestor)
     return name == ancestor or (name.startswith(ancestor) and rest[0] in separators)
 

@@ -60,7 +60,6 @@ def _import_require(statement: Node) -> Iterator[Binding]:
 
 
 def find_required(root: Node) -> Iterator[Binding]:
-    """The variables that are given a module, or what is in it."""
     for declarator in root.find_all(kind="variable_declarator"):
         value = declarator.field("value")
         target = _find_loaded(value) if value else None

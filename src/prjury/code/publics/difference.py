@@ -253,12 +253,17 @@ class ChangeKind(StrEnum):
 class NameChange(Struct, frozen=True):
     """The change of one name of a home; code that uses it goes on with a compatible one."""
 
-    kind: ChangeKind
     path: str
     home: str
     old: Symbol | None
     new: Symbol | None
     compatible: bool = True
+
+    @property
+    def kind(self) -> ChangeKind:
+        if self.old is None:
+            return ChangeKind.ADDED
+        return ChangeKind.CHANGED if self.new else ChangeKind.REMOVED
 
     @property
     def symbol(self) -> Symbol:
@@ -328,20 +333,19 @@ class _Comparison:
         old = _drop_replaced([place for place in was if place[1].offered])
         new = _drop_replaced([place for place in is_ if place[1].offered])
         if not old:
-            yield from map(_add_name, new)
+            yield from (_make_change(None, place) for place in new)
         elif not new:
             if not any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
-                yield from map(_remove_name, old)
+                yield from (_make_change(place, None) for place in old)
         else:
             gone, come = self._drop_equal(old, new)
             if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
-                (_, symbol), (text, now) = gone[-1], come[-1]
-                if SymbolKind.ALIAS not in {symbol.kind, now.kind}:
+                if SymbolKind.ALIAS not in {gone[-1][1].kind, come[-1][1].kind}:
                     fits = self._fit(gone[-1], come[-1]) is Fit.COMPATIBLE
-                    yield NameChange(ChangeKind.CHANGED, text.path, text.home, symbol, now, fits)
+                    yield _make_change(gone[-1], come[-1], compatible=fits)
             elif _overloads(old[0]):
-                yield from map(_remove_name, gone)
-                yield from map(_add_name, come)
+                yield from (_make_change(place, None) for place in gone)
+                yield from (_make_change(None, place) for place in come)
 
     def _drop_equal(
         self, old: Sequence[_Place], new: Sequence[_Place]
@@ -413,14 +417,12 @@ def _overloads(place: _Place) -> bool:
     return place[0].language in _OVERLOADING
 
 
-def _add_name(place: _Place) -> NameChange:
-    return NameChange(ChangeKind.ADDED, place[0].path, place[0].home, None, place[1])
-
-
-def _remove_name(place: _Place) -> NameChange:
-    return NameChange(
-        ChangeKind.REMOVED, place[0].path, place[0].home, place[1], None, compatible=False
-    )
+def _make_change(
+    old: _Place | None, new: _Place | None, *, compatible: bool | None = None
+) -> NameChange:
+    text, _ = cast("_Place", new or old)
+    fits = new is not None if compatible is None else compatible
+    return NameChange(text.path, text.home, old and old[1], new and new[1], fits)
 
 
 def _outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:

@@ -64,7 +64,6 @@ def _constructor(node: Node, prefix: str) -> Iterator[Symbol]:
 
 
 def _read_kotlin_parameters(node: Node | None) -> Iterator[Parameter]:
-    """The parameters of a function; their names are what callers may write."""
     variable, last = "", None
     for child in node.children() if node else ():
         kind = child.kind()

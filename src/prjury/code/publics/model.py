@@ -106,7 +106,6 @@ class Publics(Struct, frozen=True):
     errors: tuple[str, ...] = ()
 
     def is_like(self, other: Publics) -> bool:
-        """Return true if both offer the same, and what does not parse is the same."""
         return self._drop_lines() == other._drop_lines()
 
     def _drop_lines(self) -> Publics:

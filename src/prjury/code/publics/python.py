@@ -189,7 +189,6 @@ def _read_dunder_all(root: Node, quoted: frozenset[str]) -> tuple[frozenset[str]
 
 
 def _statements(node: Node) -> Iterator[Node]:
-    """The statements of a module, also those in its blocks."""
     for child in node.children():
         if child.kind() == "expression_statement":
             yield child
