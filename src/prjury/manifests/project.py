@@ -89,7 +89,10 @@ class Project(Struct, frozen=True):
             for place in sorted(set(places.values()))
         }
         of_file = {path: modules[place] for path, place in places.items()}
-        return cls(of_file, entries, _list_unread(changed, after))
+        # Test data aside, in which a broken build file may well be meant.
+        reasons = {f.path: after.trouble(f.path) for f in changed if f.kind is not FileKind.TEST}
+        unread = {printable(path): f"build file: {why}" for path, why in reasons.items() if why}
+        return cls(of_file, entries, unread)
 
 
 def list_parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, ...]:
@@ -144,16 +147,6 @@ def _list_directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
             directories.add(directory)
             directory = posixpath.dirname(directory)
     return frozenset(directories)
-
-
-def _list_unread(changed: Iterable[FileChange], after: BuildTree) -> dict[str, str]:
-    """Test data aside, in which a broken build file may well be meant."""
-    reasons = {
-        printable(file.path): after.trouble(file.path)
-        for file in changed
-        if file.kind is not FileKind.TEST
-    }
-    return {path: f"build file: {reason}" for path, reason in reasons.items() if reason}
 
 
 def _list_after(
