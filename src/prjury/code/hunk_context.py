@@ -93,10 +93,7 @@ def with_context(
     scopes: Iterable[Definition],
     longest: int = LONGEST_FUNCTION,
 ) -> tuple[Hunk, ...]:
-    """The hunks of one file with their surroundings, by the head's text, as context lines.
-
-    Of at most ``longest`` lines, the innermost function around a change is shown as a whole.
-    """
+    """Show around each change, as context, the innermost function of at most ``longest`` lines."""
     lines, nested = text.split("\n"), _nest(scopes)
     places = {
         place

@@ -136,10 +136,7 @@ def _is_understood(text: SourceFile, fault: tuple[int | None, str], lines: Seque
 
 
 def _is_certain(text: SourceFile, message: str, *, exact: bool, doubts: bool) -> bool:
-    """Return true if the parsers that find a fault are enough to decide.
-
-    YAML has two readings, and Python without a declared version may be newer than the one here.
-    """
+    """YAML has two readings; Python without a declared version may be newer than the one here."""
     if text.grammar in {"json", "toml"}:
         return exact
     if text.grammar == "yaml":

@@ -166,10 +166,7 @@ def answer(seconds: float) -> None:
 
 
 def serve(channel: socket.socket) -> None:
-    """Fork a worker for each request until the other end is closed.
-
-    With each come its input, its output, and a socket for its process and its exit code.
-    """
+    """Fork a worker for each request and its three files, until the other end is closed."""
     from prjury.code import names  # noqa: PLC0415 - found once `main` has looked
     from prjury.code.publics import declared  # noqa: PLC0415 - as above
 

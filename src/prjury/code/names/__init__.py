@@ -133,10 +133,7 @@ def has_names(language: str) -> bool:
 
 @cache
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
-    """The words of which one stands in every file that uses one of the names.
-
-    A member may come with its module, so its beginning must; of Java the type, or ``package.*``.
-    """
+    """The words of which one stands in every file that uses a name, with or without its module."""
     return frozenset(anchor for name in names for anchor in _anchors(language, name))
 
 
@@ -160,10 +157,7 @@ def find_bindings(root: Node, language: str, names: Sequence[str]) -> list[Bindi
 def word_rules(
     language: str, bindings: Sequence[Binding], wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, Rule]:
-    """Utility rules for names in a file with these bindings.
-
-    For each ``word`` that is a use, ``word-import`` is an import, ``word-anywhere`` either of them.
-    """
+    """For each ``word``, a use, make ``word-import``, an import, and ``word-anywhere``, either."""
     naming = _naming(language)
     made: dict[str, Rule] = {}
     for word, names in wanted.items():

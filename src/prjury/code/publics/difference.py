@@ -385,10 +385,7 @@ def _collect_served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozen
 def _apply_lists(
     old: Sequence[SourceText], new: Sequence[SourceText]
 ) -> tuple[list[SourceText], list[SourceText]]:
-    """Texts that list their names offer these alone, where both states of them do so.
-
-    A list that is only now written, or goes away, shows what was meant and changes nothing.
-    """
+    """Let texts that list their names before and after the change offer these alone."""
     lists = [{text.home: text.publics.listed for text in side} for side in (old, new)]
 
     def mark(text: SourceText) -> SourceText:
