@@ -60,7 +60,7 @@ class RunJournal:
         *,
         version: str = "",
         redact: Redact = BY_SHAPE,
-        warn: Callable[[str], None] = lambda _encode_event: None,
+        warn: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
         largest: int = LARGEST_FILE,
     ) -> None:
