@@ -107,6 +107,7 @@ class CommandModel(ChosenModel):
         }
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:  # noqa: ARG002
+        """Return nothing known: a subscription has been paid already."""
         return None
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:

@@ -190,11 +190,12 @@ class ModelPanel:
         absent = [choice for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
             return Panel(missing="; ".join(dict.fromkeys(each.why for each in absent)))
-        retry = self._config.retry
+        retry, config = self._config.retry, self._config.chair
+        chair = WantedModel(config, "models.chair") if config and not self._flag else None
         return Panel(
             tuple(map(self._model, choices)),
             absent={each.name: each.why for each in absent},
-            chair=self._chair(),
+            chair=self._model(self._choose_model(chair)) if chair else None,
             confidence=retry.confidence,
             rounds=retry.iterations,
             trigger=retry.trigger,
@@ -214,6 +215,7 @@ class ModelPanel:
             self._loading.start()
 
     def wait(self) -> None:
+        """Wait until the clients are loaded; a build could change their files."""
         if self._loading:
             self._loading.join()
 
@@ -236,12 +238,6 @@ class ModelPanel:
         if config.panel:
             return [WantedModel(one, f"models.panel.{i}") for i, one in enumerate(config.panel)]
         return [WantedModel(config.default, "models.default")]
-
-    def _chair(self) -> ChatModel | None:
-        chair = self._config.chair
-        if chair is None or self._flag:
-            return None
-        return self._model(self._choose_model(WantedModel(chair, "models.chair")))
 
     def _choose_model(self, wanted: WantedModel) -> ModelChoice | MissingModel:
         return choose_model(wanted, self._config, self._environ, offline=self._offline)

@@ -220,6 +220,7 @@ class Budget:
 
     @property
     def spent(self) -> Spent:
+        """Return what has been used, with the estimates for calls whose usage is not known."""
         with self._lock:
             return self._spent
 
