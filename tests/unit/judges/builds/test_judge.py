@@ -515,7 +515,7 @@ def test_named_steps_in_their_order() -> None:
         (" \t", "a command is needed"),
         ({}, "at least one of `build` and `test`"),
         ({"setup": "s", "lint": "l"}, "at least one of `build` and `test`"),
-        ({"test": " "}, "a step is a command"),
+        ({"test": " "}, "a command is needed"),
     ],
 )
 def test_a_command_that_judges_nothing(command: object, words: str) -> None:
