@@ -23,68 +23,21 @@ EXAMPLES = ROOT / ".github" / "workflows" / "examples"
 SHOWN = sorted(EXAMPLES.glob("*.yml"))
 #: What each job of the examples may do, and why nothing less will do is said beside it there.
 LEAST = {
-    "prjury-shared.yml": {
-        "prjury": {
-            "contents": "read",
-            "pull-requests": "write",
-            "checks": "write",
-            "statuses": "read",
-            "actions": "read",
-        },
-    },
-    "prjury.yml": {
-        "prjury": {
-            "contents": "read",
-            "pull-requests": "write",
-            "checks": "write",
-            "statuses": "read",
-        },
-    },
-    "prjury-queue.yml": {
-        "prjury": {
-            "contents": "read",
-            "pull-requests": "read",
-            "statuses": "read",
-            "actions": "read",
-        },
-    },
-    "prjury-build.yml": {
-        "build": {"contents": "read"},
-    },
-    "prjury-judge.yml": {
-        "collect": {
-            "contents": "read",
-            "actions": "read",
-            "checks": "read",
-            "statuses": "read",
-            "pull-requests": "read",
-        },
-        "judge": {},
-        "publish": {
-            "statuses": "write",
-            "checks": "write",
-            "pull-requests": "write",
-            "actions": "read",
-        },
-    },
-    "prjury-comment.yml": {
-        "comment": {
-            "contents": "read",
-            "pull-requests": "write",
-            "actions": "write",
-            "statuses": "write",
-            "checks": "write",
-        },
-        "conflicts": {
-            "contents": "read",
-            "pull-requests": "write",
-            "checks": "write",
-            "statuses": "write",
-        },
-    },
-    "prjury-backport.yml": {
-        "backport": {"contents": "write", "pull-requests": "write"},
-    },
+    "prjury-shared.yml prjury": "contents: read, pull-requests: write, checks: write, "
+    "statuses: read, actions: read",
+    "prjury.yml prjury": "contents: read, pull-requests: write, checks: write, statuses: read",
+    "prjury-queue.yml prjury": "contents: read, pull-requests: read, statuses: read, actions: read",
+    "prjury-build.yml build": "contents: read",
+    "prjury-judge.yml collect": "contents: read, actions: read, checks: read, statuses: read, "
+    "pull-requests: read",
+    "prjury-judge.yml judge": "",
+    "prjury-judge.yml publish": "statuses: write, checks: write, pull-requests: write, "
+    "actions: read",
+    "prjury-comment.yml comment": "contents: read, pull-requests: write, actions: write, "
+    "statuses: write, checks: write",
+    "prjury-comment.yml conflicts": "contents: read, pull-requests: write, checks: write, "
+    "statuses: write",
+    "prjury-backport.yml backport": "contents: write, pull-requests: write",
 }
 SHA = re.compile(r"[\w-]+/[\w./-]+@[0-9a-f]{40}")
 
@@ -155,12 +108,7 @@ def test_no_step_can_be_reached_from_the_checkout(step: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("there", "lacking"),
-    [
-        ((), "git and Python 3"),
-        (("git",), "Python 3"),
-        (("python3",), "git"),
-    ],
+    ("there", "lacking"), [((), "git and Python 3"), (("git",), "Python 3"), (("python3",), "git")]
 )
 def test_what_a_bare_container_lacks_is_named_in_one_line(
     tmp_path: Path, there: tuple[str, ...], lacking: str
@@ -251,8 +199,9 @@ def test_examples_are_pinned_and_run_no_text_of_their_own(path: Path) -> None:
 
 def test_every_job_of_the_examples_has_the_least_permissions() -> None:
     found = {
-        path.name: {name: job["permissions"] for name, job in read(path)["jobs"].items()}
+        f"{path.name} {name}": ", ".join(f"{key}: {one}" for key, one in job["permissions"].items())
         for path in SHOWN
+        for name, job in read(path)["jobs"].items()
     }
     assert found == LEAST
 

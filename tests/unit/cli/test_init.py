@@ -73,10 +73,7 @@ def test_it_writes_what_fits(
 
 @pytest.mark.parametrize(
     ("branches", "watched"),
-    [
-        (["trunk", "1.2.x", "release/2.0", "cart"], ["trunk"]),
-        (["main+1"], ["main", "master"]),
-    ],
+    [(["trunk", "1.2.x", "release/2.0", "cart"], ["trunk"]), (["main+1"], ["main", "master"])],
 )
 def test_pushes_to_the_default_branch_are_watched(
     tmp_path: Path, branches: list[str], watched: list[str]
@@ -385,10 +382,7 @@ KINDS: dict[str, tuple[Mapping[str, str], Mapping[str, Mapping[str, object]]]] =
     ),
     "pnpm": (
         {"package.json": PACKAGE, "pnpm-lock.yaml": "lockfileVersion: '9.0'\n"},
-        {
-            "pnpm/action-setup": {},
-            "actions/setup-node": {"node-version": ">=20", "cache": "pnpm"},
-        },
+        {"pnpm/action-setup": {}, "actions/setup-node": {"node-version": ">=20", "cache": "pnpm"}},
     ),
     "npm without a lock file": (
         {"package.json": '{"scripts": {"test": "node --test"}}', ".nvmrc": "22\n"},

@@ -46,20 +46,8 @@ def complaints(setup: Setup) -> list[str]:
 #: The file, what stands in place of what there, the level, and how its sentence begins.
 DEFECTS: dict[str, tuple[str, str, str, str, str]] = {
     "no opened": (ALONE, "[opened, ", "[", "problem", "`pull_request` lacks the type `opened`"),
-    "no synchronize": (
-        ALONE,
-        " synchronize,",
-        "",
-        "problem",
-        "`pull_request` lacks the type `synchronize`",
-    ),
-    "no ready_for_review": (
-        ALONE,
-        " ready_for_review,",
-        "",
-        "warning",
-        "`pull_request` lacks the type `ready_for_review`",
-    ),
+    "no synchronize": (ALONE, " synchronize,", "", "problem", "`pull_request` lacks the type `syn"),
+    "no ready_for_review": (ALONE, " ready_for_review,", "", "warning", "`pull_request` lacks the"),
     "paths": (
         ALONE,
         "types: [opened, synchronize, reopened, ready_for_review, edited]",

@@ -12,12 +12,7 @@ from fakes.github.repository import rule_payload
 from prjury.doctor.examination import CHECKS, ServerState, ask_server
 from prjury.doctor.workflows import Diagnosis, Level, Setup, examine
 from prjury.github.client import Connection, RetryBudget
-from prjury.github.settings import (
-    BranchRules,
-    RepoSettings,
-    RepositoryFacts,
-    RequiredCheck,
-)
+from prjury.github.settings import BranchRules, RepoSettings, RepositoryFacts, RequiredCheck
 from prjury.manifests.workflow import read_workflow
 
 TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"

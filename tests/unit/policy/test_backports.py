@@ -55,10 +55,7 @@ _LABEL = (
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (
-            "branches: both",
-            "branches: 'auto' or a list is expected here, not \"both\".",
-        ),
+        ("branches: both", "branches: 'auto' or a list is expected here, not \"both\"."),
         ("branches: 1.0", "branches: 'auto' or a list is expected here, not 1.0."),
         ("branches: [1.0]", "branches[0]: a text is expected here, not 1.0."),
         ("branches: [1.x, a b]", f'branches[1]: {_BRANCH}, not "a b".'),

@@ -6,12 +6,7 @@ import pytest
 
 from prjury.errors import ConfigError
 from prjury.policy.load import make_config, read_options, read_policy
-from prjury.policy.tiers import (
-    PromptOptions,
-    QualityOptions,
-    QuestionOptions,
-    SuitabilityOptions,
-)
+from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
 
 COMMIT = "a" * 40
 OWN: dict[str, Any] = {"name": "units", "criteria": {"metric": "Is it metric?"}, "text": "Units."}

@@ -47,7 +47,9 @@ def scripts(ci: CiJob) -> list[tuple[str, str]]:
 
 
 class TestJob:
-    @pytest.mark.parametrize("aside", ["lint", "docs", "windows-tests", "benchmark", "release"])
+    @pytest.mark.parametrize(
+        "aside", ["lint", "docs", "windows-tests", "benchmark", "release", "test-redistribute"]
+    )
     def test_what_stands_beside_the_tests_comes_after_them(
         self, here: Toolchains, aside: str
     ) -> None:
@@ -425,6 +427,7 @@ class TestSteps:
         [
             ("shogo82148/actions-setup-perl@v1", 1), ("leafo/gh-actions-lua@v11", 1),
             ("actions/cache@v4", 0), ("actions/setup-python@v5", 0), ("actions/checkout@v4", 0),
+            ("github/codeql-action/init@v3", 0),
         ],
     )  # fmt: skip
     def test_an_action_that_is_not_known_is_named(
