@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any, TypeAlias
@@ -171,16 +172,11 @@ class _Reader:
         self.root, self.here = root, here
         self.external: list[str] = []
         self.left_out: list[LeftOutStep] = []
-        self.workflows = {one.path: one for one in self._read_workflows()}
-
-    def _read_workflows(self) -> Iterator[Workflow]:
-        files = sorted(path for path in self.root.files if parent_of(path) == WORKFLOWS)
-        paths = [path for path in files if path.endswith((".yml", ".yaml"))]
-        for path, text in self.root.texts(paths):
-            try:
-                yield read_workflow(text, path)
-            except (ConfigError, CannotJudgeError):
-                continue  # GitHub does not run it either
+        self.workflows: dict[str, Workflow] = {}
+        files = sorted(path for path in root.files if parent_of(path) == WORKFLOWS)
+        for path, text in root.texts([path for path in files if path.endswith((".yml", ".yaml"))]):
+            with suppress(ConfigError, CannotJudgeError):  # GitHub does not run it either
+                self.workflows[path] = read_workflow(text, path)
 
     def list_jobs(self) -> Iterator[tuple[_Rank, CiJob]]:
         """The jobs that run tests, each in its best row."""

@@ -123,8 +123,10 @@ class StepReader:
         self.actions.append(replace(step, inputs=inputs))
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
         path = inputs.get(f"{key}-file", "") if tool else ""
-        if version := self._choose_version(tool, inputs.get(key, "") if tool else ""):
-            self.versions[tool] = version
+        if versions := [*filter(None, map(str.strip, inputs.get(key, "").splitlines()))]:
+            versions.sort(key=lambda version: self.machine.distance(tool, version))
+            versions.sort(key=lambda version: has_part(version, WORDS["unusual"]))
+            self.versions[tool] = versions[0]
         elif step.action == "dtolnay/rust-toolchain" and not step.uses.endswith("@master"):
             self.versions[tool] = step.uses.partition("@")[2]
         elif path:
@@ -143,14 +145,6 @@ class StepReader:
             self._read_run(step, command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
             self._leave(step.uses, "this action is not run here", "other")
-
-    def _choose_version(self, tool: str, text: str) -> str:
-        versions = [line.strip() for line in text.splitlines() if line.strip()]
-
-        def rank(version: str) -> tuple[bool, float]:
-            return has_part(version, WORDS["unusual"]), self.machine.distance(tool, version)
-
-        return min(versions, key=rank, default="")
 
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int = 0) -> None:
         origin = f"{self.path}:{line}" if line else self.path
