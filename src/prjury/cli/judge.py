@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from prjury.cli.options import parse_seconds
+from prjury.cli.options import absolute, parse_seconds
 from prjury.cli.output import JudgmentFormat, PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
 
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from prjury.jury.voting import Ballot
 
 
-def _find_directory(workspace: Path) -> Path:
+def _refuse_missing(workspace: Path) -> None:
     if not workspace.is_dir():
         raise UsageError(
             f"--workspace {workspace} is not a directory",
             remedy="Name the directory that holds the work",
         )
-    return workspace.absolute()
 
 
 def judge(
@@ -46,7 +45,7 @@ def judge(
     ],
     *,
     workspace: Annotated[
-        Path, typer.Option(metavar="DIR", callback=_find_directory, help="The directory to judge.")
+        Path, typer.Option(metavar="DIR", callback=absolute, help="The directory to judge.")
     ] = Path(),
     option: Annotated[
         list[str] | None,
@@ -62,6 +61,7 @@ def judge(
 
     terminal: Terminal = context.obj
     options = parse_options(option or ())
+    _refuse_missing(workspace)
     with divert_output():
         ballot = ask_judge(terminal, name, options, JudgmentContext(goal, workspace=workspace))
     return _print_judgment(terminal, ballot, format)
@@ -184,7 +184,7 @@ JudgeOptions = Annotated[
     ),
 ]
 Workplace = Annotated[
-    Path, typer.Option(metavar="DIR", callback=_find_directory, help="Where the agent works.")
+    Path, typer.Option(metavar="DIR", callback=absolute, help="Where the agent works.")
 ]
 Rounds = Annotated[int, typer.Option(min=1, max=99, help="Attempts at most.")]
 Seconds = Annotated[
@@ -224,6 +224,7 @@ def improve(  # noqa: PLR0913 - the options of the command
     from prjury.jury.voting import ConsensusVoting, ErrorPolicy
 
     terminal: Terminal = context.obj
+    _refuse_missing(workspace)
     options = _options_of(judge, option or ())
     environment = terminal.environment()
     program = _make_agent(terminal, agent, timeout, env or (), home)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 rules = make_group("rules", "Version-pattern packs: list them, explain one, run their tests.")
 
-
 _Paths = Annotated[
     list[Path] | None,
     typer.Argument(
