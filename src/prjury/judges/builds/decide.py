@@ -65,9 +65,29 @@ def _decide_old(comparison: Comparison) -> Judgment:
     if not failures or may_hide_failures(comparison):
         words = wording.say_base_broken(comparison)
         return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
+    if comparison.base and not any(map(_passes_any, (comparison.outcome, comparison.base))):
+        return _decide_unpassed(comparison)
     old = any(failure.state == "pre_existing" for failure in failures)
     note, words = "pre_existing" if old else "flaky", wording.say_excused(comparison)
     return _unless_lost(comparison, _make(comparison, Status.PASS, words, note=note))
+
+
+def _passes_any(run: TreeRun) -> bool:
+    """Return true if a test passed, or only failing ones may have been read."""
+    facts, is_whole = _count_side(run), run.results.files or run.results.counted
+    return not is_whole or facts.run > facts.failed
+
+
+def _decide_unpassed(comparison: Comparison) -> Judgment:
+    outcome = comparison.outcome
+    lines = [line for one in outcome.failures for line in (one.message, *one.details.splitlines())]
+    lines += outcome.last.tail.splitlines()
+    remedy = find_remedy(lines, comparison.paths, comparison.run.versions, strict=False)
+    words = wording.UNPASSED.format(wording.quote(wording.list_causes(outcome.failures)))
+    if remedy:
+        told = wording.say_remedy(remedy, comparison.plan)
+        return _err(comparison, words, "environment", told, remedy.snippet)
+    return _err(comparison, words, BASE_BROKEN, *wording.make_own_remedy(comparison))
 
 
 def find_environment(comparison: Comparison) -> Failure | None:

@@ -43,6 +43,7 @@ UNTESTED = (
     "nothing is known of this change: with it and without it the build fails before a test runs: "
     "{}."
 )
+UNPASSED = "nothing is known of this change: no test passes, with it or without it: {}."
 DISTURBED = (
     "it fails as the base fails now, but the base passed in an earlier run: the machine has "
     "changed since, or this change disturbs the base's build."

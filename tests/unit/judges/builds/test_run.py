@@ -108,10 +108,23 @@ def test_lines_that_may_stop_at_an_old_failure_excuse_it_only_by_their_exit_code
 ) -> None:
     step = BuildStep("test", line)
     plan = BuildPlan(system, (step,), source=source)
-    judgment = judge([says(1, "!t"), says(1, "!t")], plan)
+    judgment = judge([says(1, "!t", "u")] * 2, plan)
     assert (judgment.status, judgment.metadata["reason"]) == (Status.FAIL, "base_broken")
-    shown = judge([says(1, "!t"), says(1, "!t")], replace(plan, steps=(replace(step, all_ran=1),)))
+    shown = judge([says(1, "!t", "u")] * 2, replace(plan, steps=(replace(step, all_ran=1),)))
     assert (shown.status, shown.metadata["note"]) == (Status.PASS, "pre_existing")
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"), [("redis-server: not found", "environment"), ("1 != 2", "base_broken")]
+)
+def test_tests_that_all_fail_on_both_sides_show_nothing(words: str, reason: str) -> None:
+    step = BuildStep("test", "tool", all_ran=1)
+    said = says(1, "!t", output=f"./test.sh: 17: {words}\n")
+    judgment = judge([said, said], BuildPlan("make", (step,), source="ci"))
+    assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, reason)
+    assert judgment.reasoning.startswith("nothing is known of this change: no test passes")
+    one_passes = judge([says(1, "!t"), says(1, "!t", "u")], BuildPlan("make", (step,), source="ci"))
+    assert one_passes.status is not Status.ERROR
 
 
 def test_an_old_failure_hides_no_new_one() -> None:
