@@ -147,10 +147,16 @@ def test_a_copy_that_was_installed_from_the_tree_is_the_tree_s(tmp_path: Path) -
     found.refuse_elsewhere()
 
 
-@pytest.mark.parametrize("noted", ["", "[]", "{", '{"shop": 1}', '{"shop": null}', '{"shop": [1]}'])
-def test_notes_that_are_none_say_nothing(tmp_path: Path, noted: str) -> None:
+@pytest.mark.parametrize(
+    "noted",
+    [
+        *(b"", b"[]", b"{", b'{"shop": 1}', b'{"shop": null}', b'{"shop": [1]}'),
+        *(b'{"shop": ["\xff"]}', b'{"shop": ["\\u0000"]}'),
+    ],
+)
+def test_notes_that_are_none_say_nothing(tmp_path: Path, noted: bytes) -> None:
     found = origins(tmp_path, tmp_path)
-    (tmp_path / "probe" / "seen-1.json").write_text(noted)
+    (tmp_path / "probe" / "seen-1.json").write_bytes(noted)
     found.refuse_elsewhere()
 
 

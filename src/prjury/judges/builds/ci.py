@@ -194,7 +194,7 @@ class _Reader:
                 yield from self._choose_row(called, job, name)
                 continue
             workflow = self.workflows.get(job.uses.removeprefix("./"))
-            if workflow is None or called.caller.count(" / ") == _DEEPEST:
+            if workflow is None or called.caller.count(" / ") >= _DEEPEST:
                 self.external += [] if job.uses.startswith("./") else [job.uses]
                 continue
             trigger = workflow.triggers.get("workflow_call")

@@ -169,7 +169,7 @@ class BuildPlanner(Struct, frozen=True):
         wishes = list_wanted_versions(root, plan.directory, by_ci)
         by_lines = plan.source == "ci" and job is not None
         of_family = TOOLS_OF.get(_FAMILIES.get(plan.system, ""), ())
-        tools = (*job.versions, *job.version_files) if job and by_lines else of_family
+        tools = tuple({**job.versions, **job.version_files}) if job and by_lines else of_family
         chosen = choose_tools(tools, wishes, self.machine, plan.system)
         missing = "; ".join(one.missing for one in chosen if one.missing)
         env, path = dict[str, str](), escape_braces(self.machine.path)

@@ -81,11 +81,11 @@ class ImportedCode(Struct, frozen=True):
         """Nothing that tests of other code say counts."""
         seen: dict[str, list[str]] = {}
         for file in self.place.glob("seen-*.json") if self.place.is_dir() else ():
-            with suppress(OSError, RecursionError, msgspec.MsgspecError):
+            with suppress(OSError, ValueError, RecursionError, msgspec.MsgspecError):
                 if not file.is_symlink() and file.stat().st_size <= _LARGEST:
                     places = msgspec.json.decode(file.read_bytes(), type=dict[str, list[str]])
                     for name, origins in places.items():
-                        seen.setdefault(name, []).extend(origins)
+                        seen.setdefault(name, []).extend(one for one in origins if "\0" not in one)
         for name, origins in sorted(seen.items()):
             if origins and not any(map(self._is_of_this_run, origins)):
                 raise CannotJudgeError(

@@ -57,7 +57,7 @@ def read_answer(content: bytes, function: str) -> Judgment:
     """Turn a rule's answer into a judgment; CannotJudgeError for anything that is none."""
     try:
         reply = msgspec.json.decode(content, type=_Reply)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError) as error:
         what = f"the answer of {function} cannot be read: {visible(str(error))}"
         why = "An answer is true or false, a text that says what is wrong, several, or a judgment"
         remedy = "Return one of these on every path through the function"

@@ -144,7 +144,7 @@ def list_doubts(checks: Iterable[Check]) -> tuple[LeftOut, ...]:
 
 def _find_hiding_encoding(content: bytes) -> str | None:
     """Return the declared encoding in which Python reads other code than stands there."""
-    with suppress(SyntaxError, UnicodeDecodeError, LookupError):  # which the parser tells
+    with suppress(SyntaxError, UnicodeError, LookupError):  # which the parser tells
         encoding, _ = tokenize.detect_encoding(BytesIO(content).readline)
         texts = content.decode(encoding), content.decode("utf-8", "replace")
         if len({text.encode("ascii", "ignore") for text in texts}) > 1:

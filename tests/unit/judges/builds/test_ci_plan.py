@@ -426,6 +426,9 @@ def test_a_version_in_a_file_that_the_ci_names_is_wanted(here: Toolchains) -> No
     node = "{uses: actions/setup-node@v4, with: {node-version-file: ci/.nvmrc}}"
     plan = only(plans(here, job(node, "run: ./run test"), {"ci/.nvmrc": "22"}))
     assert plan.tools == ("Node: ci/.nvmrc: 22",)
+    other = "{uses: actions/setup-node@v4, with: {node-version: 22}}"
+    plan = only(plans(here, job(other, node, "run: ./run test"), {"ci/.nvmrc": "22"}))
+    assert len(plan.tools) == 1
 
 
 def test_a_plan_is_read_line_by_line_and_as_json(here: Toolchains) -> None:

@@ -107,6 +107,11 @@ def test_answers(text: str, status: Status, words: str) -> None:
         ("return pull.titel", "rule_failed", "has no attribute 'titel'"),
         ("import yaml", "rule_failed", "No module named 'yaml'"),
         ("import os; os._exit(0)", "answer_invalid", "ended without an answer"),
+        (
+            r"import os; open('answer.json', 'wb').write(b'{\"answer\": \"\xff\"}'); os._exit(0)",
+            "answer_invalid",
+            "invalid start byte",
+        ),
     ],
 )
 def test_what_is_no_answer_is_an_error(text: str, reason: str, words: str) -> None:

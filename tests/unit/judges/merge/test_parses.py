@@ -345,6 +345,8 @@ def test_lines_that_were_there_are_not_and_many_are_cut() -> None:
         (b"# coding: utf-8\nx = '\xc3\xa4'\n", False),
         (b"\xef\xbb\xbfx = 1\n", False),
         (b"# coding: no-such-thing\nx = 1\n", False),
+        (b"# coding: undefined\nx = 1\n", False),
+        (b"# coding: punycode\nx = '\xe9'\n", False),
         (b"x = '\xff'\n", False),
     ],
 )
