@@ -161,13 +161,13 @@ class _Side:
 
     def _parent(self, at: int, among: Mapping[int, str] | None = None) -> int | None:
         """Return the nearest row above with less indentation; of those rows, if some are named."""
-        indents = [len(text) - len(text.lstrip()) for text, _ in self.rows[: at + 1]]
-        indent = indents[at]
-        for above in range(at - 1, -1, -1):
-            if self.rows[above][0].strip() and indents[above] < indent:
-                if among is None or above in among:
+        indent = len(self.rows[at][0]) + 1
+        for above in range(at, -1, -1):
+            text = self.rows[above][0]
+            if text.strip() and (depth := len(text) - len(text.lstrip())) < indent:
+                if above < at and (among is None or above in among):
                     return above
-                indent = indents[above]
+                indent = depth
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -177,6 +178,13 @@ def test_names_are_altered_by_their_definition_or_body(
 ) -> None:
     found = find_altered_names([changed(path, *rows)])
     assert {name: way for (_, name), way in found.items()} == names
+
+
+def test_the_altered_names_of_a_long_new_file_are_found_in_time() -> None:
+    rows = [f"+def f_{number}():\n+    pass" for number in range(10_000)]
+    started = time.monotonic()
+    assert len(find_altered_names([changed("a.py", *"\n".join(rows).splitlines())])) == 10_000
+    assert time.monotonic() - started < 10
 
 
 def ballot(name: str, judgment: Judgment, kind: JudgeType = JudgeType.DETERMINISTIC) -> Ballot:
