@@ -123,7 +123,7 @@ class Publication:
         return votes
 
     def begin(self, policy: Policy) -> None:
-        posts = self._posts()
+        posts = self._make_publishers()
         self._check = posts.check(policy.resolved.get("publish", {})) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
@@ -131,7 +131,7 @@ class Publication:
 
     def set_gate(self, state: str, reason: str) -> None:
         """Set the status of the head, where it is the gate."""
-        posts, head = self._posts(), self.event.pull.head.sha
+        posts, head = self._make_publishers(), self.event.pull.head.sha
         if posts and (status := posts.status()) and head:
             status.set(head, state, reason)
 
@@ -152,7 +152,7 @@ class Publication:
         options = report.policy.resolved.get("publish", {})
         outputs = dict.fromkeys(OUTPUTS, "")
         self._write_files(report, options, outputs)
-        if posts := self._posts():
+        if posts := self._make_publishers():
             self._post(posts, report, options, outputs)
         self._note_withheld()
         with self.collect_errors():
@@ -221,7 +221,7 @@ class Publication:
             with suppress(PublishError):
                 self._check.abandon(reason, head)
 
-    def _posts(self) -> PublisherFactory | None:
+    def _make_publishers(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
         event, run, page = self.event, self.event.run, ""

@@ -229,7 +229,7 @@ def event_of(job: Job) -> Event:
         base = stated.base if stated.base.named else pull.base
         pull = structs.replace(pull, base=base, head=stated.head)
     if event.kind is EventKind.PULL_REQUEST and event.run and event.run.attempt > 1:
-        pull = _refresh_pull(event, job)
+        pull = _read_pull_again(event, job)
     if job.inputs.base:
         pull = structs.replace(pull, base=Tip(job.inputs.base))
     if job.inputs.head:
@@ -245,7 +245,7 @@ def event_of(job: Job) -> Event:
     return replace(event, pull=pull)
 
 
-def _refresh_pull(event: Event, job: Job) -> PullFacts:
+def _read_pull_again(event: Event, job: Job) -> PullFacts:
     """With title, text and base of today: a run that is started again has its event's."""
     if not job.inputs.github_token:
         return event.pull

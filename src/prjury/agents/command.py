@@ -90,7 +90,7 @@ class CommandAgent:
             command = ShellCommand(
                 f'exec <"${_GOAL}"\n{self.command}',
                 directory,
-                self._environment(around, goal_file),
+                self._make_environment(around, goal_file),
                 _MOST_PRINTED,
                 writable=[directory, *filter(None, [self.home])],
                 readable=self._find_files(),
@@ -105,7 +105,7 @@ class CommandAgent:
             return []
         return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
 
-    def _environment(self, around: Path, goal: Path) -> Mapping[str, str]:
+    def _make_environment(self, around: Path, goal: Path) -> Mapping[str, str]:
         variables = {name: self.environ[name] for name in self.env if name in self.environ}
         return {
             **self.shell.environment(),

@@ -410,7 +410,7 @@ def _find_weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[s
     """Return which files test less than before, and why."""
     files = {f"{side} {path}": data for side, files in (("new", new), ("old", old))
              for path, data in files.items() if path in new}  # fmt: skip
-    code = _code(files)
+    code = _select_code(files)
     reasons = {}
     for path in new:
         if path not in old:
@@ -432,7 +432,7 @@ def _count_assertions(code: str) -> int:
     return len(_ASSERTION.findall(code)) - len(_VACUOUS.findall(code))
 
 
-def _code(files: Mapping[str, bytes]) -> dict[str, str]:
+def _select_code(files: Mapping[str, bytes]) -> dict[str, str]:
     texts = {name: data.decode("utf-8", "replace") for name, data in files.items()}
     sources = {
         name: Source.of(text, language)

@@ -122,7 +122,7 @@ class _PickMaker(Struct, frozen=True):
             branch=backport.branch,
             branch_sha=tip.sha,
             branch_tree=tip.tree,
-            commits=tuple(self._commits(backport, tip.tree)) if clean else (),
+            commits=tuple(self._list_commits(backport, tip.tree)) if clean else (),
             verdict=backport.verdict,
             number=pull.number or 0,
             title=pull.title,
@@ -133,7 +133,7 @@ class _PickMaker(Struct, frozen=True):
             commands=backport.commands,
         )
 
-    def _commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
+    def _list_commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
         pull = self._pull
         for entry in backport.prerequisites:
             commit = self._commit(entry.split(" ")[0], tree)

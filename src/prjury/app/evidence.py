@@ -201,7 +201,7 @@ Passed = TypeVar("Passed", StageEvidence, NoEvidence, Opinions)
 
 def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
     """The evidence as JSON. If it is too large, models do without the files beside the change."""
-    value = {"schema": EVIDENCE_SCHEMA, **_to_value(evidence)}
+    value = {"schema": EVIDENCE_SCHEMA, **_encode_value(evidence)}
     text = _dump_json(value)
     if len(text) > LARGEST and "files" in value:
         text = _dump_json({**value, "files": {**value["files"], "entries": [], "blobs": {}}})
@@ -216,7 +216,7 @@ def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
 
 
 def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
-    value = _value_of(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
+    value = _decode_value(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
     if "reason" in value:
         return _convert(NoEvidence, value, "evidence")
     return _convert(StageEvidence, value, "evidence")
@@ -224,13 +224,13 @@ def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
     """The file ``verdict.json``: the report for readers, and the opinions for the next stage."""
-    opinions_json = {"schema": OPINIONS_SCHEMA, **_to_value(opinions)}
+    opinions_json = {"schema": OPINIONS_SCHEMA, **_encode_value(opinions)}
     return _dump_json({**report_to_json(report, redact), "opinions": opinions_json})
 
 
 def opinions_from_text(content: bytes) -> Opinions:
     """The opinions in what `verdict_to_text` wrote. The report beside them is ignored."""
-    value = _value_of(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
+    value = _decode_value(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
         raise _invalid("verdict", "it holds no opinions; a report alone cannot be published")
     opinions = _of_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
@@ -242,7 +242,7 @@ def _dump_json(value: Json) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _value_of(content: bytes, what: str, schema: str, largest: int) -> Json:
+def _decode_value(content: bytes, what: str, schema: str, largest: int) -> Json:
     if len(content) > largest:
         raise _invalid(what, f"it is larger than {largest // 1024**2} MiB")
     try:
@@ -280,7 +280,7 @@ def _refuse_infinite(digits: str) -> float:
     return number
 
 
-def _to_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
+def _encode_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
     """Return what passes as JSON; judgments and the policy have forms of their own."""
     value: Json = {name: getattr(passed, name) for name in passed.__struct_fields__}
     if isinstance(passed, StageEvidence | Opinions):

@@ -86,7 +86,7 @@ def setup_steps(
     plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Mapping[str, SetupStep] = {}
 ) -> tuple[SetupStep, ...]:
     """The steps that the builds need, each tool once; none where runners have all of it."""
-    steps_by_action = {step.action: step for plan in plans for step in _steps(plan, files)}
+    steps_by_action = {step.action: step for plan in plans for step in _list_steps(plan, files)}
     steps_by_action |= from_ci
     for tool in ("tox", "nox"):
         call = re.compile(rf"(?:\w+=\S*\s+)*{tool}(?:\s|$)")
@@ -100,7 +100,7 @@ def setup_steps(
     return (checkout, *steps_by_action.values())
 
 
-def _steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
+def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
     wants = {one.tool: one for one in reversed(plan.wants)}
     if plan.system == "pnpm":
         version = {} if "pnpm" in wants else {"version": _PNPM}
@@ -136,12 +136,12 @@ def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
 
 def _version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
     one = wanted.get(tool)
-    if one is None or not (version := _text_of(tool, one)):
+    if one is None or not (version := _read_versions_file(tool, one)):
         return {}
     return {f"{tool}-version": visible(version)}
 
 
-def _text_of(tool: str, one: WantedVersion) -> str:
+def _read_versions_file(tool: str, one: WantedVersion) -> str:
     if one.kind != "range":
         return one.version.removeprefix("==").removesuffix(".*")
     low = one.span.low if one.span else release(one.version)

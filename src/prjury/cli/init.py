@@ -110,26 +110,26 @@ def init(
     root = _require_work_tree(repository)
     around, runner = RunEnvironment(terminal.environ), GitHubRunner(terminal.environ)
     ci = find_ci(root, around, runner)
-    reason = _reason_for_checks(situation, ci)
+    reason = _explain_checks(situation, ci)
     built: DetectedBuilds | str = ""
     try:
         built = "" if reason else plan_directory(root, around, here=runner)
     except PrJuryError as error:
         built = str(error)
     workflows = read_checks(workflows) if reason else _fill_workflows(workflows, root, built, ci)
-    files = _watch_default(workflows, repository)
+    files = _restrict_to_default(workflows, repository)
     files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _is_there(root / path, text)}
     _write(terminal, root, new, force=force)
-    _print(terminal, _lines(list(new), root, situation, action=action))
+    _print(terminal, _list_lines(list(new), root, situation, action=action))
     if reason:
         _print(terminal, iter([f"The build is taken from your CI's checks: {reason}."]))
     elif built:
-        _print(terminal, _lines_on_build(built, situation, ci))
+        _print(terminal, _list_build_lines(built, situation, ci))
     return ExitCode.OPEN
 
 
-def _reason_for_checks(situation: Situation, ci: BaseCi | None) -> str:
+def _explain_checks(situation: Situation, ci: BaseCi | None) -> str:
     """Return why the build is taken from the CI's checks; empty if it is built here."""
     if situation.from_ci:
         return "--from-ci"
@@ -267,7 +267,7 @@ def _is_there(path: Path, text: str) -> bool:
     return re.fullmatch(pattern, existing) is not None
 
 
-def _lines(
+def _list_lines(
     written: list[str], root: Path, situation: Situation, *, action: str | None
 ) -> Iterator[str]:
     yield f"wrote {', '.join(written)}" if written else "everything is already there"
@@ -313,7 +313,7 @@ def _fill_workflows(
     }
 
 
-def _watch_default(
+def _restrict_to_default(
     workflows: Mapping[str, str], repository: OperatorRepository
 ) -> Mapping[str, str]:
     from prjury.judges.backport.requests.branches import bare
@@ -328,7 +328,7 @@ def _watch_default(
     return {path: text.replace(_USUAL, watched) for path, text in workflows.items()}
 
 
-def _lines_on_build(
+def _list_build_lines(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
     from prjury.judges.builds.plan import plan_summary

@@ -225,7 +225,7 @@ def improve(  # noqa: PLR0913 - the options of the command
 
     terminal: Terminal = context.obj
     _refuse_missing(workspace)
-    options = _options_of(judge, option or ())
+    options = _assign_options(judge, option or ())
     environment = terminal.environment()
     program = _make_agent(terminal, agent, timeout, env or (), home)
     try:
@@ -239,7 +239,7 @@ def improve(  # noqa: PLR0913 - the options of the command
     return _print_outcome(terminal, done, format)
 
 
-def _options_of(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
+def _assign_options(judges: Sequence[str], texts: Sequence[str]) -> dict[str, dict[str, str]]:
     if len(set(judges)) != len(judges):
         raise UsageError("--judge names the same judge twice", remedy="Leave one of them out")
     options: dict[str, list[str]] = {name: [] for name in judges}
@@ -286,14 +286,14 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     from prjury.report.codec import printable_json
     from prjury.report.sanitise import redact_text
 
-    rounds = [_round(each) for each in done.rounds]
+    rounds = [_encode_round(each) for each in done.rounds]
     if kind == "json":
         value = {"status": done.verdict.status, "stopped": done.stopped, "rounds": rounds}
         printable = printable_json(value, terminal.redact)
         print_out("improvement", json.dumps(printable, ensure_ascii=False, indent=2))
     else:
         count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
-        text = "\n".join([*map(_lines, rounds), f"{_STOPPED[done.stopped]} after {count}"])
+        text = "\n".join([*map(_format_rounds, rounds), f"{_STOPPED[done.stopped]} after {count}"])
         print_out("improvement", redact_text(text, terminal.redact), sys.stdout.encoding)
     if done.verdict.status is Status.PASS:
         return ExitCode.OPEN
@@ -305,7 +305,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     return ExitCode.REJECTED if rejected else ExitCode.NOT_JUDGED
 
 
-def _round(each: ImprovementRound) -> dict[str, Any]:
+def _encode_round(each: ImprovementRound) -> dict[str, Any]:
     result = each.result
     return {
         "number": each.number,
@@ -323,7 +323,7 @@ def _round(each: ImprovementRound) -> dict[str, Any]:
     }
 
 
-def _lines(reported: dict[str, Any]) -> str:
+def _format_rounds(reported: dict[str, Any]) -> str:
     from prjury.jury.guard import printable
 
     agent = reported["agent"] or {}

@@ -212,7 +212,7 @@ class AgentTools:
             place = self._find_directory(workspace)
             _check_length("name", name)
             _check_length("goal", goal, _LONGEST_TEXT)
-            allowed = self._options(name, options or {})
+            allowed = self._check_options(name, options or {})
             context = JudgmentContext(goal, workspace=place)
             judgment = ask_judge(self.terminal, name, allowed, context).judgment
             answer: dict[str, Any] = printable_json(
@@ -220,7 +220,7 @@ class AgentTools:
             )
             return answer
 
-    def _options(self, name: str, given: dict[str, str]) -> dict[str, str]:
+    def _check_options(self, name: str, given: dict[str, str]) -> dict[str, str]:
         from prjury.judges.workspace.catalog import KINDS
 
         if "model" in given:

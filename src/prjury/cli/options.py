@@ -209,7 +209,7 @@ def request_of(
                 f"--body-file {file} cannot be read: {error.strerror}", remedy="Check the path"
             ) from error
     return ReviewRequest(
-        target=_snapshot_request(terminal, change, facts),
+        target=_make_snapshot_request(terminal, change, facts),
         config=change.config,
         build=not judges.no_build,
         models=not judges.no_llm,
@@ -223,7 +223,7 @@ def request_of(
     )
 
 
-def _snapshot_request(
+def _make_snapshot_request(
     terminal: Terminal, change: ChangeOptions, facts: dict[str, object]
 ) -> SnapshotRequest:
     from prjury.git.fetch import Transport

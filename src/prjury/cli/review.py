@@ -116,7 +116,7 @@ _HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price"
 def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     from prjury.report.sanitise import log_line
 
-    rows = [row for forecast in forecasts for row in _rows(forecast)]
+    rows = [row for forecast in forecasts for row in _list_rows(forecast)]
     if rows:
         yield from _table([_HEADINGS, *rows])
         yield ""
@@ -151,7 +151,7 @@ def _total(forecasts: Sequence[Forecast]) -> Forecast:
     return Forecast("all", tuple(calls), max((one.rounds for one in forecasts), default=1))
 
 
-def _rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
+def _list_rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
     from prjury.report.sanitise import log_line
 
     for model, group in groupby(forecast.calls, key=lambda call: call.model):

@@ -123,7 +123,7 @@ def _ask_grammar(text: str, language: str) -> dict[str, Any]:
 
     root = SgRoot(text, language).root()
     nodes = [(node, node.text()) for node in root.find_all({"rule": {"kind": "ERROR"}})]
-    missing = list(_missing_nodes(root)) if not nodes or language in {"c", "cpp"} else []
+    missing = list(_list_missing(root)) if not nodes or language in {"c", "cpp"} else []
     faults = []
     for node, words in nodes:
         line = " ".join(words.split())
@@ -140,7 +140,7 @@ def _fault(node: SgNode, message: str) -> Fault:
     return node.range().start.line + 1, message
 
 
-def _missing_nodes(root: SgNode) -> list[SgNode]:
+def _list_missing(root: SgNode) -> list[SgNode]:
     """Nodes that the parser has made up: they are empty, and no content that may be empty."""
     missing, waiting, seen = [], list(root.children()), 0
     while waiting and seen < _MOST_NODES:

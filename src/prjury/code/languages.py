@@ -143,7 +143,7 @@ PYTHON = Language(
 )
 
 
-def _script_import(regex: str) -> Mapping[str, Any]:
+def _make_script_import(regex: str) -> Mapping[str, Any]:
     """ECMAScript's imports, and calls of ``require`` and ``import``."""
     loads = {
         "kind": "call_expression",
@@ -170,7 +170,7 @@ JAVASCRIPT, TYPESCRIPT, TSX = (
             ),
             "key-name": within("property_identifier", "pair.key"),
         },
-        importing=_script_import,
+        importing=_make_script_import,
     )
     for name, sample, suffixes in (
         ("javascript", "sample.js", (".js", ".jsx", ".mjs", ".cjs")),

@@ -89,7 +89,7 @@ class SyntaxFault(Struct, frozen=True):
 def find_faults(
     texts: Sequence[SourceFile], deadline: Deadline
 ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
-    replies = Parser().check([_job(text) for text in texts], deadline)
+    replies = Parser().check([_make_job(text) for text in texts], deadline)
     faults: dict[str, SyntaxFault] = {}
     unparsed: dict[str, str] = {}
     for text, reply in zip(texts, replies, strict=True):
@@ -100,7 +100,7 @@ def find_faults(
     return faults, unparsed
 
 
-def _job(text: SourceFile) -> dict[str, object]:
+def _make_job(text: SourceFile) -> dict[str, object]:
     grammar = text.grammar
     knows = grammar != "python" or (text.python or (3, 0)) <= sys.version_info[:2]
     return {

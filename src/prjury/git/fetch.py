@@ -105,17 +105,17 @@ class Remote(Struct, frozen=True):
             )
         except GitError as error:
             if error.reason == "timeout":
-                raise _not_fetched(
+                raise _make_error(
                     f"no answer in {transport.timeout:g} s", "fetch_timeout"
                 ) from error
             raise
         if code:
             reason = stderr.splitlines()[-1] if stderr else f"exit code {code}"
-            raise _not_fetched(visible(_USERINFO.sub("//", reason)), "fetch_failed")
+            raise _make_error(visible(_USERINFO.sub("//", reason)), "fetch_failed")
         return output
 
 
-def _not_fetched(why: str, reason: str) -> SourceError:
+def _make_error(why: str, reason: str) -> SourceError:
     return SourceError(
         f"the pull request could not be fetched: {why}",
         why="The remote is unreachable, has no such ref, or refuses this token",

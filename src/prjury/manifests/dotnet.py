@@ -29,7 +29,7 @@ def read_msbuild(content: bytes) -> Manifest:
         for node in project.all("PropertyGroup", "*")
         if node.text
     }
-    coordinates = list(_packages(project))
+    coordinates = list(_list_packages(project))
     nodes = [node for tag in _FRAMEWORKS for node in project.all("PropertyGroup", tag) if node.text]
     if nodes:
         names = ";".join(_placeholders(node.text) for node in nodes)
@@ -46,7 +46,7 @@ def _placeholders(text: str) -> str:
     return _PROPERTY.sub(r"${\1}", text)
 
 
-def _packages(project: Node) -> Iterator[Coordinate]:
+def _list_packages(project: Node) -> Iterator[Coordinate]:
     for group in project.all("ItemGroup"):
         for node in group.children:
             name = node.attributes.get("Include") or node.attributes.get("Update")

@@ -54,7 +54,7 @@ def read_package_json(content: bytes) -> PackageJson:
     places = document.get("workspaces")
     members = strings(places.get("packages") if isinstance(places, dict) else places)
     by_name: dict[str, list[Coordinate]] = {}
-    for each in _dependencies(document, seen):
+    for each in _list_dependencies(document, seen):
         by_name.setdefault(each.artifact, []).append(each)
     merged = []
     for entries in by_name.values():
@@ -77,7 +77,7 @@ def read_package_json(content: bytes) -> PackageJson:
     )
 
 
-def _dependencies(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
+def _list_dependencies(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinate]:
     names = {name for section in _SECTIONS for name in table(document, section)}
     for section in _SECTIONS:
         for name, version in table(document, section).items():

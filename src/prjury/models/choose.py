@@ -57,10 +57,10 @@ def _find_problem(url: str) -> str | None:
         return "holds a query or a fragment"
     if not host or not _HOST.fullmatch(host):
         return "names no host"
-    return _problem_of_host(parts, host.rstrip("."))
+    return _find_host_problem(parts, host.rstrip("."))
 
 
-def _problem_of_host(parts: SplitResult, host: str) -> str | None:
+def _find_host_problem(parts: SplitResult, host: str) -> str | None:
     address: ipaddress.IPv4Address | ipaddress.IPv6Address | None = None
     with suppress(ValueError):
         address = ipaddress.ip_address(host)
@@ -182,7 +182,7 @@ def choose_model(
         return _choice(config, provider, config.name or program, None, None)
     name = config.name or HOSTED[provider].model
     variable = config.key_env or HOSTED[provider].key
-    base_url = _base_url(wanted, provider, models, environ)
+    base_url = _choose_base_url(wanted, provider, models, environ)
     key = _read_key(environ, variable)
     if not key and (config.key_env or base_url is None):
         return MissingModel(f"{provider}:{name}", f"no key for {provider} is set ({variable})")
@@ -216,7 +216,7 @@ def _find_provider(
     return provider
 
 
-def _base_url(
+def _choose_base_url(
     wanted: WantedModel, provider: Provider, models: ModelsConfig, environ: Mapping[str, str]
 ) -> str | None:
     """Return the model's own address, or that of the section, or that of the environment."""

@@ -88,15 +88,15 @@ def parse_model_spec(
     """
     command = _COMMAND.search(text)
     names = (text[: command.start()] if command else text).split(",")
-    configs = [_config(name.strip(), models) for name in names if name.strip()]
+    configs = [_read_config(name.strip(), models) for name in names if name.strip()]
     if command:
-        configs.append(_command(command[1], place, models.default))
+        configs.append(_read_command(command[1], place, models.default))
     if not configs:
         raise ConfigError(f"{place} names no model", remedy="Write provider:name, or auto")
     return [WantedModel(config, place, script) for config in configs]
 
 
-def _config(text: str, models: ModelsConfig) -> ModelConfig:
+def _read_config(text: str, models: ModelsConfig) -> ModelConfig:
     """Return a listed model as it is, any other with the default's options.
 
     Address and key go with the provider that they were written down for, and with no other.
@@ -115,7 +115,7 @@ def _config(text: str, models: ModelsConfig) -> ModelConfig:
     return replace(models.default, **changes, command=None, answer=None)
 
 
-def _command(text: str, place: str, default: ModelConfig) -> ModelConfig:
+def _read_command(text: str, place: str, default: ModelConfig) -> ModelConfig:
     try:
         argv = shlex.split(text)
     except ValueError as error:
@@ -155,7 +155,7 @@ class ModelPanel:
     ) -> None:
         self._review = review or ReviewConfig(confirm=False)
         self._recorder, self._answers = recorder or NoRecorder(), answers
-        self._config = config.without_addresses if untrusted and flag else config
+        self._read_config = config.without_addresses if untrusted and flag else config
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
         self._offline = offline
@@ -175,7 +175,7 @@ class ModelPanel:
     @property
     def secret(self) -> bytes:
         """One digest of the keys of all models that could be asked, which only this user knows."""
-        config = self._config
+        config = self._read_config
         configs = (config.default, *config.panel, *filter(None, [config.chair]))
         own = {model.key_env for model in configs if model.key_env}
         names = sorted(own | {wiring.key for wiring in HOSTED.values()})
@@ -184,18 +184,18 @@ class ModelPanel:
 
     def panel(self, request: str = AUTO) -> Panel:
         """Return who is asked: by the flag, or else by the judge's wish, or else by the policy."""
-        if self._untrusted and (self._config.reaches_out or names_a_program(request)):
+        if self._untrusted and (self._read_config.reaches_out or names_a_program(request)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
-        choices = [self._choose_model(each) for each in self._seats(request)]
+        choices = [self._choose_model(each) for each in self._list_seats(request)]
         absent = [choice for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
             return Panel(missing="; ".join(dict.fromkeys(each.why for each in absent)))
-        retry, config = self._config.retry, self._config.chair
+        retry, config = self._read_config.retry, self._read_config.chair
         chair = WantedModel(config, "models.chair") if config and not self._flag else None
         return Panel(
-            tuple(map(self._model, choices)),
+            tuple(map(self._open_model, choices)),
             absent={each.name: each.why for each in absent},
-            chair=self._model(self._choose_model(chair)) if chair else None,
+            chair=self._open_model(self._choose_model(chair)) if chair else None,
             confidence=retry.confidence,
             rounds=retry.iterations,
             trigger=retry.trigger,
@@ -221,7 +221,7 @@ class ModelPanel:
 
     def _refuse_unknown(self, flag: str) -> None:
         """Refuse a model that the operator names and that nobody could ask."""
-        for spec in parse_model_spec(flag, "--model", self._config, script=True):
+        for spec in parse_model_spec(flag, "--model", self._read_config, script=True):
             choice = self._choose_model(spec)
             if isinstance(choice, MissingModel):
                 raise ConfigError(
@@ -229,8 +229,8 @@ class ModelPanel:
                     remedy="Set the key, name another model, or leave --model out",
                 )
 
-    def _seats(self, request: str) -> list[WantedModel]:
-        config = self._config
+    def _list_seats(self, request: str) -> list[WantedModel]:
+        config = self._read_config
         if self._flag:
             return parse_model_spec(self._flag, "--model", config, script=True)
         if request not in {"", AUTO}:
@@ -240,15 +240,15 @@ class ModelPanel:
         return [WantedModel(config.default, "models.default")]
 
     def _choose_model(self, wanted: WantedModel) -> ModelChoice | MissingModel:
-        return choose_model(wanted, self._config, self._environ, offline=self._offline)
+        return choose_model(wanted, self._read_config, self._environ, offline=self._offline)
 
-    def _model(self, choice: ModelChoice | MissingModel) -> ChatModel:
+    def _open_model(self, choice: ModelChoice | MissingModel) -> ChatModel:
         if isinstance(choice, MissingModel):
-            return UnavailableModel(choice, self._config.default.room)
+            return UnavailableModel(choice, self._read_config.default.room)
         with self._lock:
             if choice not in self._models:
                 address = (choice.provider, choice.base_url or choice.command)
-                pace = self._paces.setdefault(address, RateLimit(self._config.rate))
+                pace = self._paces.setdefault(address, RateLimit(self._read_config.rate))
                 model = connect(choice, self._environ, budget=self._budget, pace=pace)
                 self._models[choice] = RecordedModel(model, self._recorder, self._answers)
             return self._models[choice]

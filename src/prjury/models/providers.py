@@ -139,7 +139,7 @@ def connect(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     Raises:
         ModelError: when the provider's library is not installed.
     """
-    makers = {"openai": _openai, "anthropic": _anthropic, "google": _google}
+    makers = {"openai": _make_openai, "anthropic": _anthropic, "google": _make_google}
     try:
         return makers[choice.provider](choice, client)
     except ImportError:
@@ -152,7 +152,7 @@ def connect(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
 _NO_KEY = "none"
 
 
-def _openai(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
+def _make_openai(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415 - optional
     from pydantic_ai.profiles.openai import OpenAIModelProfile  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
@@ -182,7 +182,7 @@ def _anthropic(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     return AnthropicModel(choice.name, provider=provider)
 
 
-def _google(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
+def _make_google(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     from google.genai.client import Client  # noqa: PLC0415 - optional
     from google.genai.types import HttpOptions  # noqa: PLC0415
     from pydantic_ai.models.google import GoogleModel  # noqa: PLC0415

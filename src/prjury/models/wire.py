@@ -214,7 +214,7 @@ _NO_TEMPERATURE = (
 
 def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
     try:
-        response = wait_for(lambda: _request(choice, prompt, mode, deadline), deadline)
+        response = wait_for(lambda: _send_request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:
         # The chain is cut: the foreign error holds headers and the body of the response.
         raise translate_error(error, binding=mode == "schema") from None
@@ -251,7 +251,7 @@ def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     return finished[0].result()
 
 
-async def _request(
+async def _send_request(
     choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline
 ) -> ModelResponse:
     async with http_client(deadline.remaining) as client:

@@ -51,7 +51,7 @@ def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
         _refuse_tricks(text, source)
         nodes = list(yaml.compose_all(text, Loader=_LOADER))
     except yaml.YAMLError as error:
-        raise _syntax_error(error, text, source) from error
+        raise _make_syntax_error(error, text, source) from error
     if len(nodes) > 1:
         raise _refusal(source, _place(nodes[1]), "begins a second YAML document; one is allowed")
     document = Document(None, source)
@@ -99,7 +99,7 @@ def _refusal(source: str, place: tuple[int, int], what: str, **more: str) -> Con
     return error.at([f"{source}:{line}:{column}: {what}"])
 
 
-def _syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigError:
+def _make_syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigError:
     remedy = "Check the indentation and quoting there"
     mark = getattr(error, "problem_mark", None)
     place = (mark.line + 1, mark.column + 1) if mark else (1, 1)
@@ -118,13 +118,15 @@ def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa
     document.places[path] = _place(node)
     match node:
         case yaml.MappingNode():
-            return dict(_pairs(node, path, document))
+            return dict(_pair_up(node, path, document))
         case yaml.SequenceNode():
             return [_convert(item, (*path, i), document) for i, item in enumerate(node.value)]
-    return _scalar(node, document.source)
+    return _convert_scalar(node, document.source)
 
 
-def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator[tuple[str, Any]]:
+def _pair_up(
+    node: yaml.MappingNode, path: KeyPath, document: Document
+) -> Iterator[tuple[str, Any]]:
     seen: set[str] = set()
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):
@@ -140,7 +142,7 @@ def _pairs(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterato
         yield key, value
 
 
-def _scalar(node: yaml.Node, source: str) -> Any:  # noqa: ANN401 - YAML
+def _convert_scalar(node: yaml.Node, source: str) -> Any:  # noqa: ANN401 - YAML
     text: str = node.value
     if getattr(node, "style", None):
         return text

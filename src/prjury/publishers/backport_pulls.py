@@ -245,7 +245,7 @@ class BackportPulls:
         head = head_of(pick)
         tip = self._find_tip(head)
         if tip is None:
-            tip = self._branch(pick)
+            tip = self._push_branch(pick)
         elif not self._has_pick(tip, pick):
             raise PublishError(
                 f"The branch {visible(head)} already exists with other content",
@@ -295,7 +295,7 @@ class BackportPulls:
                 raise
             return None
 
-    def _branch(self, pick: Pick) -> str:
+    def _push_branch(self, pick: Pick) -> str:
         head = head_of(pick)
         with explain_workflows(pick):
             if pick.conflicts:

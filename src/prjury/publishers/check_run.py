@@ -115,7 +115,7 @@ class CheckRunReport:
             return self._create(head).html_url
         if newer := self._find_newer(own):
             return self._give_way(own, newer)
-        opened = self._put(own[-1], self._content(*_JUDGING))
+        opened = self._put(own[-1], self._fill(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
@@ -202,7 +202,7 @@ class CheckRunReport:
         return {"external_id": self._marker + run, **page}
 
     def _create(self, head: str) -> CheckRun:
-        self._fresh = self._post(head, self._content(*_JUDGING))
+        self._fresh = self._post(head, self._fill(*_JUDGING))
         return self._fresh
 
     def _post(self, head: str, content: dict[str, Any]) -> CheckRun:
@@ -248,7 +248,7 @@ class CheckRunReport:
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
             for batch in batches[:-1]:
-                run = self._put(run, self._content(*_JUDGING, annotations=batch))
+                run = self._put(run, self._fill(*_JUDGING, annotations=batch))
             return self._conclude(run, words, batches[-1] if batches else ())
         except PublishError as error:
             if error.reason != "refused" or not batches:
@@ -261,7 +261,7 @@ class CheckRunReport:
         self, run: CheckRun | str, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
     ) -> CheckRun:
         summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
-        content = self._content(words.title, summary, words.text, annotations, words.conclusion)
+        content = self._fill(words.title, summary, words.text, annotations, words.conclusion)
         return self._put(run, content)
 
     def _put(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
@@ -275,7 +275,7 @@ class CheckRunReport:
                 kind, doing, "PATCH", path, content, needs=_WRITES, repeatable=once
             )
 
-    def _content(
+    def _fill(
         self,
         title: str,
         summary: str,

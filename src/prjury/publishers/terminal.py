@@ -106,10 +106,10 @@ class TerminalPublisher(Struct, frozen=True):
         text = _encodable(Renderer(self.redact).terminal(report), self.stream)
         is_screen = self.stream.isatty()
         width = self.width or (shutil.get_terminal_size().columns if is_screen else _WIDTH)
-        lines = (line for raw in text.split("\n") for line in self._layout(raw, width))
+        lines = (line for raw in text.split("\n") for line in self._lay_out_lines(raw, width))
         return "\n".join(lines)
 
-    def _layout(self, raw: str, width: int) -> Iterator[str]:
+    def _lay_out_lines(self, raw: str, width: int) -> Iterator[str]:
         match = STYLED.match(raw)
         style = match[1] if match else ""
         words = raw[match.end() :] if match else raw

@@ -231,7 +231,7 @@ def to_sarif(
     run: dict[str, Any] = {
         "tool": {"driver": {**driver, "rules": [writer.rule(rules[name]) for name in indexes]}},
         "automationDetails": {"id": "prjury/"},
-        "invocations": [_invocation(view, writer, homeless, len(every) - len(placed))],
+        "invocations": [_make_invocation(view, writer, homeless, len(every) - len(placed))],
         "results": results,
         "properties": {"verdict": view.status, "gate": view.gate},
     }
@@ -310,7 +310,7 @@ def break_links(text: str) -> str:
     return text.replace("](", "\\](")
 
 
-def _invocation(
+def _make_invocation(
     view: View, writer: _Writer, homeless: Sequence[FindingView], left_out: int
 ) -> dict[str, Any]:
     texts = [

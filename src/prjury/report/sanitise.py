@@ -228,12 +228,12 @@ class Redactor:
 
     def __call__(self, text: str, /) -> str:
         plain, positions = bare(text)
-        finds = sorted(self._finds(plain), key=lambda find: (find.start, -find.end))
+        finds = sorted(self._find_secrets(plain), key=lambda find: (find.start, -find.end))
         if not finds:
             return text
         return "".join(_replace(text, positions, finds))
 
-    def _finds(self, text: str) -> Iterator[_Find]:
+    def _find_secrets(self, text: str) -> Iterator[_Find]:
         yield from _find_shapes(text, _to_lower(text), _PHRASE_SHAPES)
         yield from self._tokens(text)
         joined, pieces = _join_wrapped(text)
@@ -264,10 +264,10 @@ def _forms_of(value: str) -> Iterator[str]:
     lines = [line for line in seen.split("\n") if len(line) >= _LONG_LINE]
     for variant in (value, seen, *lines):
         if len(variant) >= _SHORTEST_SECRET:
-            yield from _forms(variant)
+            yield from _list_forms(variant)
 
 
-def _forms(value: str) -> Iterator[str]:
+def _list_forms(value: str) -> Iterator[str]:
     raw = value.encode("utf-8", "surrogateescape")
     yield value
     yield quote(raw, safe="")

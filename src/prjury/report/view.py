@@ -93,7 +93,7 @@ def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> I
     attempt = tier.attempt
     idle = [(judge.judge, judge.reason) for judge in tier.skipped]
     if attempt.verdict:
-        yield from (_ballot_row(attempt, ballot, reasons) for ballot in attempt.verdict.ballots)
+        yield from (_make_row(attempt, ballot, reasons) for ballot in attempt.verdict.ballots)
     elif not idle:
         idle = [("all judges", attempt.skipped_because or "")]
     for judge, reason in idle:
@@ -101,10 +101,10 @@ def _tier_rows(report: Report, tier: TierReport, reasons: AbstractSet[str]) -> I
         yield TableRow(attempt.name, judge, wording.NOT_RUN, words)
 
 
-def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -> TableRow:
+def _make_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -> TableRow:
     judgment, name = ballot.judgment, ballot.judge
     subject = wording.first_line(GeneralFacts.of(judgment).subject)
-    outcome, words = wording.describe_outcome(judgment, attempt), _row_words(judgment, reasons)
+    outcome, words = wording.describe_outcome(judgment, attempt), _describe_row(judgment, reasons)
     if subject and subject not in words:
         name = subject if subject.startswith(name) else f"{name}: {subject}"
     if judgment.label == wording.NOTHING_MERGED:
@@ -116,7 +116,7 @@ def _ballot_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str])
     )
 
 
-def _row_words(judgment: Judgment, reasons: AbstractSet[str]) -> str:
+def _describe_row(judgment: Judgment, reasons: AbstractSet[str]) -> str:
     """Return what a judge says, in short where it stands above the table already."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"

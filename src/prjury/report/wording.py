@@ -171,10 +171,10 @@ def difference_words(more: int, noun: str = "") -> str:
 
 
 def footer(report: Report) -> tuple[str, ...]:
-    return (*_cost(report), *_agents(report), *_origin(report))
+    return (*_describe_cost(report), *_list_agents(report), *_describe_origin(report))
 
 
-def _agents(report: Report) -> Iterator[str]:
+def _list_agents(report: Report) -> Iterator[str]:
     voices = seat_outcomes(report.verdict)
     agents = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
     costs = [AgentFacts.of(voice.judgment).usd for voice in agents]
@@ -185,7 +185,7 @@ def _agents(report: Report) -> Iterator[str]:
         yield f"{pluralize(len(costs), 'agent run')}{price}"
 
 
-def _cost(report: Report) -> Iterator[str]:
+def _describe_cost(report: Report) -> Iterator[str]:
     cost = report.cost
     if not cost.llm_calls and not cost.cached_calls:
         return
@@ -200,8 +200,8 @@ def _cost(report: Report) -> Iterator[str]:
     yield "price not known" if cost.usd is None else f"${cost.usd:.2f}"
 
 
-def _origin(report: Report) -> Iterator[str]:
-    yield f"policy: {_policy_words(report.policy.source)}"
+def _describe_origin(report: Report) -> Iterator[str]:
+    yield f"policy: {_describe_policy(report.policy.source)}"
     if any(map(_ran_here, seat_outcomes(report.verdict))):
         network = "with access to the network" if report.sandbox.network else "without network"
         yield f"{_SANDBOXES.get(report.sandbox.level, 'builds ran in a sandbox')}, {network}"
@@ -224,7 +224,7 @@ def _ran_here(voice: SeatOutcome) -> bool:
     return ran and not run.elsewhere
 
 
-def _policy_words(source: str) -> str:
+def _describe_policy(source: str) -> str:
     """``base:<sha>:<path>`` as a reader would say it."""
     if source == "default":
         return "defaults"

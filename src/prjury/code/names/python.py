@@ -303,7 +303,7 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
             package = target.partition(".")[0]
             yield Binding(alias or package, target if alias else package), node
     for node in root.find_all(kind="import_from_statement"):
-        yield from ((binding, node) for binding in _members(node))
+        yield from ((binding, node) for binding in _list_members(node))
     for node in root.find_all(kind="assignment", regex=_LOADS):
         match = re.search(_LOADS, node.text())
         if match and node.field("left").kind() == "identifier":
@@ -347,7 +347,7 @@ def _binds(part: Node, local: str) -> bool:
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
-def _members(node: Node) -> Iterator[Binding]:
+def _list_members(node: Node) -> Iterator[Binding]:
     module = node.field("module_name").text()
     names = node.field_children("name")
     for name in names:

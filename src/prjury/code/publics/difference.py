@@ -61,7 +61,7 @@ class Fit(StrEnum):
     INCOMPATIBLE = "incompatible"
 
 
-def _fit_exact_signature(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_signatures(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     same = len(old.parameters or ()) == len(new.parameters or ()) and all(
         (one.name, one.optional, one.passing) == (other.name, other.optional, other.passing)
         and _is_same_type(one.type, other.type)
@@ -69,7 +69,7 @@ def _fit_exact_signature(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     )
     if old.kind is not new.kind or not same or not _is_same_type(old.result, new.result):
         return Fit.INCOMPATIBLE
-    return _fit_modifiers_and_bases(old, new, bases_of)
+    return _compare_declarations(old, new, bases_of)
 
 
 def _is_same_type(old: str, new: str) -> bool:
@@ -84,7 +84,7 @@ def _is_same_type(old: str, new: str) -> bool:
     )
 
 
-def _fit_modifiers_and_bases(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_declarations(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     come, gone = new.modifiers - old.modifiers, old.modifiers - new.modifiers
     if come & _NARROWING or gone & _WIDENING or (come | gone) & _BINDING:
         return Fit.INCOMPATIBLE
@@ -94,11 +94,11 @@ def _fit_modifiers_and_bases(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     return Fit.SAME if same else Fit.COMPATIBLE
 
 
-def _fit_python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
+def _compare_python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not known by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
-        return _fit_parameters(old, new)
+        return _compare_parameters(old, new)
     if kinds in {
         (SymbolKind.TYPE, SymbolKind.CALLABLE),
         (SymbolKind.CALLABLE, SymbolKind.PROPERTY),
@@ -108,7 +108,7 @@ def _fit_python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
     return Fit.SAME
 
 
-def _fit_parameters(old: Symbol, new: Symbol) -> Fit:
+def _compare_parameters(old: Symbol, new: Symbol) -> Fit:
     before, after = old.parameters or (), new.parameters or ()
     if old.modifiers != new.modifiers:
         return Fit.INCOMPATIBLE
@@ -152,18 +152,18 @@ def _keep_places(before: Sequence[Parameter], after: Sequence[Parameter], *, res
     return all(each.optional for each in new[len(old) :])
 
 
-def _fit_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
+def _compare_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     if old.kind is not new.kind:
         others = {old.kind, new.kind} - {SymbolKind.VALUE}
         same = others in ({SymbolKind.PROPERTY}, {SymbolKind.CALLABLE})
         return Fit.SAME if same else Fit.INCOMPATIBLE  # a getter, or a function in a variable
-    parts = [_fit_modifiers_and_bases(old, new, bases_of)]
+    parts = [_compare_declarations(old, new, bases_of)]
     if old.kind is SymbolKind.TYPE:
         parts.append(_fit_declarations(old.result, new.result))
     elif old.result != new.result:
         parts.append(_fit_results(old.result, new.result, bases_of))
     if old.kind is SymbolKind.CALLABLE:
-        parts.append(_fit_arguments(old.parameters or (), new.parameters or (), bases_of))
+        parts.append(_compare_arguments(old.parameters or (), new.parameters or (), bases_of))
     return max(parts, key=list(Fit).index)
 
 
@@ -171,7 +171,7 @@ def _fit_declarations(old: str, new: str) -> Fit:
     (before, _, was), (after, _, now) = old.partition("="), new.partition("=")
     if old == new:
         return Fit.SAME
-    wider = was and before == after and _members(was) <= _members(now)
+    wider = was and before == after and _list_members(was) <= _list_members(now)
     return Fit.COMPATIBLE if wider else Fit.INCOMPATIBLE
 
 
@@ -187,11 +187,11 @@ def _fit_results(old: str, new: str, bases_of: Above) -> Fit:
 def _is_within(type_: str, other: str, bases_of: Above) -> bool:
     if _is_same_type(type_, other):
         return True
-    wider = _members(other)
-    return all(each in wider or bases_of(each) & wider for each in _members(type_))
+    wider = _list_members(other)
+    return all(each in wider or bases_of(each) & wider for each in _list_members(type_))
 
 
-def _members(type_: str) -> frozenset[str]:
+def _list_members(type_: str) -> frozenset[str]:
     """Split a union, but for what stands in brackets."""
     members = [""]
     for part in type_.split("|"):
@@ -203,7 +203,7 @@ def _members(type_: str) -> frozenset[str]:
     return frozenset(member.strip() for member in members) - {""}
 
 
-def _fit_arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
+def _compare_arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
     """Callers name no parameters; one that may be left out can come at the end, or go wider."""
     fits = Fit.SAME
     for one, other in zip(old, new, strict=False):
@@ -226,10 +226,10 @@ def _fit_arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of:
 
 
 _FITS: Mapping[str, Callable[[Symbol, Symbol, Above], Fit]] = {
-    "python": _fit_python,
-    "javascript": _fit_script,
-    "typescript": _fit_script,
-    "tsx": _fit_script,
+    "python": _compare_python,
+    "javascript": _compare_script,
+    "typescript": _compare_script,
+    "tsx": _compare_script,
 }
 
 
@@ -281,7 +281,7 @@ _Key: TypeAlias = tuple[str, str, str]
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
     """The changes by path and line, without members of new or removed types."""
     old, new = _apply_lists(old, new)
-    outermost = _outermost(_Comparison(old, new).changes())
+    outermost = _select_outermost(_Comparison(old, new).changes())
     return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
 
 
@@ -292,7 +292,7 @@ class _Comparison:
         self._before, self._after = _table(old), _table(new)
         self._had, self._has = _collect_served(old), _collect_served(new)
         self._bases: dict[tuple[str, str], set[str]] = {}
-        self._members: dict[tuple[str, str], _Key] = {}
+        self._list_members: dict[tuple[str, str], _Key] = {}
         for key, places in (*self._before.items(), *self._after.items()):
             simple = key[0], _SEPARATOR.split(key[2])[-1]
             for _, symbol in places:
@@ -300,7 +300,7 @@ class _Comparison:
                     self._bases.setdefault(simple, set()).update(symbol.bases)
         for key, places in self._after.items():
             if any(symbol.kind is SymbolKind.TYPE for _, symbol in places):
-                self._members[key[0], _SEPARATOR.split(key[2])[-1]] = key
+                self._list_members[key[0], _SEPARATOR.split(key[2])[-1]] = key
 
     def changes(self) -> Iterator[NameChange]:
         for key in {**self._before, **self._after}:
@@ -325,7 +325,7 @@ class _Comparison:
         language, _, name = key
         owner, dot, member = name.rpartition(".")
         bases = self._above(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
-        members = (self._members.get((language, base)) for base in bases)
+        members = (self._list_members.get((language, base)) for base in bases)
         return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in members)
 
     def _compare_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
@@ -362,7 +362,7 @@ class _Comparison:
 
     def _fit(self, old: _Place, new: _Place) -> Fit:
         language = new[0].language
-        compare = _FITS.get(language, _fit_exact_signature)
+        compare = _FITS.get(language, _compare_signatures)
         return compare(old[1], new[1], lambda name: self._above(language, name))
 
 
@@ -422,7 +422,7 @@ def _make_change(
     return NameChange(text.path, text.home, old and old[1], new and new[1], fits)
 
 
-def _outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:
+def _select_outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:
     """Without the members of types that come or go as a whole."""
     listed = list(listed)
     whole = {

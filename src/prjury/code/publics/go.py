@@ -37,7 +37,7 @@ def _find_go_members(node: Node, depth: int) -> Iterator[Symbol]:
             type_ = text_of(receiver.field("type")) if receiver else ""
             yield from _read_go_function(child, f"{type_.lstrip('*').partition('[')[0]}.")
         elif kind in {"const_spec", "var_spec"}:
-            yield from _values(child, "")
+            yield from _list_values(child, "")
 
 
 def _read_go_type(node: Node) -> Iterator[Symbol]:
@@ -52,7 +52,7 @@ def _read_go_type(node: Node) -> Iterator[Symbol]:
     yield Symbol(name.text(), SymbolKind.TYPE, line_of(name), result=result)
     prefix = f"{name.text()}."
     for field in children_of(child_of(type_, "field_declaration_list"), "field_declaration"):
-        yield from _values(field, prefix)
+        yield from _list_values(field, prefix)
     for method in children_of(type_, "method_elem"):
         yield from _read_go_function(method, prefix)
 
@@ -77,7 +77,7 @@ def _types(node: Node | None) -> Iterator[str]:
         yield from [type_] * max(1, len(children_of(child, "identifier")))
 
 
-def _values(node: Node, prefix: str) -> Iterator[Symbol]:
+def _list_values(node: Node, prefix: str) -> Iterator[Symbol]:
     """The names of a constant, a variable or a field; an embedded field is called as its type."""
     type_ = node.field("type")
     result = text_of(type_)

@@ -50,7 +50,7 @@ def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Itera
             if kind in _TYPES:
                 yield from _read_java_type(child, prefix, depth)
             elif kind in _CALLABLES:
-                yield from _callable(child, prefix)
+                yield from _list_callables(child, prefix)
             else:
                 yield from _fields(child, prefix)
 
@@ -115,7 +115,7 @@ def _bases(clause: Node) -> Iterator[str]:
             yield _plain_type(child).partition("<")[0]
 
 
-def _callable(node: Node, prefix: str) -> Iterator[Symbol]:
+def _list_callables(node: Node, prefix: str) -> Iterator[Symbol]:
     name = node.field("name")
     if name is None:
         return

@@ -88,7 +88,7 @@ def _parameter(node: Node, variable: str) -> Parameter:
     )
 
 
-def _properties(node: Node, prefix: str) -> Iterator[Symbol]:
+def _list_properties(node: Node, prefix: str) -> Iterator[Symbol]:
     receiver = text_of(child_of(node, "receiver_type"))
     start = f"{prefix}{receiver}." if receiver else prefix
     words = _modifiers(node) & _MATTERING | _var(node)
@@ -115,7 +115,7 @@ def _alias(node: Node, prefix: str) -> Iterator[Symbol]:
 _READERS: Mapping[str, Callable[[Node, str], Iterator[Symbol]]] = {
     "function_declaration": _read_kotlin_function,
     "secondary_constructor": _constructor,
-    "property_declaration": _properties,
+    "property_declaration": _list_properties,
     "enum_entry": _constant,
     "type_alias": _alias,
 }

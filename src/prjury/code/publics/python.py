@@ -51,9 +51,9 @@ def _find_python_members(node: Node, prefix: str, depth: int, *, offered: bool) 
         if kind in _BLOCKS:
             yield from _find_python_members(child, prefix, depth + 1, offered=offered)
         elif kind == "class_definition":
-            yield from _class(child, prefix, depth, offered=offered)
+            yield from _list_class(child, prefix, depth, offered=offered)
         else:
-            for symbol in _symbols(child, decorators, member=bool(prefix)):
+            for symbol in _list_symbols(child, decorators, member=bool(prefix)):
                 public = offered and symbol.offered and _is_public(symbol.name)
                 yield replace(symbol, name=prefix + symbol.name, offered=public)
 
@@ -62,7 +62,7 @@ def _is_public(name: str) -> bool:
     return not name.startswith("_") or name in _SPECIAL
 
 
-def _class(node: Node, prefix: str, depth: int, *, offered: bool) -> Iterator[Symbol]:
+def _list_class(node: Node, prefix: str, depth: int, *, offered: bool) -> Iterator[Symbol]:
     name, body, listed = node.field("name"), node.field("body"), node.field("superclasses")
     if name is None:
         return
@@ -78,7 +78,7 @@ def _class(node: Node, prefix: str, depth: int, *, offered: bool) -> Iterator[Sy
         yield from _find_python_members(body, f"{path}.", depth + 1, offered=public)
 
 
-def _symbols(node: Node, decorators: str, *, member: bool) -> Iterator[Symbol]:
+def _list_symbols(node: Node, decorators: str, *, member: bool) -> Iterator[Symbol]:
     kind = node.kind()
     if kind == "function_definition":
         if symbol := _read_python_function(node, decorators, member=member):

@@ -48,10 +48,10 @@ def _find_rust_members(node: Node, prefix: str, depth: int, *, free: bool) -> It
                 name = text_of(owner).partition("<")[0].rpartition("::")[2]
                 yield from _find_rust_members(body, f"{prefix}{name}::", depth + 1, free=False)
         elif free or text_of(child_of(child, "visibility_modifier")) == "pub":
-            yield from _symbols(child, prefix, depth)
+            yield from _list_symbols(child, prefix, depth)
 
 
-def _symbols(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
+def _list_symbols(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
     kind = node.kind()
     name = node.field("name")
     if kind == "use_declaration":

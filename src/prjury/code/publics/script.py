@@ -52,7 +52,7 @@ class _Export(Struct, frozen=True):
 
 def read(root: Node) -> Publics:
     symbols = list(_find_script_members(root, "", 0))
-    return Publics(tuple(_list_exported(symbols, _exports(root))))
+    return Publics(tuple(_list_exported(symbols, _list_exports(root))))
 
 
 def _list_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Iterator[Symbol]:
@@ -72,7 +72,7 @@ def _list_exported(symbols: Sequence[Symbol], exports: Iterable[_Export]) -> Ite
             yield Symbol(export.public, SymbolKind.ALIAS, export.line)
 
 
-def _exports(root: Node) -> Iterator[_Export]:
+def _list_exports(root: Node) -> Iterator[_Export]:
     """The names in lists of exports; a star brings names that this text does not hold."""
     for statement in children_of(root, "export_statement"):
         line, default = line_of(statement), child_of(statement, "default", "=")
@@ -106,12 +106,12 @@ def _find_script_members(
             yield from _find_script_members(child, prefix, depth + 1, space=space, exported=True)
         elif not space or exported:
             default = "default" if child_of(node, "default", "=") else ""
-            for symbol in _symbols(child, prefix, depth, default):
+            for symbol in _list_symbols(child, prefix, depth, default):
                 if not prefix or not symbol.name.startswith((f"{prefix}_", f"{prefix}#")):
                     yield replace(symbol, offered=bool(prefix) or exported)
 
 
-def _symbols(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
+def _list_symbols(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
     """The names of one declaration; ``default`` is what one without a name is called."""
     kind = node.kind()
     if text_of(child_of(node, "accessibility_modifier")) in {"private", "protected"}:
@@ -125,10 +125,10 @@ def _symbols(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symb
             member = prefix + name.text().strip("'\"")
             yield Symbol(member, SymbolKind.VALUE, line_of(name))
     else:
-        yield from _declaration(node, prefix, depth, default)
+        yield from _list_declared(node, prefix, depth, default)
 
 
-def _declaration(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
+def _list_declared(node: Node, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
     kind, name = node.kind(), node.field("name") or child_of(node, *_NAMES)
     path = prefix + (name.text().strip("'\"") if name else default)
     line = line_of(name or node)
@@ -139,7 +139,7 @@ def _declaration(node: Node, prefix: str, depth: int, default: str) -> Iterator[
     elif kind in _FUNCTIONS or (default and kind in _CLOSURES):
         yield from _read_script_function(node, path, line)
     elif kind in _FIELDS:
-        yield _value(node, path, line)
+        yield _make_value(node, path, line)
     elif kind == "type_alias_declaration":
         variables, value = text_of(node.field("type_parameters")), text_of(node.field("value"))
         yield Symbol(path, SymbolKind.TYPE, line, None, f"type {variables}= {value}")
@@ -186,7 +186,7 @@ def _annotation(node: Node | None) -> str:
     return text_of(node).removeprefix(":").strip()
 
 
-def _value(node: Node, path: str, line: int) -> Symbol:
+def _make_value(node: Node, path: str, line: int) -> Symbol:
     """A variable or a field; one that holds a function is a function to callers."""
     annotation, value, words = node.field("type"), node.field("value"), _modifiers(node)
     type_ = annotation.children()[-1] if annotation else None
@@ -202,7 +202,7 @@ def _value(node: Node, path: str, line: int) -> Symbol:
 def _variables(declarator: Node) -> Iterator[Symbol]:
     name = declarator.field("name")
     if name is not None and name.kind() == "identifier":
-        yield _value(declarator, name.text(), line_of(name))
+        yield _make_value(declarator, name.text(), line_of(name))
     elif name is not None:
         for each in _find_destructured(name):
             yield Symbol(each.text(), SymbolKind.VALUE, line_of(each))

@@ -137,7 +137,7 @@ class _Ruling(Struct, frozen=True):
 
 def decide(facts: BranchFacts) -> Backport:
     """Return the verdict on one branch, with its reasons, the decisive one first, and commands."""
-    ruling, merge = _rule(facts), facts.trial.merge
+    ruling, merge = _decide_ruling(facts), facts.trial.merge
     pickable = ruling.verdict not in _NOTHING_TO_PICK
     score = facts.score if pickable else None
     first = facts.first if facts.first and facts.first.found and pickable else None
@@ -162,10 +162,10 @@ def decide(facts: BranchFacts) -> Backport:
 def is_open(facts: BranchFacts) -> bool:
     """Return true if deep checks may change the verdict."""
     closed = _NOTHING_TO_PICK | {"not_suitable", "not_requested"}
-    return _rule(facts).verdict not in closed
+    return _decide_ruling(facts).verdict not in closed
 
 
-def _rule(facts: BranchFacts) -> _Ruling:
+def _decide_ruling(facts: BranchFacts) -> _Ruling:
     if settled := _rule_settled(facts):
         return settled
     if facts.answer == "no":

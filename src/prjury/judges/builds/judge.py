@@ -201,9 +201,9 @@ class TreeBuildJudge:
         return planner.plans(self._root(side, changes), changes)
 
     def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
-        return SourceTree(side.entries, self._texts, changed=changes)
+        return SourceTree(side.entries, self._read_texts, changed=changes)
 
-    def _texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
+    def _read_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
         """The texts of files that say how to build; CannotJudgeError if a clone lacks one."""
         contents = self.ports.repository.read([entry.blob for entry in entries])
         for entry in entries:

@@ -72,10 +72,10 @@ class KeptBase(Struct, frozen=True):
         self, plan: BuildPlan, tree: Sequence[TreeEntry], commits: Sequence[str]
     ) -> Recollection:
         """Recall the outcomes of a plan for the base's tree and its commits, the newest first."""
-        base = self._read(plan, self._key(plan, tree))
+        base = self._read(plan, self._make_key(plan, tree))
         earlier, commit = None, ""
         for commit in commits:
-            key = self.memory.recall(self._key(plan, commit))
+            key = self.memory.recall(self._make_key(plan, commit))
             earlier = self._read(plan, key) if key else None
             if earlier:
                 break
@@ -94,16 +94,16 @@ class KeptBase(Struct, frozen=True):
             history.pop(commit, None)
             newest = dict([*history.items(), (commit, failing)][-_MOST_BASES:])
             text = msgspec.json.encode(clean_value(newest, str)).decode()
-            self.memory.keep(self._key(plan, None), text)
+            self.memory.keep(self._make_key(plan, None), text)
         if run.failed or not run.ended:
             return
         cleaned = clean_value(run, lambda text: redact_text(text, self.redact))
         if cleaned.results.ran != run.results.ran:
             return
-        key = self._key(plan, tree)
+        key = self._make_key(plan, tree)
         self.memory.keep(key, msgspec.json.encode(cleaned).decode())
         if commit:
-            self.memory.keep(self._key(plan, commit), key)
+            self.memory.keep(self._make_key(plan, commit), key)
 
     def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
         text = self.memory.recall(key) or ""
@@ -116,13 +116,13 @@ class KeptBase(Struct, frozen=True):
 
     def _read_history(self, plan: BuildPlan) -> dict[str, tuple[str, ...]]:
         """Return the tests that failed by the commits of the base, the oldest first."""
-        text = self.memory.recall(self._key(plan, None)) or ""
+        text = self.memory.recall(self._make_key(plan, None)) or ""
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
             content = text.encode("utf-8", "replace")
             return msgspec.json.decode(content, type=dict[str, tuple[str, ...]])
         return {}
 
-    def _key(self, plan: BuildPlan, tree: Sequence[TreeEntry] | str | None) -> str:
+    def _make_key(self, plan: BuildPlan, tree: Sequence[TreeEntry] | str | None) -> str:
         steps = [[step.name, step.text] for step in plan.steps]
         how = [plan.system, plan.directory, steps, dict(plan.env), list(plan.reports)]
         system = os.uname()

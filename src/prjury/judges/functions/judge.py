@@ -103,11 +103,11 @@ def make_view(pull: PullRequest) -> dict[str, Any]:
         "base": {"ref": pull.base.ref, "sha": pull.base.sha},
         "head": {"ref": pull.head.ref, "sha": pull.head.sha},
         "paths": [file.path for file in pull.files if file.status is not FileStatus.DELETED],
-        "files": [_view_file(file) for file in pull.files],
+        "files": [_describe_file(file) for file in pull.files],
     }
 
 
-def _view_file(file: FileChange) -> dict[str, Any]:
+def _describe_file(file: FileChange) -> dict[str, Any]:
     same = "path old_path status kind additions deletions unread".split()
     lines = [line for hunk in file.hunks for line in hunk.lines]
     return {

@@ -83,7 +83,7 @@ class ModelBackedJudge(Generic[ContextT]):
             return _add(case, warnings, about)
         about["basis"] = self._describe_model_setup(case.form).to_metadata()
         # A round that the budget does not allow as a whole would be paid for nothing.
-        if refusal := self._forecast_case(case).refusal:
+        if refusal := self._forecast_inquiry(case).refusal:
             return _add(_abstain_unread(case, refusal, "budget"), warnings, about)
         calls = CallContext(
             memory=self.memory,
@@ -166,9 +166,9 @@ class ModelBackedJudge(Generic[ContextT]):
         case, _ = self.case(context)
         if isinstance(case, Judgment):
             return Forecast(self.name, nothing_because=case.reasoning)
-        return self._forecast_case(case)
+        return self._forecast_inquiry(case)
 
-    def _forecast_case(self, case: InquiryInput) -> Forecast:
+    def _forecast_inquiry(self, case: InquiryInput) -> Forecast:
         panel = self.panel
         cases = (case, case.flipped()) if panel.trigger == "flip" else (case,)
         calls = [

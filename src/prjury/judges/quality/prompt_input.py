@@ -256,7 +256,7 @@ def _section(file: FileChange, redact: Redact) -> Section:
     if file.old_path and file.old_path != file.path:
         heading["old_path"] = file.old_path
     safe = {key: show_safely(value, redact) for key, value in heading.items()}
-    passages = tuple(_passage(hunk, redact) for hunk in file.hunks)
+    passages = tuple(_make_passage(hunk, redact) for hunk in file.hunks)
     return Section(printable(file.path), safe, passages)
 
 
@@ -264,7 +264,7 @@ def show_safely(text: str, redact: Redact) -> str:
     return show_invisible(redact_text(printable(text), redact))
 
 
-def _passage(hunk: Hunk, redact: Redact) -> Passage:
+def _make_passage(hunk: Hunk, redact: Redact) -> Passage:
     texts = _remove_secrets([printable(line.text) for line in hunk.lines], redact)
     rows = []
     for line, text in zip(hunk.lines, texts, strict=True):

@@ -264,7 +264,7 @@ class OwnTexts(Struct, frozen=True):
             if name.removesuffix(_ENDING) not in OVERRIDABLE and not name.startswith("_"):
                 names = ", ".join(OVERRIDABLE)
                 problem = f"is no template of a judge; those are {names}, and parts begin with _"
-                raise _unusable(path, self.commit, problem, remedy="Rename it, or remove it")
+                raise _make_error(path, self.commit, problem, remedy="Rename it, or remove it")
         return Prompts({name: self.text(path) for name, path in paths_by_name.items()})
 
     def guidelines(self, changed: Collection[str] = (), redact: Redact = str) -> str:
@@ -287,7 +287,7 @@ class OwnTexts(Struct, frozen=True):
         return "\n\n".join(texts)
 
     def _read_loosely(self, path: str) -> str:
-        return self._content(path).decode("utf-8-sig", "replace")
+        return self._read_bytes(path).decode("utf-8-sig", "replace")
 
     def _is_about(self, path: str, changed: Collection[str]) -> bool:
         heading = _FRONT_MATTER.match(normalise_line_ends(self._read_loosely(path)))
@@ -296,29 +296,29 @@ class OwnTexts(Struct, frozen=True):
         return any(matches(name, glob) for glob in filter(None, words) for name in changed)
 
     def text(self, path: str) -> str:
-        content = self._content(path)
+        content = self._read_bytes(path)
         if len(content) > _LARGEST:
-            raise _unusable(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")
+            raise _make_error(path, self.commit, f"is larger than {_LARGEST // 1024} KiB")
         try:
             return content.decode("utf-8-sig")
         except UnicodeDecodeError:
-            raise _unusable(path, self.commit, "is not UTF-8") from None
+            raise _make_error(path, self.commit, "is not UTF-8") from None
 
     def _is_there(self, path: str) -> bool:
         entry = self.entries.get(path)
         return entry is not None and (path.startswith(HOME) or entry.mode in REGULAR_MODES)
 
-    def _content(self, path: str) -> bytes:
+    def _read_bytes(self, path: str) -> bytes:
         entry = self.entries.get(path)
         if entry is None or entry.mode not in REGULAR_MODES:
-            raise _unusable(path, self.commit, "is not a file of the base")
+            raise _make_error(path, self.commit, "is not a file of the base")
         content = self.repository.read([entry.blob])[entry.blob]
         if content is None:
-            raise _unusable(path, self.commit, f"is {MISSING}")
+            raise _make_error(path, self.commit, f"is {MISSING}")
         return content
 
 
-def _unusable(
+def _make_error(
     path: str,
     commit: str,
     problem: str,

@@ -268,7 +268,7 @@ _WORK = r"(?:pr|pull[- ]request|merge[- ]request|changes?|diff|patch|commit|code
 
 
 @cache  # compiling takes 3 ms, and few reviews ask models
-def _phrases() -> re.Pattern[str]:
+def _compile_phrases() -> re.Pattern[str]:
     return re.compile(
         rf"""
           \b(?:ignore|disregard|forget|override|bypass)\b.{{0,30}}
@@ -324,7 +324,7 @@ def _check_file(file: FileChange) -> Iterator[Check]:
         message = "this file tells coding agents what to do in the repository"
         place = Location(path)
         yield Check(AGENT_FILE, passed=False, message=message, location=place, severity="warning")
-    if _phrases().search(_normalise(file.path)):
+    if _compile_phrases().search(_normalise(file.path)):
         yield _warn("the name of a file", Location(path), path)
     for hunk in file.hunks:
         added = [line for line in hunk.lines if line.sign == "+"]
@@ -336,7 +336,7 @@ def _find_addressed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Iterate over the lines in which a phrase begins, which may go on in the next."""
     for at, (line, following) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
         text = _normalise(line)
-        match = _phrases().search(f"{text} {_LEADER.sub('', _normalise(following))}")
+        match = _compile_phrases().search(f"{text} {_LEADER.sub('', _normalise(following))}")
         if match and match.start() < len(text):
             yield at, line
 
