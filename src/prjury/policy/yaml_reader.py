@@ -118,15 +118,13 @@ def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa
     document.places[path] = _place(node)
     match node:
         case yaml.MappingNode():
-            return dict(_pair_up(node, path, document))
+            return dict(_pair(node, path, document))
         case yaml.SequenceNode():
             return [_convert(item, (*path, i), document) for i, item in enumerate(node.value)]
     return _convert_scalar(node, document.source)
 
 
-def _pair_up(
-    node: yaml.MappingNode, path: KeyPath, document: Document
-) -> Iterator[tuple[str, Any]]:
+def _pair(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator[tuple[str, Any]]:
     seen: set[str] = set()
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode):

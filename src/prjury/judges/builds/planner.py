@@ -85,7 +85,7 @@ class BuildPlanner(Struct, frozen=True):
         """The builds of a tree that the change affects; all of them for None."""
         if self.options.command != "auto":
             plan = make_policy_plan(self.options.command, self.options.junit)
-            return DetectedBuilds((self._add_toolchains(root, plan, None),))
+            return DetectedBuilds((self._add_tools(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = changes if self.options.affected else None
         builds = detect_builds(root, part, systems, self.own)
@@ -100,7 +100,7 @@ class BuildPlanner(Struct, frozen=True):
                 elsewhere = "which lies in another repository"
                 notes += (f"its CI calls {visible(ci.external[0])}, {elsewhere}",)
             noted = (replace(plan, left_out=ci.left_out) for plan in builds.plans)
-            equipped = tuple(self._add_toolchains(root, plan, None) for plan in noted)
+            equipped = tuple(self._add_tools(root, plan, None) for plan in noted)
             builds = replace(builds, plans=equipped, notes=notes)
         more = self.options.junit
         plans = (replace(plan, reports=(*plan.reports, *more)) for plan in builds.plans)
@@ -157,16 +157,14 @@ class BuildPlanner(Struct, frozen=True):
         if recipes:
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
-                    yield self._add_toolchains(root, with_ci_options(plan, job, root), job)
+                    yield self._add_tools(root, with_ci_options(plan, job, root), job)
         elif needs and tested:
-            yield from (self._add_toolchains(root, plan, job) for plan in noted)
+            yield from (self._add_tools(root, plan, job) for plan in noted)
         else:
-            plan = self._add_toolchains(root, plan_of_job(job, root, self.machine), job)
-            yield replace(
-                plan, otherwise=self._add_toolchains(root, tested[0], job) if tested else None
-            )
+            plan = self._add_tools(root, plan_of_job(job, root, self.machine), job)
+            yield replace(plan, otherwise=self._add_tools(root, tested[0], job) if tested else None)
 
-    def _add_toolchains(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
+    def _add_tools(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         by_ci = job.list_wanted_versions(root) if job else ()
         wishes = list_wanted_versions(root, plan.directory, by_ci)
         by_lines = plan.source == "ci" and job is not None
