@@ -309,7 +309,7 @@ class PullHistory:
             archive = fetch_artifact(self.client, self.repo, run, _REPORT)
             content = extract_file(archive, _REPORT_FILE, alone=False)
             return read_form(json.loads(content), ReportJson)
-        except (CannotJudgeError, ValueError):
+        except (CannotJudgeError, ValueError, RecursionError):
             return None
 
     def read_votes(self, pull: PullFacts) -> EarlierVotes | None:

@@ -78,7 +78,7 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
         for file in files:
             try:
                 value = json.loads(file.read_bytes())
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 why = getattr(error, "strerror", None) or str(error)
                 raise _no_report(file, why) from error
             if place.is_dir() and not (isinstance(value, dict) and "schema" in value):

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from datetime import date, timedelta
 from math import exp, log
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -19,6 +20,8 @@ from prjury.calibration.answers import (
     keeps_promise,
     read_record,
 )
+from prjury.cli.calibrate import read_reports
+from prjury.errors import UsageError
 from prjury.report.judge_facts import ModelSetup
 
 TODAY = date(2026, 11, 28)
@@ -185,3 +188,9 @@ def _bound_risk(right: float, most: int = 3_000) -> float:
 
 def test_a_good_judge_earns_the_gate() -> None:
     assert certify(World(0.98), ALWAYS) > 0.95
+
+
+def test_a_report_that_is_nested_without_end_is_none(tmp_path: Path) -> None:
+    (tmp_path / "report.json").write_text("[" * 100_000)
+    with pytest.raises(UsageError, match=r"report\.json"):
+        read_reports([tmp_path])
