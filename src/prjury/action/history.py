@@ -314,12 +314,12 @@ class PullHistory:
 
     def read_votes(self, pull: PullFacts) -> EarlierVotes | None:
         """The models' votes in the newest readable report of the pull request's head."""
-        for run in self._list_runs(pull.head.sha or ""):
+        for run in self._list_judging_runs(pull.head.sha or ""):
             if report := self.read_report(run):
                 return read_earlier_votes(report)
         return None
 
-    def _list_runs(self, head: str) -> Iterator[int]:
+    def _list_judging_runs(self, head: str) -> Iterator[int]:
         """The runs that have judged the head: of the workflow that is the gate, the newest first.
 
         A fork's run takes its workflow from the fork, so what it leaves behind is not looked at;

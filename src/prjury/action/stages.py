@@ -54,7 +54,7 @@ _BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGE
 
 
 def review(job: Job) -> JobResult:
-    event = event_of(job)
+    event = resolve_event(job)
     if event.of_pull_request and event.action == "closed":
         return job.end_idle(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
@@ -78,7 +78,7 @@ def review(job: Job) -> JobResult:
 def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
-    event = event_of(job)
+    event = resolve_event(job)
     request, environment = _make_request(job, event), _make_environment(job)
     if job.inputs.junit:
         places = read_junit(job.inputs.junit, job.environ)
@@ -121,7 +121,7 @@ def collect(job: Job) -> JobResult:
 
 
 def decide(job: Job) -> JobResult:
-    content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
+    content = read_checked_artifact(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
         return job.end_idle(evidence.reason, is_open=True)
@@ -146,7 +146,7 @@ def publish(job: Job) -> JobResult:
         publication.event = event = replace(event, pull=pull)
         if run.conclusion == "cancelled":
             return _end_cancelled(job, run, publication)
-        content = download_artifacts(job, EVIDENCE, EVIDENCE_DIGEST)
+        content = read_checked_artifact(job, EVIDENCE, EVIDENCE_DIGEST)
         evidence = evidence_from_text(content)
         refuse_other(evidence, event)
         if isinstance(evidence, NoEvidence):
@@ -155,7 +155,7 @@ def publish(job: Job) -> JobResult:
             job.end_idle(evidence.reason, is_open=True)
             return job.report_end((), publication.complaints)
         models_asked = job.environ.get(MODELS_ASKED, "true") != "false"
-        verdict = download_artifacts(job, VERDICT, VERDICT_DIGEST) if models_asked else None
+        verdict = read_checked_artifact(job, VERDICT, VERDICT_DIGEST) if models_asked else None
         digest = sha256(content)
         opinions = (
             opinions_from_text(verdict) if verdict else opinions_without_models(evidence, digest)
@@ -213,7 +213,7 @@ _ELSEWHERE = {
 }
 
 
-def event_of(job: Job) -> Event:
+def resolve_event(job: Job) -> Event:
     event = read_event(job.environ)
     if modes := _ELSEWHERE.get(event.kind):
         raise UsageError(
@@ -308,7 +308,7 @@ EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA2
 MODELS_ASKED = "PRJURY_MODELS_ASKED"
 
 
-def download_artifacts(job: Job, name: str, variable: str) -> bytes:
+def read_checked_artifact(job: Job, name: str, variable: str) -> bytes:
     digest = job.environ.get(variable)
     if digest is None:
         raise UsageError(

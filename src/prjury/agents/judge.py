@@ -242,7 +242,7 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         workspace = context.workspace
         if workspace is None or judgment.status is Status.ERROR:
             return judgment
-        return _warn_without_place(judgment, workspace)
+        return _weaken_unplaced(judgment, workspace)
 
     def asking_confidence(self) -> Self:
         """Return the audit itself: its form asks for a confidence."""
@@ -264,7 +264,7 @@ def lower_assessment(reply: str, names: Iterable[str]) -> Judgment:
     return judgment
 
 
-def _warn_without_place(judgment: Judgment, root: Path) -> Judgment:
+def _weaken_unplaced(judgment: Judgment, root: Path) -> Judgment:
     """Have what is not in the workspace count as a hint."""
     workspace = Workspace(root.resolve())
     checks: list[Check] = []

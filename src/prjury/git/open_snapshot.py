@@ -110,7 +110,7 @@ def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot | NothingToRevi
                 yield NothingToReview(f"Nothing to review: {index} holds nothing that {ref} lacks.")
                 return
             sides = replace(sides, head=head or sides.head)
-        change = _take_change(store, sides, request)
+        change = _snapshot_open_or_landed(store, sides, request)
         if isinstance(change, NothingToReview):
             yield change
             return
@@ -124,7 +124,7 @@ def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot | NothingToRevi
         yield Snapshot(pull, store)
 
 
-def _take_change(
+def _snapshot_open_or_landed(
     store: Store, sides: _Sides, request: SnapshotRequest
 ) -> PullRequest | NothingToReview:
     """Take the snapshot; of a change that is in the base by now as it came in, if asked for."""

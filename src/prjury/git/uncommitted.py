@@ -31,7 +31,7 @@ def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
     with _copy_index(store) as git:
         if which == "worktree":
             git("add", "--all", "--", ".", env={"GIT_LITERAL_PATHSPECS": "0"})
-        tree = _write_tree(git)
+        tree = _write_index_tree(git)
     committed, date = store.git.text("log", "-1", "--format=%T %ct", parent.sha).split()
     if tree == committed:
         return None
@@ -67,7 +67,7 @@ def _copy_index(store: Store) -> Iterator[Git]:
         yield Git(git.git_dir, (*git.settings, "advice.addEmbeddedRepo=false"), env)
 
 
-def _write_tree(git: Git) -> str:
+def _write_index_tree(git: Git) -> str:
     """Write the tree of the index."""
     unmerged = git("ls-files", "--unmerged", "-z").split(b"\0")[0]
     if unmerged:

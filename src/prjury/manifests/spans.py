@@ -232,7 +232,7 @@ def maven(text: str) -> VersionSpan | None:
     """Exact versions, Maven's ranges and Gradle's ``4.+``."""
     ranges = _RANGE.findall(text)
     if ranges:
-        return _join_ordered_ranges(ranges)
+        return _cover_ordered_ranges(ranges)
     if dynamic := _DYNAMIC.fullmatch(text):
         return starting(_split_numbers(dynamic[1]))
     return exact(text)
@@ -251,7 +251,7 @@ def _split_numbers(dotted: str) -> Numbers:
     return tuple(int(part) for part in dotted.rstrip(".").split("."))
 
 
-def _join_ordered_ranges(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
+def _cover_ordered_ranges(ranges: list[tuple[str, str, str, str, str]]) -> VersionSpan | None:
     _, low_text, _, _, _ = ranges[0]
     opening, last_low, comma, high_text, closing = ranges[-1]
     low = numbers(low_text) if low_text else (0,)

@@ -417,13 +417,13 @@ class HostedModel(ChosenModel):
 
     def _ask_once(self, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
         try:
-            from prjury.models.wire import converse  # noqa: PLC0415 - heavy and optional
+            from prjury.models.wire import request_reply  # noqa: PLC0415 - heavy and optional
         except ImportError:
             raise not_installed(self._choice.provider) from None
         # Looked at last: to load the client takes seconds.
         if not deadline.remaining:
             raise UnsentError("There is no time left to ask the model", "timeout")
-        return converse(self._choice, prompt, mode, deadline)
+        return request_reply(self._choice, prompt, mode, deadline)
 
 
 def connect(

@@ -212,7 +212,7 @@ _NO_TEMPERATURE = (
 )
 
 
-def converse(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
+def request_reply(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
     try:
         response = wait_for(lambda: _send_request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:

@@ -114,7 +114,7 @@ class CheckRunReport:
         if not own:
             return self._create(head).html_url
         if newer := self._find_newer(own):
-            return self._give_way(own, newer)
+            return self._end_like_newer(own, newer)
         opened = self._put(own[-1], self._fill(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
@@ -124,7 +124,7 @@ class CheckRunReport:
         fresh, self._fresh = self._fresh, None
         own = [fresh] if fresh else self._find_checks(head)
         if newer := self._find_newer(own):
-            return self._give_way(own, newer)
+            return self._end_like_newer(own, newer)
         missing = self._find_missing(own[-1], annotations.entries) if own and not fresh else None
         shown = fresh or (own[-1] if missing is not None else head)
         ended = self._end_run(shown, words, annotations, missing)
@@ -136,10 +136,10 @@ class CheckRunReport:
             # A second look: GitHub shows the check run that was begun last, which may be ours.
             own = self._find_checks(head)
             if newer := self._find_newer(own):
-                return self._give_way(own, newer)
+                return self._end_like_newer(own, newer)
         return ended.html_url
 
-    def _give_way(self, own: Sequence[CheckRun], newer: CheckRun) -> str:
+    def _end_like_newer(self, own: Sequence[CheckRun], newer: CheckRun) -> str:
         """End our own check runs like a newer run's: GitHub shows the one that was begun last."""
         conclusion = _conclusion_of(newer) or Gate.ACTION_REQUIRED.value
         words = CheckRunTexts(conclusion, "Superseded", "A newer run reports the verdict.")
@@ -151,7 +151,7 @@ class CheckRunReport:
     def _abandon(self, head: str, words: CheckRunTexts) -> str:
         own = self._find_checks(head)
         if newer := self._find_newer(own):
-            return self._give_way(own, newer)
+            return self._end_like_newer(own, newer)
         latest = own[-1] if own else self._create(head)
         is_ours = self._own_run is not None and self._find_writer(latest) == self._own_run
         if is_ours and _conclusion_of(latest) is not None:

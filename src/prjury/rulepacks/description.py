@@ -199,7 +199,7 @@ class DescribedRule(Struct, frozen=True):
     @property
     def kept_by(self) -> str:
         """Which modules keep the old way on purpose, by this rule alone."""
-        return _describe_keeping(self.rule.kept_by)
+        return _describe_spared_modules(self.rule.kept_by)
 
     @property
     def languages(self) -> str:
@@ -261,7 +261,7 @@ class Described(Struct, frozen=True):
     @property
     def kept_by(self) -> str:
         """Which modules keep the old way on purpose; empty where none does."""
-        return _describe_keeping(self.pack.kept_by)
+        return _describe_spared_modules(self.pack.kept_by)
 
     @property
     def rules(self) -> list[DescribedRule]:
@@ -269,7 +269,7 @@ class Described(Struct, frozen=True):
         return [DescribedRule(self.pack, rule) for rule in self.pack.rules]
 
 
-def _describe_keeping(by: KeptBy | None) -> str:
+def _describe_spared_modules(by: KeptBy | None) -> str:
     if by is None:
         return ""
     reasons = [f"that declares {_join_names(by.dependencies)} itself"] if by.dependencies else []

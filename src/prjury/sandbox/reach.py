@@ -187,12 +187,12 @@ def find_powers() -> Powers:
         outside.touch()
         reach = Reach({}, {}, [str(lower)])
         for place in (sides, None):
-            if version := _try_walls(reach.walls([own], (), place, layered=True), outside):
+            if version := _probe_walls(reach.walls([own], (), place, layered=True), outside):
                 return Powers(version, place is not None)
     return Powers()
 
 
-def _try_walls(walls: Walls, outside: Path) -> int:
+def _probe_walls(walls: Walls, outside: Path) -> int:
     probe = Request(argv=[], directory=str(outside), env={}, limit=0, network=True, walls=walls)
     with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
         running = launch(probe, log.fileno())

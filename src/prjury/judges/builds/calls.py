@@ -212,7 +212,7 @@ def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, st
         family, tests = _RUNNERS[program], not (lists or _names_beside(program, words))
     elif program in _CALLED:
         family, *names = _CALLED[program]
-        tests = _calls_test(names, words)
+        tests = _asks_for_test(names, words)
     elif program in _BUILDERS:
         family, tests = _BUILDERS[program], _calls_goal(program, words)
     else:
@@ -220,7 +220,7 @@ def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, st
     return (family, program) if tests else ("", "")
 
 
-def _calls_test(tests: Sequence[str], words: Sequence[str]) -> bool:
+def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
     first, *rest = [word for word in words if not word.startswith("-")] or ["-"]
     if first in WORDS["going_through"] and "*" in tests:
         return any(map(says_test, rest[:3]))

@@ -298,10 +298,10 @@ def runs_every_test(run: TreeRun, plan: BuildPlan) -> bool:
     """A run that failed shows by its end that every test ran all the same."""
     if not run.failed:
         return True
-    return run.ended and _fails_in_tests_only(run.failures) and _reaches_end(run, plan)
+    return run.ended and _fails_in_tests_only(run.failures) and _ran_to_the_last_test(run, plan)
 
 
-def _reaches_end(run: TreeRun, plan: BuildPlan) -> bool:
+def _ran_to_the_last_test(run: TreeRun, plan: BuildPlan) -> bool:
     """The ends of the steps that failed show that all their tests ran."""
     if len(run.steps) < len(plan.steps):
         return False
@@ -324,7 +324,7 @@ def may_hide_failures(comparison: Comparison) -> bool:
     if lost and comparison.options.vanished == "warn":
         return True
     tests_only = _fails_in_tests_only(outcome.failures)
-    return not (tests_only and _reaches_end(outcome, comparison.plan))
+    return not (tests_only and _ran_to_the_last_test(outcome, comparison.plan))
 
 
 def _fails_in_tests_only(failures: Sequence[Failure]) -> bool:

@@ -18,7 +18,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.match import ActiveRule, Prefilter
-from prjury.judges.patterns.review import PatternScan, ScanOutcome, is_code, is_requested, is_sound
+from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_file, is_code, is_sound
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -366,7 +366,7 @@ class PatternsJudge:
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
         outcome.candidates |= project.unread.keys()
-        requested = [file for file in changed if is_requested(file, standing[file.path], outcome)]
+        requested = [file for file in changed if admit_file(file, standing[file.path], outcome)]
         files = [file for file in requested if is_sound(file, outcome)]
         silencing = options.rules.suppressions
         scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)

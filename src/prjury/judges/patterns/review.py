@@ -60,7 +60,7 @@ def is_code(file: FileChange, outcome: ScanOutcome) -> bool:
     return file.readable and file.kind not in _NOT_CODE
 
 
-def is_requested(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome) -> bool:
+def admit_file(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome) -> bool:
     """Return true if a rule that holds looks at the file; other texts go outside."""
     path = printable(file.path)
     language = language_of(path)

@@ -117,11 +117,11 @@ class ChangeReader(Struct, frozen=True):
                 sections = wider
         sites = context.once.get("call sites", context.find_call_sites)
         facts = find_facts(context.ballots, sites, redact)
-        always, notes = self._lay_out_words(context) if self.kind.described else ((), [])
+        always, notes = self._describe_intent(context) if self.kind.described else ((), [])
         warnings = (*instructions(pull.files), *check_family(pull, self.models), *notes)
         return Material(sections, left_out, always, facts, warnings)
 
-    def _lay_out_words(
+    def _describe_intent(
         self, context: PullRequestContext
     ) -> tuple[tuple[Section, ...], Sequence[Check]]:
         """Return the description and the linked issues that can be shown, and what is noted."""

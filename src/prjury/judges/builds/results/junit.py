@@ -184,7 +184,7 @@ class _Case:
         attempts = [child for child in case if _tag(child).endswith(_FAILED)]
         self.shows_failure = bool(self._failures or attempts)
         self.kind: Kind = self._find_kind()
-        self.test = self._identify()
+        self.test = self._find_place_and_name()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
         self.is_unique = report.runner in _UNIQUE and bool(self._name)
         self.inside = RunnerOutput()
@@ -211,7 +211,7 @@ class _Case:
         }
         return "error" if of_several.get(report.runner) else "test"
 
-    def _identify(self) -> tuple[str, str]:
+    def _find_place_and_name(self) -> tuple[str, str]:
         report, owner, name = self._report, self._owner, self._name
         if report.runner == "go":
             return owner or (report.suites[-1].get("name", "") if report.suites else ""), name

@@ -292,7 +292,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
             replans = stream.plan is not None and _PLAN.match(line)
             begins = bool(line.startswith("TAP version 1") or replans)
         if begins and not depth:
-            _end_stream(section, output, stream)
+            _add_tap_results(section, output, stream)
             is_tap = line.startswith("TAP version ") or stream.announced or bool(stream.points)
             stream = _StreamState(announced=is_tap)
         if match:
@@ -304,7 +304,7 @@ def read_tap(section: LogSection) -> RunnerOutput:
         elif line.startswith("Bail out!") and (stream.points or stream.announced):
             stream.bailed = True
             output.doubts.append(LEFT_OUT.format("TAP", line[9:].strip() or "bailed out"))
-    _end_stream(section, output, stream)
+    _add_tap_results(section, output, stream)
     return output
 
 
@@ -323,7 +323,7 @@ def _make_point(index: int, depth: int, match: re.Match[str], stream: _StreamSta
     return _Point(index, (*around, name), not match["bad"], skipped, opens)
 
 
-def _end_stream(section: LogSection, output: RunnerOutput, stream: _StreamState) -> None:
+def _add_tap_results(section: LogSection, output: RunnerOutput, stream: _StreamState) -> None:
     if not stream.announced and (stream.plan is None or not stream.points):
         return  # lines that happen to begin like this
     roots = sum(len(point.names) == 1 for point in stream.points)
