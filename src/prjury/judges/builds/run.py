@@ -118,8 +118,7 @@ class KeptBase(Struct, frozen=True):
         """Return the tests that failed by the commits of the base, the oldest first."""
         text = self.memory.recall(self._make_key(plan, None)) or ""
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
-            content = text.encode("utf-8", "replace")
-            return msgspec.json.decode(content, type=dict[str, tuple[str, ...]])
+            return msgspec.json.decode(text, type=dict[str, tuple[str, ...]])
         return {}
 
     def _make_key(self, plan: BuildPlan, tree: Sequence[TreeEntry] | str | None) -> str:

@@ -233,10 +233,11 @@ def _plan_project(recipe: Recipe, part: SourceTree) -> BuildPlan | None:
 
 def _find_first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
     for test in tests:
-        pattern = compile_expression(test.matches or "")
-        for path in _list_paths(part, test.file)[:_MOST_READ]:
-            runs = not test.executable or part.files[path].mode == EXECUTABLE
-            if runs and (test.matches is None or pattern.search(part.text(path))):
+        paths = _list_paths(part, test.file)
+        if test.executable:
+            paths = [path for path in paths if part.files[path].mode == EXECUTABLE]
+        for path in paths[:_MOST_READ]:
+            if test.matches is None or compile_expression(test.matches).search(part.text(path)):
                 return path
     return None
 

@@ -47,6 +47,12 @@ def test_the_first_variant_that_fits_replaces_steps() -> None:
     assert (plan.text, plan.reasons[1]) == ("./run", "run decides what is run")
 
 
+def test_a_program_among_many_files_is_found() -> None:
+    text = f"{RECIPE}variants:\n- {{when: [{{file: '*.t', executable: true}}], test: prove}}\n"
+    files = {f"{number:03}.t": "" for number in range(300)}
+    assert texts(plans_of(text, "299.t", wscript="def options", **files)) == ["prove"]
+
+
 def test_braces_in_variables_stay_as_they_are() -> None:
     (plan,) = plans_of(f"{RECIPE}env: {{A: '{{x}} {{reports}}'}}\n", wscript="def options")
     assert plan.env["A"].format(reports="/r") == "{x} /r"
