@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
-from prjury.processes import kill_processes
+from prjury.processes import kill_by_environment
 
 NEW_FILE_MODE = 0o644
 _SECONDS_TO_END = 5.0
@@ -41,7 +41,7 @@ class _Scratches:
         self._lock = threading.Lock()
         self._places: dict[Path, int] = {}
         self._ended = False
-        atexit.register(self.end)
+        atexit.register(self.remove_all)
 
     def make(self, prefix: str) -> Path:
         """Make a directory; CannotJudgeError when the process is about to end."""
@@ -50,7 +50,7 @@ class _Scratches:
                 raise CannotJudgeError("the run was interrupted", reason="interrupted")
             sweep(tempfile.gettempdir())
             place = Path(tempfile.mkdtemp(prefix=prefix))
-            self._places[place] = _lock(place)
+            self._places[place] = _lock_directory(place)
         return place
 
     def forget(self, place: Path) -> None:
@@ -59,14 +59,14 @@ class _Scratches:
             if place in self._places:
                 os.close(self._places.pop(place))
 
-    def end(self) -> None:
+    def remove_all(self) -> None:
         """Remove all directories, until nothing writes into them any more."""
         with self._lock:
             self._ended = True
             places = set(self._places)
         until = time.monotonic() + _SECONDS_TO_END
         while places and time.monotonic() < until:
-            kill_processes([str(place) for place in places], seconds=2)
+            kill_by_environment([str(place) for place in places], seconds=2)
             for place in places:
                 remove(place)
             time.sleep(0.02)  # for threads that were about to write
@@ -125,14 +125,14 @@ def remove(place: Path) -> bool:
         directory = waiting.pop()
         emptied.append(directory)
         with contextlib.suppress(OSError):
-            waiting.extend(_empty(directory, place, numbers))
+            waiting.extend(_empty_directory(directory, place, numbers))
     for directory in reversed(emptied):
         with contextlib.suppress(OSError):
             directory.rmdir()
     return not place.exists()
 
 
-def _empty(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
+def _empty_directory(directory: Path, top: Path, numbers: Iterator[int]) -> list[Path]:
     """Deletes the files of a directory and moves its directories to the top."""
     directory.chmod(stat.S_IRWXU)
     with os.scandir(directory) as listing:
@@ -158,23 +158,23 @@ def sweep(directory: str) -> None:
     """Have removed, once, what runs that were killed have left in a directory."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            if _OURS.fullmatch(entry.name) and _is_left(entry):
+            if _OURS.fullmatch(entry.name) and _is_abandoned(entry):
                 remove_in_background(Path(entry.path))
 
 
-def _is_left(entry: os.DirEntry[str]) -> bool:
+def _is_abandoned(entry: os.DirEntry[str]) -> bool:
     try:
         status = entry.stat(follow_symlinks=False)
         mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
         if mine and time.time() - status.st_ctime > _NEW:
-            os.close(_lock(Path(entry.path)))
+            os.close(_lock_directory(Path(entry.path)))
             return True
     except OSError:  # it is locked, or gone
         pass
     return False
 
 
-def _lock(place: Path) -> int:
+def _lock_directory(place: Path) -> int:
     """Open a directory, and lock it as long as this process lives; OSError if another one has."""
     descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

@@ -41,7 +41,7 @@ _PR_SET_DUMPABLE = 4
 def take_environment(environ: MutableMapping[str, str], command: list[str]) -> dict[str, str]:
     """Return the operator's environment; no child of ours inherits the secrets in it."""
     if environ.get(_PIPE):
-        own = read_secrets(environ)
+        own = restore_environment(environ)
         forbid_dumps()
         return own
     if secrets_in(environ):
@@ -63,7 +63,7 @@ def reexec_without_secrets(environ: Mapping[str, str], command: list[str]) -> No
     os.execve(command[0], command, {**cleared, _PIPE: str(reader)})  # noqa: S606 - our own program, no shell
 
 
-def read_secrets(environ: MutableMapping[str, str]) -> dict[str, str]:
+def restore_environment(environ: MutableMapping[str, str]) -> dict[str, str]:
     """The environment as it was before `reexec_without_secrets`, for this process alone."""
     number = environ.pop(_PIPE, "")
     try:

@@ -24,7 +24,7 @@ from prjury.policy.tiers import BuildOptions
 from prjury.ports import Agents, NoAgents, NoMemory, NoModels, Panel, Ports, Repository
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import PullRequest
-from prjury.state_directory import private_directory
+from prjury.state_directory import make_private_directory
 
 
 class Composition(Struct, frozen=True):
@@ -134,7 +134,7 @@ def build_ports(
     shell = make_shell(environment, config, network=network, panel=panel, lend=lend, hidden=hidden)
     Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
     redact, journal = environment.redact, environment.journal
-    place = private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
+    place = make_private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
     outcomes = FileMemory(place / "bases") if place else NoMemory()
     return Ports(
         store,

@@ -160,7 +160,7 @@ def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToRevi
             yield taken
             return
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        pull = exempt.find_exempt(taken.pull, policy.config.coverage.exempt)
+        pull = exempt.mark_exempt(taken.pull, policy.config.coverage.exempt)
         yield OpenedChange(request, structs.replace(taken, pull=pull), policy)
 
 

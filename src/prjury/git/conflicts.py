@@ -217,7 +217,7 @@ def _describe_conflict(
     if isinstance(file, str):
         reason = f"{reason} ({file})"
     regions = versions.regions if versions else ()
-    places = [versions.place(region) for region in regions] if versions else []
+    places = [versions.trim(region) for region in regions] if versions else []
     lines = (places[0].head.first, places[-1].head.last) if places else None
     shown = tuple(places[:_MOST_REGIONS])
     return Conflict(clash.path, clash.type, resolution is not None, reason, lines, shown)

@@ -215,7 +215,7 @@ def _pair_patches(
     for change in raw:
         patch = next(remaining)
         if change.status == "T":
-            patch = patch.append(next(remaining))
+            patch = patch.combine(next(remaining))
         shots.append(_make_shot(change, patch))
     return _count_hidden_text(store, shots)
 

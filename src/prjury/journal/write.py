@@ -29,7 +29,7 @@ from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
 from prjury.report.judge_facts import AgentFacts
 from prjury.report.sanitise import BY_SHAPE, Redact, log_line
-from prjury.state_directory import private_directory
+from prjury.state_directory import make_private_directory
 
 SCHEMA = "prjury/journal/v1"
 #: Bytes of one file; the end of a run is written beyond it.
@@ -47,7 +47,7 @@ _COMMAND = "$ "
 
 def journal_directory(environ: Mapping[str, str]) -> Path | None:
     """``$XDG_STATE_HOME/prjury``, or ``~/.local/state/prjury``; None where neither can be had."""
-    return private_directory(environ, "XDG_STATE_HOME", ".local/state")
+    return make_private_directory(environ, "XDG_STATE_HOME", ".local/state")
 
 
 class RunJournal:

@@ -24,7 +24,7 @@ from prjury.deadline import Deadline
 from prjury.models.choose import ChosenModel, ModelChoice
 from prjury.models.wrappers import late, refuse_no_answer, refuse_size
 from prjury.ports.messages import ModelError, Prompt, Reply, UnsentError
-from prjury.processes import kill_processes
+from prjury.processes import kill_by_environment
 from prjury.scratch import scratch
 
 #: Bytes that a program may print. An agent's own JSON takes more room than the answer in it.
@@ -65,7 +65,7 @@ def run_program(
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            kill_processes([f"TMPDIR={place}"])
+            kill_by_environment([f"TMPDIR={place}"])
         output.seek(0)
         return code, output.read(OUTPUT_LIMIT + 1)
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from prjury.ports import Memory, NoMemory
-from prjury.state_directory import private_directory
+from prjury.state_directory import make_private_directory
 
 #: Bytes of all answers, beyond which the oldest are forgotten.
 LIMIT = 64 * 1024**2
@@ -30,7 +30,7 @@ LIFETIME = 30 * 86_400.0
 
 def memory_at(environ: Mapping[str, str], secret: bytes = b"") -> Memory:
     """Return the answers below ``$XDG_CACHE_HOME/prjury``, or else below ``~/.cache/prjury``."""
-    place = private_directory(environ, "XDG_CACHE_HOME", ".cache")
+    place = make_private_directory(environ, "XDG_CACHE_HOME", ".cache")
     return FileMemory(place / "answers", secret=secret) if place else NoMemory()
 
 

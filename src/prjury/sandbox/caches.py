@@ -50,10 +50,10 @@ def copy_caches(
     home: Path,
     most_files: int = _MOST_FILES,
     *,
-    own: bool = False,
+    lendable: bool = False,
 ) -> None:
-    """Copy downloads of these programs into a HOME; ``own``: those that can be lent as well."""
-    caches = {**_CACHES, **_LENT} if own else _CACHES
+    """Copy downloads of these programs into a HOME; ``lendable``: those that can be lent, too."""
+    caches = {**_CACHES, **_LENT} if lendable else _CACHES
     for below in {below for program in caches.keys() & programs for below in caches[program]}:
         source, target = find_place(environ, below), home / below
         if source and source.is_dir() and not target.exists() and _is_small(source, most_files):
@@ -61,7 +61,7 @@ def copy_caches(
                 shutil.copytree(source, target, symlinks=True)
 
 
-def find_lent(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
+def find_credential_files(environ: Mapping[str, str], names: Collection[str]) -> dict[Path, str]:
     """Find the operator's files with these credentials, and their places below a HOME."""
     files = {}
     for name in names:

@@ -22,20 +22,20 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed, ShellCommand
-from prjury.sandbox.caches import copy_caches, find_lent
+from prjury.sandbox.caches import copy_caches, find_credential_files
 from prjury.sandbox.environment import (
+    filter_environment,
     find_writable_places,
     limit_java,
-    make_environment,
     redirect_caches,
     withheld,
 )
 from prjury.sandbox.launcher import Request
-from prjury.sandbox.reach import Powers, Reach, find_powers
+from prjury.sandbox.reach import Powers, Reach, probe_kernel
 from prjury.sandbox.run import Limits, ProcessRun
 from prjury.sandbox.walls import Walls
 from prjury.scratch import scratch
-from prjury.state_directory import private_directory
+from prjury.state_directory import make_private_directory
 
 #: How the directories of logs begin; no judgment names any other file to be kept.
 LOGS = "prjury-logs-"
@@ -99,9 +99,9 @@ class ContainedShell:
         with contextlib.ExitStack() as stack:
             env = dict(command.env)
             for name in {"HOME", "TMPDIR"} - env.keys():
-                env[name] = str(stack.enter_context(self._make_private(scratch())))
+                env[name] = str(stack.enter_context(self._register_scratch(scratch())))
             own_home = self._find_scratch(env["HOME"]) is not None
-            self._lend_files(env["HOME"])
+            self._copy_credentials(env["HOME"])
             request: Request = {
                 "argv": list(argv),
                 "directory": str(command.directory),
@@ -117,7 +117,7 @@ class ContainedShell:
                 own_home,
                 scratches=sorted({place.parent for place in self._list_scratches(command, env)}),
             )
-            return run.complete(deadline, progress)
+            return run.execute(deadline, progress)
 
     @contextlib.contextmanager
     def _make_walls(self, command: ShellCommand, env: Mapping[str, str]) -> Iterator[Walls | None]:
@@ -132,16 +132,16 @@ class ContainedShell:
         sides = home.sides if home and self._powers.mounts else None
         layered = bool(sides and home and home.layers.acquire(blocking=False))
         try:
-            yield self._reach.walls(roots, command.readable, sides, layered=layered)
+            yield self._reach.prepare_walls(roots, command.readable, sides, layered=layered)
         finally:
             if home and layered:
                 home.layers.release()
 
-    def _lend_files(self, home: str) -> None:
+    def _copy_credentials(self, home: str) -> None:
         place = self._find_scratch(home)
         if place and (home, "lent") not in place.filled:
             place.filled.add((home, "lent"))
-            for source, below in find_lent(self._environ, self.lent).items():
+            for source, below in find_credential_files(self._environ, self.lent).items():
                 target = Path(home, below)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, target)
@@ -150,13 +150,13 @@ class ContainedShell:
     @functools.cached_property
     def _reach(self) -> Reach:
         environment = self.environment()
-        lent = frozenset(map(str, find_lent(self._environ, self.lent)))
+        lent = frozenset(map(str, find_credential_files(self._environ, self.lent)))
         places = find_writable_places(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property
     def _powers(self) -> Powers:
-        return self._given_powers or find_powers()
+        return self._given_powers or probe_kernel()
 
     @property
     def _copies(self) -> bool:
@@ -176,7 +176,7 @@ class ContainedShell:
         """Return the environment of programs, without HOME and TMPDIR, which `run` makes."""
         return {  # a quarter of twice the limit is half of it: the rest is for the tests
             **limit_java(2 * self._limits.memory),
-            **make_environment(
+            **filter_environment(
                 self._environ,
                 (*self._extra, *extra),
                 self._own_prefix,
@@ -189,7 +189,7 @@ class ContainedShell:
         place = self._find_scratch(str(home))
         if place and (str(home), "caches") not in place.filled:  # later, links could be there
             place.filled.add((str(home), "caches"))
-            copy_caches(self._environ, programs, home, own=self._copies)
+            copy_caches(self._environ, programs, home, lendable=self._copies)
 
     @property
     def withheld(self) -> Sequence[str]:
@@ -202,10 +202,10 @@ class ContainedShell:
 
     def scratch(self) -> contextlib.AbstractContextManager[Path]:
         """Make a directory for programs to work in, which another program removes."""
-        return self._make_private(scratch(later=True))
+        return self._register_scratch(scratch(later=True))
 
     @contextlib.contextmanager
-    def _make_private(self, made: contextlib.AbstractContextManager[Path]) -> Iterator[Path]:
+    def _register_scratch(self, made: contextlib.AbstractContextManager[Path]) -> Iterator[Path]:
         with made as around:
             place, beside = around / "run", around / "beside"
             place.mkdir()
@@ -245,7 +245,7 @@ class ContainedShell:
     @functools.cached_property
     def _log_directory(self) -> Path:
         """The place of directories of logs, without those that are older than a day."""
-        own = private_directory(self._environ, "XDG_STATE_HOME", ".local/state")
+        own = make_private_directory(self._environ, "XDG_STATE_HOME", ".local/state")
         place = own / "logs" if own else Path(tempfile.gettempdir())
         place.mkdir(mode=0o700, exist_ok=True)
         for directory in place.glob(f"{LOGS}*"):

@@ -88,7 +88,7 @@ def launch(request: launcher.Request, log: int) -> RunningLauncher:
         file.write(json.dumps(request).encode())
         file.seek(0)
         with suppress(OSError), _lock:
-            socket.send_fds(_start_server(), [b"R"], [file.fileno(), far.fileno(), log])
+            socket.send_fds(_start_fork_server(), [b"R"], [file.fileno(), far.fileno(), log])
     running = RunningLauncher(near)
     _running.add(running)
     word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)
@@ -104,7 +104,7 @@ def launch(request: launcher.Request, log: int) -> RunningLauncher:
 
 
 @cache
-def _start_server() -> socket.socket:
+def _start_fork_server() -> socket.socket:
     """Start the process once; what it has started ends with it."""
     near, far = socket.socketpair()
     with far:

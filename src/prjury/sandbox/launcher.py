@@ -32,10 +32,10 @@ from typing import TypedDict
 from prjury.sandbox.walls import (
     VERSION_WITH_SCOPES,
     Walls,
+    confine_process,
     cut_network,
     drop_capabilities,
     landlock_version,
-    raise_walls,
     set_option,
 )
 
@@ -92,14 +92,14 @@ def _run_request(request_file: int, channel: int, log: int) -> None:
         request: Request = json.load(file)
     _tell(channel, "pid", os.getpid())
     try:
-        _harden()
+        _harden_process()
     except OSError as error:
         _tell(channel, "bare", error.errno or 0)
     else:
         _tell(channel, *Launch(channel, request).run())
 
 
-def _harden() -> None:
+def _harden_process() -> None:
     """Make this process the subreaper, close the ways to more rights, and hide its memory."""
     if sys.platform == "linux":
         set_option(_PR_SET_CHILD_SUBREAPER, 1)
@@ -131,7 +131,7 @@ class Launch:
     def run(self) -> tuple[str, int]:
         """Run to the end, or to the first order or limit that ends it early."""
         wakeup = _wake_on_children()
-        self.program, self.output, failure = _fork(self.request)
+        self.program, self.output, failure = _fork_program(self.request)
         if failure:
             word, number = failure.split()
             return word, int(number)
@@ -140,16 +140,16 @@ class Launch:
             poller.register(descriptor, select.POLLIN)
         while self.status is None and not self.flooded:
             events = [descriptor for descriptor, _ in poller.poll()]
-            if self.channel in events and not self._take_order():
+            if self.channel in events and not self._handle_order():
                 break
             if self.output in events and not self._copy_output():
                 poller.unregister(self.output)
             if wakeup in events:
                 os.read(wakeup, 4096)
-                self._reap_and_check_left()
-        return self._finish()
+                self._reap_children()
+        return self._kill_and_drain()
 
-    def _finish(self) -> tuple[str, int]:
+    def _kill_and_drain(self) -> tuple[str, int]:
         self._kill_descendants()
         os.set_blocking(self.output, False)
         while self._copy_output():
@@ -158,7 +158,7 @@ class Launch:
             return "limit", 0
         return "exit", -signal.SIGKILL if self.status is None else self.status
 
-    def _take_order(self) -> bool:
+    def _handle_order(self) -> bool:
         """Take an order; return False if it is over."""
         try:
             order = os.read(self.channel, 1)
@@ -185,7 +185,7 @@ class Launch:
             self.flooded = True
         return bool(chunk) and not self.flooded
 
-    def _reap_and_check_left(self) -> bool:
+    def _reap_children(self) -> bool:
         """Take the dead children's statuses; return False if no child is left, dead or alive."""
         while True:
             try:
@@ -203,8 +203,8 @@ class Launch:
         if sys.platform != "linux":  # nothing lists descendants here: the group is what there is
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.program, signal.SIGKILL)
-        while self._reap_and_check_left() and time.monotonic() < until:
-            for pid in descendants(os.getpid()):
+        while self._reap_children() and time.monotonic() < until:
+            for pid in list_descendants(os.getpid()):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.002)
@@ -212,7 +212,7 @@ class Launch:
             self.status = ended
 
 
-def descendants(root: int) -> list[int]:
+def list_descendants(root: int) -> list[int]:
     """Return the processes below ``root``, nearest first; empty where there is no ``/proc``."""
     children: dict[int, list[int]] = {}
     with contextlib.suppress(FileNotFoundError):
@@ -241,7 +241,7 @@ def _wake_on_children() -> int:
     return reading
 
 
-def _fork(request: Request) -> tuple[int, int, str]:
+def _fork_program(request: Request) -> tuple[int, int, str]:
     """Fork and execute; the process, the reading end of its output, and what failed."""
     output, printing = os.pipe()
     failure, failing = os.pipe()
@@ -272,9 +272,9 @@ def _execute_program(request: Request, printing: int, failing: int) -> None:
             if not request["network"]:
                 cut_network()
             step = "bare"
-            drop_capabilities() if request["walls"] is None else raise_walls(request["walls"])
+            drop_capabilities() if request["walls"] is None else confine_process(request["walls"])
         if not request["argv"]:
-            os.write(failing, f"walls {_prove_walls(request['directory'])}".encode())
+            os.write(failing, f"walls {_test_landlock(request['directory'])}".encode())
             return
         step = "exec"
         os.chdir(request["directory"])
@@ -285,7 +285,7 @@ def _execute_program(request: Request, printing: int, failing: int) -> None:
         os._exit(127)
 
 
-def _prove_walls(outside: str) -> int:
+def _test_landlock(outside: str) -> int:
     """Landlock's version; 0 if a file outside can be written, or the launcher be signalled."""
     version = landlock_version()
     with contextlib.suppress(PermissionError, FileNotFoundError):

@@ -75,7 +75,7 @@ class Reach:
     hidden: Sequence[str] = ()
     lent: frozenset[str] = frozenset()
 
-    def walls(
+    def prepare_walls(
         self,
         roots: Iterable[Path],
         readable: Iterable[Path] = (),
@@ -83,7 +83,7 @@ class Reach:
         *,
         layered: bool = False,
     ) -> Walls:
-        """Return the walls of a program; ``sides`` is for its private directories and layers."""
+        """Make the walls of a program; ``sides`` is for its private directories and layers."""
         hidden = sorted(self._hidden_paths)
         walls: Walls = {
             "writable": sorted({str(root) for root in roots}),
@@ -102,14 +102,14 @@ class Reach:
         if layered:
             walls["readable"] = [path for path in walls["readable"] if path not in self.lent_places]
             walls["layers"] = [
-                _make_layer(place, sides / "layers" / str(number), hidden)
+                _prepare_overlay(place, sides / "layers" / str(number), hidden)
                 for number, place in enumerate(self.lent_places)
             ]
         return walls
 
     @cached_property
     def _readable_paths(self) -> list[str]:
-        paths = {*self._find_tools(), *self.lent_places}
+        paths = {*self._find_tool_paths(), *self.lent_places}
         below = [path for path in paths if _is_below(path, self._hidden_paths)]
         return sorted(path for path in below if not _is_below(path, paths))
 
@@ -129,7 +129,7 @@ class Reach:
         paths = {os.path.realpath(place) for place in places if place.startswith("/")}
         return self._secrets | (paths - {"/"})
 
-    def _find_tools(self) -> Iterator[str]:
+    def _find_tool_paths(self) -> Iterator[str]:
         """Yield what the variables name, and what lies beside programs, but nothing with a home."""
         closed = self._hidden_paths - self._secrets
         for value in (*self.variables.values(), sys.prefix, sys.base_prefix, _OWN_PACKAGE):
@@ -160,7 +160,7 @@ def _contains(path: str, hidden: Iterable[str]) -> bool:
     return any(each == path or each.startswith(f"{path.rstrip('/')}/") for each in hidden)
 
 
-def _make_layer(place: str, around: Path, hidden: Iterable[str]) -> Layer:
+def _prepare_overlay(place: str, around: Path, hidden: Iterable[str]) -> Layer:
     """Make the directories of a layer, in which secrets of the lower one are gone."""
     upper = around / "upper"
     if not upper.exists():
@@ -176,7 +176,7 @@ def _make_layer(place: str, around: Path, hidden: Iterable[str]) -> Layer:
 
 
 @cache
-def find_powers() -> Powers:
+def probe_kernel() -> Powers:
     """Try once, in a process of its own and in an empty directory, what the kernel grants."""
     if sys.platform != "linux":
         return Powers()
@@ -187,12 +187,12 @@ def find_powers() -> Powers:
         outside.touch()
         reach = Reach({}, {}, [str(lower)])
         for place in (sides, None):
-            if version := _probe_walls(reach.walls([own], (), place, layered=True), outside):
+            if version := _test_walls(reach.prepare_walls([own], (), place, layered=True), outside):
                 return Powers(version, place is not None)
     return Powers()
 
 
-def _probe_walls(walls: Walls, outside: Path) -> int:
+def _test_walls(walls: Walls, outside: Path) -> int:
     probe = Request(argv=[], directory=str(outside), env={}, limit=0, network=True, walls=walls)
     with tempfile.TemporaryFile() as log, contextlib.suppress(CannotJudgeError):
         running = launch(probe, log.fileno())

@@ -22,11 +22,11 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.ports import Progress
 from prjury.ports.types import Completed
-from prjury.processes import kill_processes
+from prjury.processes import kill_by_environment
 from prjury.sandbox import launcher
 from prjury.sandbox.caches import walk
 from prjury.sandbox.held import RunningLauncher, launch
-from prjury.sandbox.launcher import descendants
+from prjury.sandbox.launcher import list_descendants
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x1f\x7f-\x9f]")
 _TICK_SECONDS, _MEASURED_EVERY = 0.2, 0.5
@@ -81,16 +81,16 @@ class Usage:
         if now < self._processes_due:
             return None
         self._processes_due = now + _MEASURED_EVERY
-        pids = descendants(self.root)
+        pids = list_descendants(self.root)
         if len(pids) > self.limits.processes:
             return "process_limit"
         if sum(map(_resident, pids)) > self.limits.memory:
             return "memory_limit"
         is_quick = any(map(operator.lt, self._count_free(), self._least_free))
         is_due = is_quick or now >= self._disk_due
-        return self._measure_disk(now) if is_due else None
+        return self._find_disk_excess(now) if is_due else None
 
-    def _measure_disk(self, started: float) -> LimitCode | None:
+    def _find_disk_excess(self, started: float) -> LimitCode | None:
         size = files = 0
         for place in self.places:
             for entry in walk(place):
@@ -133,7 +133,7 @@ class ProcessRun:
     kill_at: float | None = None
     interrupted: bool = False
 
-    def complete(self, deadline: Deadline, progress: Progress) -> Completed:
+    def execute(self, deadline: Deadline, progress: Progress) -> Completed:
         started = time.monotonic()
         with tempfile.TemporaryFile() as output:  # without a name, so that no program replaces it
             running = launch(self.request, output.fileno())
@@ -143,9 +143,9 @@ class ProcessRun:
                 self._wait(running, deadline, LastLine(output, progress))
             finally:
                 atexit.unregister(interrupt)
-                self._finish(running)
+                self._end_launcher(running)
             word, number = self.outcome or ("exit", _KILLED)
-            self._refuse_unstarted(word, number)
+            self._raise_if_unstarted(word, number)
             output.seek(0)
             with (path := self.make_log()).open("xb") as log:
                 shutil.copyfileobj(output, log)
@@ -163,13 +163,13 @@ class ProcessRun:
             last_line.report()
             now = time.monotonic()
             if self.kill_at is None:
-                self._keep_limits(running, usage, deadline, now)
+                self._enforce_limits(running, usage, deadline, now)
             elif now >= self.kill_at + _KILL_SECONDS:
                 return
             elif now >= self.kill_at:
                 running.order(b"K")
 
-    def _keep_limits(
+    def _enforce_limits(
         self, running: RunningLauncher, usage: Usage, deadline: Deadline, now: float
     ) -> None:
         if self.outcome:
@@ -181,7 +181,7 @@ class ProcessRun:
             self.stopped, self.kill_at = "timeout", now + self.limits.grace
             running.order(b"T")
 
-    def _finish(self, running: RunningLauncher) -> None:
+    def _end_launcher(self, running: RunningLauncher) -> None:
         running.order(b"K")
         until = time.monotonic() + _KILL_SECONDS
         while not running.gone and time.monotonic() < until:
@@ -190,12 +190,12 @@ class ProcessRun:
         running.channel.close()
         if not self.outcome and self.own_home:
             # The last resort when the program has killed the launcher.
-            kill_processes([f"HOME={self.request['env']['HOME']}"])
+            kill_by_environment([f"HOME={self.request['env']['HOME']}"])
 
     def _interrupt(self, running: RunningLauncher) -> None:
         """End the run with the interpreter, so that the thread that waits starts no other."""
         self.interrupted = True
-        self._finish(running)
+        self._end_launcher(running)
 
     def _has_program(self, program: str) -> bool:
         """A script that names a missing interpreter is there, whatever the kernel says."""
@@ -203,7 +203,7 @@ class ProcessRun:
             return Path(self.request["directory"], program).is_file()
         return shutil.which(program, path=self.request["env"].get("PATH", os.defpath)) is not None
 
-    def _refuse_unstarted(self, word: str, number: int) -> None:
+    def _raise_if_unstarted(self, word: str, number: int) -> None:
         if self.interrupted:
             raise CannotJudgeError("the run was interrupted", reason="interrupted")
         error = os.strerror(number) if number > 0 else ""

@@ -68,7 +68,7 @@ def landlock_version() -> int:
     return max(0, int(_libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
 
 
-def raise_walls(walls: Walls) -> None:
+def confine_process(walls: Walls) -> None:
     """Confine this process and all that it starts, or raise OSError."""
     if walls["mounts"]:
         _unshare(_CLONE_NEWNS)
@@ -145,11 +145,11 @@ def _mount_directories(walls: Walls, lent: Collection[str]) -> Iterator[int]:
         _bind(source, place)
         yield source
     for path, source, read_only in shown:
-        if _make_place(path, source, private):
+        if _ensure_target(path, source, private):
             _bind(source, path, read_only=read_only)
         os.close(source)
     for path, (lower, overlay) in layers:
-        if overlay >= 0 and (not _find_top(path, private) or _make_place(path, lower, private)):
+        if overlay >= 0 and (not _find_top(path, private) or _ensure_target(path, lower, private)):
             target = os.fsencode(path)
             _require(_libc.syscall(_MOVE_MOUNT, overlay, b"", _AT_FDCWD, target, _FROM_DESCRIPTOR))
             yield overlay
@@ -195,7 +195,7 @@ def _bind(source: int, place: str, *, read_only: bool = False) -> None:
         _require(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
 
 
-def _make_place(path: str, like: int, private: Mapping[str, int]) -> bool:
+def _ensure_target(path: str, like: int, private: Mapping[str, int]) -> bool:
     """Make what something can be mounted on; False if a program left something else there."""
     top = _find_top(path, private)
     if not top:

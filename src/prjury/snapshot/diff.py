@@ -49,7 +49,7 @@ class FilePatch(Struct, frozen=True):
             hunks.append(_read_hunk(reader))
         return tuple(hunks)
 
-    def append(self, other: FilePatch) -> FilePatch:
+    def combine(self, other: FilePatch) -> FilePatch:
         """Both patches as one: git writes two where a file's type changes."""
         return FilePatch(
             (*self.body, *other.body),
@@ -97,10 +97,10 @@ def read_patches(patch: bytes) -> Iterator[FilePatch]:
         header = reader.take()
         if not header.startswith(b"diff --git "):
             raise DiffError(f"expected the header of a file, found {header[:60]!r}")
-        yield _read_file(reader)
+        yield _read_file_patch(reader)
 
 
-def _read_file(reader: _Rows) -> FilePatch:
+def _read_file_patch(reader: _Rows) -> FilePatch:
     start, has_hunks, binary = reader.at, False, False
     additions = deletions = added_bytes = longest = 0
     while reader.next is not None and not reader.next.startswith(b"diff --git "):
@@ -108,7 +108,7 @@ def _read_file(reader: _Rows) -> FilePatch:
         if line.startswith(b"@@ "):
             start = start if has_hunks else reader.at - 1
             has_hunks = True
-            for raw in _list_rows(reader, _header(line)):
+            for raw in _take_hunk_rows(reader, _header(line)):
                 if raw.startswith(b"+"):
                     additions += 1
                     added_bytes += len(raw)
@@ -124,7 +124,7 @@ def _read_file(reader: _Rows) -> FilePatch:
     return FilePatch(body, additions, deletions, added_bytes, longest, binary=binary)
 
 
-def _list_rows(reader: _Rows, header: Hunk) -> Iterator[bytes]:
+def _take_hunk_rows(reader: _Rows, header: Hunk) -> Iterator[bytes]:
     """The rows of a hunk, as many as its header says, and the note behind them."""
     old_left, new_left = header.old_lines, header.new_lines
     while old_left > 0 or new_left > 0:
@@ -144,7 +144,7 @@ def _list_rows(reader: _Rows, header: Hunk) -> Iterator[bytes]:
 def _read_hunk(reader: _Rows) -> Hunk:
     header = _header(reader.take())
     old, new, lines = header.old_start, header.new_start, list[Line]()
-    for row in _list_rows(reader, header):
+    for row in _take_hunk_rows(reader, header):
         if row.startswith(b"\\"):
             _drop_end(lines)
             continue

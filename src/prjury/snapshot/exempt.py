@@ -28,12 +28,12 @@ def matches(path: str, glob: str) -> bool:
     return re.fullmatch(pattern + re.escape(whole[at:]), path, re.DOTALL) is not None
 
 
-def find_exempt(pull: PullRequest, globs: Sequence[str]) -> PullRequest:
+def mark_exempt(pull: PullRequest, globs: Sequence[str]) -> PullRequest:
     """The pull request, with the files marked that the policy exempts from being read."""
-    return replace(pull, files=tuple(_read_marks(file, globs) for file in pull.files))
+    return replace(pull, files=tuple(_mark_file(file, globs) for file in pull.files))
 
 
-def _read_marks(file: FileChange, globs: Sequence[str]) -> FileChange:
+def _mark_file(file: FileChange, globs: Sequence[str]) -> FileChange:
     glob = next((glob for glob in globs if matches(file.path, glob)), None)
     if glob is None or file.exempt:
         return file

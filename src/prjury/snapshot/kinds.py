@@ -152,10 +152,10 @@ def _kind_by_name(path: str) -> FileKind:
         return FileKind.GENERATED
     if suffix in _MEDIA_SUFFIXES:
         return FileKind.BINARY
-    return _readable_kind(path, name, suffix)
+    return _find_text_kind(path, name, suffix)
 
 
-def _readable_kind(path: str, name: str, suffix: str) -> FileKind:
+def _find_text_kind(path: str, name: str, suffix: str) -> FileKind:
     if _TEST.search(path):
         return FileKind.TEST
     if _WORKING_TEXT.search(path):

@@ -17,13 +17,13 @@ def patch_id(pull: PullRequest) -> str:
     """64 hex digits for what a pull request does to which lines, wherever they are."""
     digest = hashlib.sha256()
     for file in pull.files:
-        for part in _identify_file(file):
+        for part in _list_hashed_parts(file):
             digest.update(part.encode("utf-8", "surrogateescape"))
             digest.update(b"\0")
     return digest.hexdigest()
 
 
-def _identify_file(file: FileChange) -> Iterator[str]:
+def _list_hashed_parts(file: FileChange) -> Iterator[str]:
     yield from (file.path, file.old_path or "", file.status)
     yield from (file.old_mode or "", file.new_mode or "")
     if not file.hunks or file.unread:

@@ -70,7 +70,7 @@ class ThreeWay(Struct, frozen=True):
         """The three versions with the places where the sides' edits touch and differ."""
         differing = (
             region
-            for region in _find_regions(*edits)
+            for region in _find_overlaps(*edits)
             if _slice(onto, region.onto) != _slice(head, region.head)
         )
         return cls(tuple(base), tuple(onto), tuple(head), tuple(differing))
@@ -90,7 +90,7 @@ class ThreeWay(Struct, frozen=True):
             _slice(self.head, region.head),
         )
 
-    def place(self, region: Region) -> ConflictRegion:
+    def trim(self, region: Region) -> ConflictRegion:
         """The lines that differ, without those at both ends on which the sides agree."""
         _, near, far = self.texts(region)
         before = _agreeing(near, far)
@@ -126,7 +126,7 @@ def _span(where: range, before: int, after: int) -> LineSpan:
     return LineSpan(where.start + before + 1, len(where) - before - after)
 
 
-def _find_regions(onto: Sequence[Edit], head: Sequence[Edit]) -> Iterator[Region]:
+def _find_overlaps(onto: Sequence[Edit], head: Sequence[Edit]) -> Iterator[Region]:
     edits = [(edit, 0) for edit in onto] + [(edit, 1) for edit in head]
     edits.sort(key=lambda pair: (pair[0].base.start, pair[0].base.stop), reverse=True)
     while edits:

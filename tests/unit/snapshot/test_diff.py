@@ -92,7 +92,7 @@ def test_files_without_hunks() -> None:
 
 def test_two_patches_of_one_file_are_one() -> None:
     first, second = the_patch(b"@@ -1 +0,0 @@\n-a\n"), the_patch(b"@@ -0,0 +1 @@\n+bcd\n")
-    both = first.append(second)
+    both = first.combine(second)
 
     assert [hunk.old_lines for hunk in both.hunks()] == [1, 0]
     assert (both.additions, both.deletions, both.longest) == (1, 1, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes import reports as fake
-from prjury.snapshot.exempt import find_exempt, matches
+from prjury.snapshot.exempt import mark_exempt, matches
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,6 @@ def test_what_a_glob_speaks_of(glob: str, path: str, expected: bool) -> None:
 
 def test_files_say_who_exempts_them() -> None:
     files = (fake.file("gen/a.py"), fake.file("b.py"))
-    first, second = find_exempt(fake.pull(files), ["gen/**"]).files
+    first, second = mark_exempt(fake.pull(files), ["gen/**"]).files
     assert first.exempt == "`gen/**` in the policy's coverage.exempt"
     assert (first.readable, second.readable, second.exempt) == (False, True, None)

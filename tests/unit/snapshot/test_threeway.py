@@ -17,7 +17,7 @@ def regions(base: str, onto: str, head: str) -> list[tuple[range, range, range]]
 
 def places(base: str | None, onto: str, head: str) -> list[ConflictRegion]:
     file = three_way(base, onto, head)
-    return [file.place(region) for region in file.regions]
+    return [file.trim(region) for region in file.regions]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_lies_outside_of_regions_can_be_merged(base: str, onto: str, head: 
         was, mine, yours = file.texts(region)
         assert mine != yours
         assert mine != was or yours != was
-        place = file.place(region)
+        place = file.trim(region)
         assert place.head.first >= 1
         assert place.onto.first + place.onto.count - 1 <= len(file.onto)
 
