@@ -292,6 +292,7 @@ class Adapter(Struct, frozen=True):
     options: str = ""
     env: Mapping[str, str] = {}
     all_ran: int | None = None
+    repeated: str = ""  # what a second call is told, which may run beside the first
     after: str = ""
 
 
@@ -306,7 +307,9 @@ _NODE = (
 #: The rows by runner. The names of files are what `results` reads below the reports' directory.
 ADAPTERS: Mapping[str, Adapter] = {
     "pytest": Adapter(
-        env={"PYTEST_ADDOPTS": f"{_PYTEST} -o junit_family=xunit1 --maxfail=0"}, all_ran=1
+        env={"PYTEST_ADDOPTS": f"{_PYTEST} -o junit_family=xunit1 --maxfail=0"},
+        all_ran=1,
+        repeated=f"--junitxml={_REPORTS}/pytest-{{step}}.xml",
     ),
     "tox": Adapter(all_ran=1),
     "unittest": Adapter("-v", all_ran=1, after="discover"),
@@ -379,7 +382,7 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
         adapter = ADAPTERS.get(call.runner, Adapter())
         counts[call.runner] += 1
         count = counts[call.runner]
-        options = adapter.options
+        options = (count > 1 and adapter.repeated) or adapter.options
         if call.runner == "go" and ("|" in script or "-json" in call.words):
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []

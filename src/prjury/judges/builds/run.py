@@ -106,9 +106,8 @@ class KeptBase(Struct, frozen=True):
             self.memory.keep(self._make_key(plan, commit), key)
 
     def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
-        text = self.memory.recall(key) or ""
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
-            run = msgspec.json.decode(text.encode("utf-8", "replace"), type=TreeRun)
+            run = msgspec.json.decode(self.memory.recall(key) or "", type=TreeRun)
             refuse_untrue(run)
             refuse_other_steps(run, plan)
             return None if run.failed or not run.ended else run

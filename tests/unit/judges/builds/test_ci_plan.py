@@ -281,7 +281,7 @@ class TestAdapters:
     @pytest.mark.parametrize(
         ("line", "words"),
         [
-            ("pytest a && pytest b", ["pytest a && pytest b"]),
+            ("pytest a & pytest b; wait", ["pytest --junitxml=", "/pytest-1-2.xml b"]),
             ("pip install vitest && vitest run", ["install vitest &&", "vitest --reporter="]),
             ("pip install vitest && vitest", ["install vitest &&", "vitest --reporter="]),
             ("vitest run a; vitest run b", ["/vitest-1.xml run a", "/vitest-1-2.xml run b"]),
