@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from prjury.action.job import JobDirectories, keep_logs
+from prjury.action.job import JobDirectories, copy_logs
 from prjury.jury.judgment import Judgment
 
 
@@ -17,7 +17,7 @@ def said(log: Path, **more: Any) -> Judgment:
 
 def kept(tmp_path: Path, *judgments: Judgment) -> list[str]:
     places = JobDirectories(tmp_path / "report")
-    copies = keep_logs(judgments, places, lambda text: text.replace("s3cret", "***"))
+    copies = copy_logs(judgments, places, lambda text: text.replace("s3cret", "***"))
     assert [copy.name for copy in copies] == [f"build-{n + 1}.log" for n in range(len(copies))]
     return [copy.read_text() for copy in copies]
 

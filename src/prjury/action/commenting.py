@@ -143,10 +143,10 @@ class Replies:
         handlers: Mapping[CommandName, Callable[[CommentCommand], CommandReply]] = {
             "help": lambda _command: self._list_commands("Commands"),
             "review": lambda _command: self._review(),
-            "fix": lambda _command: self._fix(),
-            "override": lambda _command: self._override(),
-            "dismiss": self._dismiss,
-            "backport": self._backport,
+            "fix": lambda _command: self._request_fix(),
+            "override": lambda _command: self._record_override(),
+            "dismiss": self._dismiss_finding,
+            "backport": self._open_backports,
         }
         if command.name not in {"help", "backport"} and self.pull.closed:
             raise DeclinedError("The pull request is closed.")
@@ -196,10 +196,10 @@ class Replies:
         return self.history.read_report(run) if run else None
 
     def _review(self) -> CommandReply:
-        self._start_again(self._find_run())
+        self._rerun(self._find_judging_run())
         return CommandReply()
 
-    def _fix(self) -> CommandReply:
+    def _request_fix(self) -> CommandReply:
         """Ask for the repair, which is part of a review in one job, by its rights and secrets."""
         report = self._report
         resolved = report.policy.resolved if report else {}
@@ -215,11 +215,11 @@ class Replies:
         self._keep(FIX)
         return self._review()
 
-    def _override(self) -> CommandReply:
+    def _record_override(self) -> CommandReply:
         run = self._run_of(self._verdict.run)
         self._keep(OVERRIDE)
         try:
-            self._start_again(run)
+            self._rerun(run)
         except PublishError as error:
             why = plain(error.why or error.what, 300, self.job.log.redact)
             remedy = plain(error.remedy, 300, self.job.log.redact)
@@ -230,13 +230,13 @@ class Replies:
             ) from error
         return CommandReply()
 
-    def _dismiss(self, command: CommentCommand) -> CommandReply:
+    def _dismiss_finding(self, command: CommentCommand) -> CommandReply:
         group, redact = self._find_group(command.number), self.job.log.redact
-        self._refuse_lasting(command.number, group)
+        self._refuse_undismissible(command.number, group)
         reason = " ".join(clean(command.words, LONGEST_REASON, redact).split())
         count = f" ({len(group)} places)" if len(group) > 1 else ""
         try:
-            self._start_again(self._find_run())
+            self._rerun(self._find_judging_run())
             after = "The change is judged again without it"
         except PublishError as error:
             why = plain(error.why or error.what, 300, redact)
@@ -254,7 +254,7 @@ class Replies:
             raise DeclinedError(f"There is no finding with the number {number}; {range_text}.")
         return groups[number - 1]
 
-    def _refuse_lasting(self, number: int, group: tuple[str, ...]) -> None:
+    def _refuse_undismissible(self, number: int, group: tuple[str, ...]) -> None:
         if self._report is None:
             raise DeclinedError(
                 "The report of that run is not there any more. `/prjury review` makes a new one."
@@ -268,7 +268,7 @@ class Replies:
                     "cannot be dismissed. `/prjury override REASON` opens the gate all the same."
                 )
 
-    def _backport(self, command: CommentCommand) -> CommandReply:
+    def _open_backports(self, command: CommentCommand) -> CommandReply:
         if not self.pull.merged:
             raise DeclinedError("Backports are opened once the pull request is merged.")
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)
@@ -291,7 +291,7 @@ class Replies:
     def _run_of(self, number: int | None) -> WorkflowRun | None:
         return find_workflow_run(self.history.room, number) if number else None
 
-    def _find_run(self) -> WorkflowRun | None:
+    def _find_judging_run(self) -> WorkflowRun | None:
         runs = list_runs(self.history.room, self._head)
         own_runs = [run for run in runs if PurePosixPath(run.path).name in {_ALONE, _BUILD}]
         own_runs = [run for run in own_runs if run.conclusion != "skipped"]
@@ -305,7 +305,7 @@ class Replies:
         # Of `prjury.yml` the newest may be that of an edited title; the first has judged the head.
         return own_runs[-1] if PurePosixPath(own_runs[0].path).name == _ALONE else own_runs[0]
 
-    def _start_again(self, run: WorkflowRun | None) -> None:
+    def _rerun(self, run: WorkflowRun | None) -> None:
         if run is None:
             raise DeclinedError(
                 f"There is no run for `{self._head[:12]}` that could be started again. Push, or "

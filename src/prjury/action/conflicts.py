@@ -45,9 +45,9 @@ def conflicts(job: Job) -> JobResult:
     with job.dependencies.connect(event, job.inputs) as client:
         watch = _Watch(job, event, client)
         if event.kind is EventKind.PUSH:
-            watch.look_at_pulls_onto_moved_base()
+            watch.check_pulls_onto_moved_base()
         else:
-            watch.look_at_changed_pull()
+            watch.check_changed_pull()
     # The verdicts hang on their heads; this job is red only where one was not published.
     return job.report_end(watch.observations, watch.complaints)
 
@@ -62,7 +62,7 @@ class _Watch:
     observations: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def look_at_changed_pull(self) -> None:
+    def check_changed_pull(self) -> None:
         number = self.event.number or 0
         if self.event.action == "edited" and not self.event.moved:
             self.observations.append("Nothing to do: neither side has changed.")
@@ -90,7 +90,7 @@ class _Watch:
                 publication.set_gate("pending", _WAITING)
             publication.gates = False
 
-    def look_at_pulls_onto_moved_base(self) -> None:
+    def check_pulls_onto_moved_base(self) -> None:
         base = self.event.pull.base
         if not (base.ref and base.sha):
             self.observations.append("Nothing to do: no branch has moved.")

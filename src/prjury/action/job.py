@@ -53,7 +53,7 @@ class JobDirectories(Struct, frozen=True):
         texts = (environ.get(name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
         return cls(Path(temporary) / "prjury-report", *(Path(it) if it else None for it in texts))
 
-    def report_file(self, name: str) -> Path:
+    def make_report_path(self, name: str) -> Path:
         try:
             self.reports.mkdir(mode=0o755, parents=True, exist_ok=True)
         except OSError as error:
@@ -64,18 +64,18 @@ class JobDirectories(Struct, frozen=True):
         return self.reports / name
 
 
-def keep_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
+def copy_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
     """Copies the logs without secrets to ``build-1.log`` and so on; the copies."""
     copies: list[Path] = []
     for log in (Path(name) for each in judgments for name in RunFacts.of(each).logs):
-        if log.parent.name.startswith(LOGS) and (content := _end_of(log)):
-            path = places.report_file(f"build-{len(copies) + 1}.log")
+        if log.parent.name.startswith(LOGS) and (content := _read_end(log)):
+            path = places.make_report_path(f"build-{len(copies) + 1}.log")
             write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
             copies.append(path)
     return copies
 
 
-def _end_of(log: Path) -> bytes:
+def _read_end(log: Path) -> bytes:
     """The end of a regular file; nothing where it is gone, or was replaced by something else."""
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:

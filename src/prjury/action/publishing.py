@@ -12,7 +12,7 @@ from typing import Any, Self
 from msgspec import structs
 
 from prjury.action.history import EarlierComments, PullHistory, StandingCommands, find_queued_number
-from prjury.action.job import Job, JobResult, keep_logs
+from prjury.action.job import Job, JobResult, copy_logs
 from prjury.app.inputs import OUTPUTS
 from prjury.errors import ExitCode, PrJuryError, PublishError
 from prjury.github.client import GitHub
@@ -123,7 +123,7 @@ class Publication:
         return votes
 
     def begin(self, policy: Policy) -> None:
-        posts = self._make_publishers()
+        posts = self._make_factory()
         self._check = posts.check(policy.resolved.get("publish", {})) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
@@ -131,7 +131,7 @@ class Publication:
 
     def set_gate(self, state: str, reason: str) -> None:
         """Set the status of the head, where it is the gate."""
-        posts, head = self._make_publishers(), self.event.pull.head.sha
+        posts, head = self._make_factory(), self.event.pull.head.sha
         if posts and (status := posts.status()) and head:
             status.set(head, state, reason)
 
@@ -152,8 +152,8 @@ class Publication:
         options = report.policy.resolved.get("publish", {})
         outputs = dict.fromkeys(OUTPUTS, "")
         self._write_files(report, options, outputs)
-        if posts := self._make_publishers():
-            self._post(posts, report, options, outputs)
+        if posts := self._make_factory():
+            self._post_to_github(posts, report, options, outputs)
         self._note_withheld()
         with self.collect_errors():
             notes, summary = self.complaints + self.notes, self.job.places.summary
@@ -177,36 +177,36 @@ class Publication:
             files.append(("", "report.sarif", renderer.sarif))
         for output, file, render in files:
             with self.collect_errors():
-                path = places.report_file(file)
+                path = places.make_report_path(file)
                 write_atomically(path, render(report))
                 outputs |= {output: str(path)} if output else {}
         with self.collect_errors():
             ballots = (voice.judgment for voice in seat_outcomes(report.verdict))
-            logs = keep_logs(ballots, places, self.job.log.redact)
+            logs = copy_logs(ballots, places, self.job.log.redact)
             outputs["build-log"] = str(logs[0]) if logs else ""
         with self.collect_errors():
             if places.summary and wanted.get("summary", True):
                 add_markdown(places.summary, renderer.summary(report))
 
-    def _post(
+    def _post_to_github(
         self,
         posts: PublisherFactory,
         report: Report,
         wanted: Mapping[str, Any],
         outputs: dict[str, str],
     ) -> None:
-        with self._sort_errors("comment"):
+        with self._catch_publish_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_old_head()
             for output, publisher in posts.make_pull_publishers(wanted):
-                with self._sort_errors(publisher.name):
+                with self._catch_publish_errors(publisher.name):
                     address = publisher.publish(report) or ""
                     outputs |= {output: address} if output else {}
                     self.notes += getattr(publisher, "notes", ())
                 if isinstance(publisher, StickyComment) and publisher.outdated:
                     break
         if check := self._check or posts.check(wanted):
-            with self._sort_errors(check.name):
+            with self._catch_publish_errors(check.name):
                 check.publish(report)
             self.notes += check.notes
         if status := posts.status():
@@ -221,7 +221,7 @@ class Publication:
             with suppress(PublishError):
                 self._check.abandon(reason, head)
 
-    def _make_publishers(self) -> PublisherFactory | None:
+    def _make_factory(self) -> PublisherFactory | None:
         if self._hub is None:
             return None
         event, run, page = self.event, self.event.run, ""
@@ -247,7 +247,7 @@ class Publication:
             self.complaints.append(str(error))
 
     @contextmanager
-    def _sort_errors(self, what: str) -> Iterator[None]:
+    def _catch_publish_errors(self, what: str) -> Iterator[None]:
         try:
             yield
         except PublishError as error:

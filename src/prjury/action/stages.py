@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import structs
 
 from prjury.action.dependencies import request_of, with_inputs
-from prjury.action.job import Beforehand, Job, JobResult, keep_logs
+from prjury.action.job import Beforehand, Job, JobResult, copy_logs
 from prjury.action.publishing import Publication
 from prjury.app.builds import build as build_stage
 from prjury.app.builds import junit_evidence, read_junit
@@ -58,7 +58,7 @@ def review(job: Job) -> JobResult:
     if event.of_pull_request and event.action == "closed":
         return job.end_idle(f"Nothing to review: #{event.number} is closed.", is_open=True)
     job.dependencies.connect(event, job.inputs).close()  # fails early for a wrong token
-    refuse_twin(event, job)
+    refuse_shared_head(event, job)
     with Publication(job, event) as publication:
         dismissals = publication.earlier.dismissals
         commands, votes = publication.read_standing_commands(), publication.read_votes()
@@ -88,8 +88,8 @@ def build(job: Job) -> JobResult:
     if isinstance(outcome, NothingToReview):
         return job.end_idle(outcome.reason, is_open=not outcome.superseded)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
-    write_atomically(job.places.report_file(FILE), written)
-    keep_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
+    write_atomically(job.places.make_report_path(FILE), written)
+    copy_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
     for one in outcome.ballots:
         job.log.say(f"{one.judge}: {one.judgment.status} - {one.judgment.reasoning}")
     judgment = outcome.ballot.judgment
@@ -98,7 +98,7 @@ def build(job: Job) -> JobResult:
 
 
 def collect(job: Job) -> JobResult:
-    event, run = _read_trigger(job)
+    event, run = _read_workflow_run(job)
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.end_idle(_not_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
@@ -116,7 +116,7 @@ def collect(job: Job) -> JobResult:
         if isinstance(collected, NothingToReview)
         else collected
     )
-    write_atomically(job.places.report_file(EVIDENCE), evidence_to_text(outcome))
+    write_atomically(job.places.make_report_path(EVIDENCE), evidence_to_text(outcome))
     return JobResult(ExitCode.OPEN)
 
 
@@ -130,12 +130,12 @@ def decide(job: Job) -> JobResult:
     report = publish_stage(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
-    write_atomically(job.places.report_file(VERDICT), text)
+    write_atomically(job.places.make_report_path(VERDICT), text)
     return JobResult(ExitCode.OPEN)
 
 
 def publish(job: Job) -> JobResult:
-    event, run = _read_trigger(job)
+    event, run = _read_workflow_run(job)
     if run.conclusion not in ENDED:
         return job.end_idle(_not_run(run))
     with Publication(job, event) as publication:
@@ -148,7 +148,7 @@ def publish(job: Job) -> JobResult:
             return _end_cancelled(job, run, publication)
         content = read_checked_artifact(job, EVIDENCE, EVIDENCE_DIGEST)
         evidence = evidence_from_text(content)
-        refuse_other(evidence, event)
+        refuse_foreign_evidence(evidence, event)
         if isinstance(evidence, NoEvidence):
             with publication.collect_errors():
                 publication.set_gate("success", evidence.reason)
@@ -183,7 +183,7 @@ def _end_cancelled(job: Job, run: WorkflowRun, publication: Publication) -> JobR
     return job.end_idle("The build was cancelled, so that there is nothing to judge.")
 
 
-def _read_trigger(job: Job) -> tuple[Event, WorkflowRun]:
+def _read_workflow_run(job: Job) -> tuple[Event, WorkflowRun]:
     event = read_event(job.environ)
     if event.kind is not EventKind.WORKFLOW_RUN or event.trigger is None:
         raise UsageError(
@@ -260,7 +260,7 @@ def _read_pull_again(event: Event, job: Job) -> PullFacts:
     return structs.replace(event.pull, title=pull.title, body=pull.body, base=pull.base)
 
 
-def refuse_twin(event: Event, job: Job) -> None:
+def refuse_shared_head(event: Event, job: Job) -> None:
     """The job is the check of a commit, so that commit must be the head of one pull request alone.
 
     A branch of this repository may well go to two others at once: its pushers can do worse,
@@ -316,10 +316,10 @@ def read_checked_artifact(job: Job, name: str, variable: str) -> bytes:
             why="The job that made the file tells its sha256, so that no other is taken for it",
             remedy="Use the workflows that `prjury init --forks` writes",
         )
-    return read_artifact_file(job.places.report_file(name), Path(name).stem, digest)
+    return read_artifact_file(job.places.make_report_path(name), Path(name).stem, digest)
 
 
-def refuse_other(evidence: StageEvidence | NoEvidence, event: Event) -> None:
+def refuse_foreign_evidence(evidence: StageEvidence | NoEvidence, event: Event) -> None:
     pull = event.pull
     if isinstance(evidence, NoEvidence):
         identity = (evidence.repo, evidence.number, evidence.head_sha)

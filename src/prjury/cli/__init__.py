@@ -133,7 +133,7 @@ def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag o
 
 
 @app.callback()
-def _globals(
+def _set_global_options(
     context: typer.Context,
     *,
     version: Annotated[  # noqa: ARG001 - the callback does the work
@@ -162,10 +162,10 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     for ending in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(ending) is not signal.SIG_IGN:  # such as below nohup
             signal.signal(ending, _interrupt)
-    _open_streams()
+    _replace_closed_streams()
     sys.argv += ["--help"] * (len(sys.argv) == 1)
     terminal = Terminal(environ)
-    code = _flush(_run_guarded(terminal))
+    code = _flush_output(_run_guarded(terminal))
     if terminal.journal and terminal.journal.began:
         terminal.journal.record("end", exit=code)
     sys.stderr.flush()
@@ -174,7 +174,7 @@ def main(environ: Mapping[str, str]) -> NoReturn:
     os._exit(int(code))
 
 
-def _flush(code: int) -> int:
+def _flush_output(code: int) -> int:
     """The exit code once standard output is written; a full disk takes the place of a success."""
     try:
         sys.stdout.flush()
@@ -189,7 +189,7 @@ def _complain_unprinted(what: str) -> int:
     return _complain(f"{what}. Free some space, or read all of the output.", ExitCode.NOT_PUBLISHED)
 
 
-def _open_streams() -> None:
+def _replace_closed_streams() -> None:
     """Streams that the caller closed (``>&-``) become empty ones; standard error may be full."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
@@ -223,7 +223,7 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
         # Typer answers Ctrl-C with a number.
         return _end_interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:
-        return _complain(_usage(error), ExitCode.USAGE)
+        return _complain(_word_usage_error(error), ExitCode.USAGE)
     except PrJuryError as error:
         return _complain(str(error), error.exit_code)
     except typer.Exit as done:
@@ -246,7 +246,7 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
         return _complain(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
 
 
-def _usage(error: typer.TyperException) -> str:
+def _word_usage_error(error: typer.TyperException) -> str:
     message = str(getattr(error, "format_message", error.__str__)())
     context, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
     if context and (context.info_name, option) in _GONE_OPTIONS:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from prjury.report.backports import Backports
 
 
-@options.expand
+@options.expand_option_groups
 def backport(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
     change: options.ChangeOptions,
@@ -53,7 +53,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     terminal: Terminal = context.obj
     files = parse_outputs(output, get_args(TextFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
-    outcome = judge(request, terminal.environment())
+    outcome = judge(request, terminal.make_environment())
     if isinstance(outcome, NothingToReview):
         shown = sys.stdout if format == "terminal" else sys.stderr
         print(outcome.reason, file=shown)
@@ -63,7 +63,7 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
         files,
         lambda each: _render(terminal, outcome, each),
     )
-    return _exit_code(terminal, outcome, strict=require_suitable)
+    return _report_exit_code(terminal, outcome, strict=require_suitable)
 
 
 def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
@@ -79,7 +79,7 @@ def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
     return "\n".join(backport_lines(found, sys.stdout, terminal.redact)) + "\n"
 
 
-def _exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
+def _report_exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
     from prjury.publishers.terminal import printable_line
 
     if found.unjudged:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prjury.judges.builds.stage import BuiltEvidence
 
 
-@options.expand
+@options.expand_option_groups
 def build(
     context: typer.Context,
     change: options.ChangeOptions,
@@ -44,14 +44,14 @@ def build(
     if format != "terminal":
         raise UsageError("--format is for --plan", remedy="The evidence is JSON; see --output")
     refuse_place(output)
-    outcome = run(options.request_of(terminal, change), terminal.environment())
+    outcome = run(options.request_of(terminal, change), terminal.make_environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
         return ExitCode.OPEN
-    return hand_over(terminal, outcome, output)
+    return write_evidence(terminal, outcome, output)
 
 
-def hand_over(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
+def write_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
     from prjury.app.request import LARGEST
     from prjury.jury.judgment import Status
@@ -87,7 +87,7 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
     from prjury.publishers.terminal import printable_line
     from prjury.report.codec import printable_json
 
-    planned = _find_plan(terminal, change)
+    planned = _plan_builds(terminal, change)
     if kind == "json":
         document = printable_json(plan_document(planned), terminal.redact)
         print_out("plan", json.dumps(document, indent=2))
@@ -96,11 +96,11 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
             print(printable_line(line, sys.stdout, terminal.redact))
     complete = bool(planned.plans) and not any(plan.missing for plan in planned.plans)
     if not complete:
-        print(f"prjury: {_word_refusal(planned)}", file=sys.stderr)
+        print(f"prjury: {_explain_no_build(planned)}", file=sys.stderr)
     return ExitCode.OPEN if complete else ExitCode.NOT_JUDGED
 
 
-def _word_refusal(found: DetectedBuilds) -> str:
+def _explain_no_build(found: DetectedBuilds) -> str:
     lacks = next((plan.missing for plan in found.plans if plan.missing), "")
     if lacks:
         return f"the build could not run here: {lacks}. Install it, or build where it is."
@@ -110,11 +110,11 @@ def _word_refusal(found: DetectedBuilds) -> str:
     )
 
 
-def _find_plan(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
+def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
     from prjury.app.builds import plan_change, plan_directory
     from prjury.git.open_snapshot import NothingToReview
 
-    environment = terminal.environment()
+    environment = terminal.make_environment()
     stated = change.target or change.base or change.head
     try:
         planned = plan_change(options.request_of(terminal, change), environment)
@@ -169,7 +169,7 @@ class _SeveralFiles(TyperCommand):
 
 
 @evidence.command("from-junit", cls=_SeveralFiles)
-@options.expand
+@options.expand_option_groups
 def from_junit(
     context: typer.Context,
     change: ReportedChange,
@@ -200,10 +200,10 @@ def from_junit(
     )
     outcome = junit_evidence(
         options.request_of(terminal, options_of_change),
-        terminal.environment(),
+        terminal.make_environment(),
         JunitPlaces(files, base_junit or (), result or ""),
     )
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
         return ExitCode.OPEN
-    return hand_over(terminal, outcome, output)
+    return write_evidence(terminal, outcome, output)

@@ -37,10 +37,10 @@ def demo(
     started = time.monotonic()
     with ExitStack() as stack:
         place = keep or stack.enter_context(scratch("prjury-demo-"))
-        repository = _empty(place) / "shelf.git"
+        repository = _require_empty(place) / "shelf.git"
         make_repository(repository)
         print("Five pull requests of a small repository, merged, built and judged for real:\n")
-        wrong = [pull for pull in PULLS if not _judge_pull(pull, repository, terminal, keep)]
+        wrong = [pull for pull in PULLS if not _try_sample(pull, repository, terminal, keep)]
     print(f"\n{time.monotonic() - started:.1f} s, no network, no token, no key.", end=" ")
     print(f"Reports are in {keep}." if keep else "See the reports: prjury demo --keep DIR")
     print("In your own repository, on a branch: prjury review")
@@ -54,7 +54,7 @@ def demo(
     return ExitCode.OPEN
 
 
-def _empty(place: Path) -> Path:
+def _require_empty(place: Path) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
         occupied = any(place.iterdir())
@@ -67,7 +67,7 @@ def _empty(place: Path) -> Path:
     return place
 
 
-def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
+def _try_sample(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
     from prjury.app.request import ReviewRequest
     from prjury.app.review import run
     from prjury.git.open_snapshot import SnapshotRequest
@@ -76,7 +76,7 @@ def _judge_pull(pull: SamplePull, repository: Path, terminal: Terminal, keep: Pa
     from prjury.report.model import Report
 
     request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
-    report = run(request, terminal.environment())
+    report = run(request, terminal.make_environment())
     if not isinstance(report, Report):
         return False
     print(f"#{pull.number} {pull.title}: {pull.shows}")

@@ -103,10 +103,10 @@ def check_config(
     for doubt in list_places(read_yaml(text, str(file)), find_doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
-    print("\n".join(_list_lines(policy.config, read_yaml(text, str(file)).value or {})))
+    print("\n".join(_describe_config(policy.config, read_yaml(text, str(file)).value or {})))
 
 
-def _list_lines(config: Config, written: dict[str, object]) -> Iterator[str]:
+def _describe_config(config: Config, written: dict[str, object]) -> Iterator[str]:
     extended = {entry.title for entry in config.extend}
     source = "this file" if "tiers" in written else "the default"
     for tier in config.tiers:

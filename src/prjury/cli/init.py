@@ -77,7 +77,7 @@ class Situation(Struct, frozen=True):
         return (*gate, beside, *_QUEUE * self.queue, *_BACKPORT * self.backport)
 
 
-@options.expand
+@options.expand_option_groups
 def init(
     context: typer.Context,
     *,
@@ -110,26 +110,26 @@ def init(
     root = _require_work_tree(repository)
     around, runner = RunEnvironment(terminal.environ), GitHubRunner(terminal.environ)
     ci = find_ci(root, around, runner)
-    reason = _explain_checks(situation, ci)
+    reason = _explain_using_checks(situation, ci)
     built: DetectedBuilds | str = ""
     try:
         built = "" if reason else plan_directory(root, around, here=runner)
     except PrJuryError as error:
         built = str(error)
-    workflows = read_checks(workflows) if reason else _fill_workflows(workflows, root, built, ci)
-    files = _restrict_to_default(workflows, repository)
+    workflows = read_checks(workflows) if reason else _add_setup_steps(workflows, root, built, ci)
+    files = _restrict_to_default_branch(workflows, repository)
     files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
-    new = {path: text for path, text in files.items() if not _is_there(root / path, text)}
-    _write(terminal, root, new, force=force)
-    _print(terminal, _list_lines(list(new), root, situation, action=action))
+    new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
+    _write_files(terminal, root, new, force=force)
+    _print(terminal, _describe_result(list(new), root, situation, action=action))
     if reason:
         _print(terminal, iter([f"The build is taken from your CI's checks: {reason}."]))
     elif built:
-        _print(terminal, _list_build_lines(built, situation, ci))
+        _print(terminal, _describe_build(built, situation, ci))
     return ExitCode.OPEN
 
 
-def _explain_checks(situation: Situation, ci: BaseCi | None) -> str:
+def _explain_using_checks(situation: Situation, ci: BaseCi | None) -> str:
     """Return why the build is taken from the CI's checks; empty if it is built here."""
     if situation.from_ci:
         return "--from-ci"
@@ -160,7 +160,7 @@ def policy_text(action: str | None, *, from_checks: bool) -> str:
     )
 
 
-def _write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
+def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
     from prjury.publishers.files import write_atomically
 
     differing = [path for path in new if (root / path).exists()]
@@ -191,14 +191,14 @@ def _read_templates(situation: Situation, action: str | None) -> Mapping[str, st
     for name in situation.workflows:
         file = _COMMENT if name == _CONFLICTS else name
         text = (templates() / "workflows" / file).read_text(encoding="utf-8")
-        text = remove_commands(text) if name == _CONFLICTS else text
+        text = remove_comment_job(text) if name == _CONFLICTS else text
         if situation.forks and file == _COMMENT:
             text = text.replace("PRJURY_GATE: job # or status,", "PRJURY_GATE: status #")
         texts[f"{WORKFLOWS}/{name}"] = text.replace(PLACEHOLDER, action or PLACEHOLDER)
     return texts
 
 
-def remove_commands(text: str) -> str:
+def remove_comment_job(text: str) -> str:
     """The workflow for comments and conflicts, with the conflicts alone."""
     text = re.sub(r"  issue_comment:.*\n    types: \[created\]\n", "", text)
     text = re.sub(r"  comment:\n(?:    .*\n|\n)*?(?=  conflicts:)", "", text)
@@ -249,7 +249,7 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _is_there(path: Path, text: str) -> bool:
+def _holds_text(path: Path, text: str) -> bool:
     """Tell whether the file holds this text; with the placeholder in it, any commit will do."""
     mode = _mode(path)
     if mode is None:
@@ -267,7 +267,7 @@ def _is_there(path: Path, text: str) -> bool:
     return re.fullmatch(pattern, existing) is not None
 
 
-def _list_lines(
+def _describe_result(
     written: list[str], root: Path, situation: Situation, *, action: str | None
 ) -> Iterator[str]:
     yield f"wrote {', '.join(written)}" if written else "everything is already there"
@@ -296,7 +296,7 @@ def _list_lines(
     yield "Check the set-up: prjury doctor"
 
 
-def _fill_workflows(
+def _add_setup_steps(
     workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
 ) -> Mapping[str, str]:
     from prjury.app.setup_steps import list_setup, setup_steps, with_setup
@@ -313,7 +313,7 @@ def _fill_workflows(
     }
 
 
-def _restrict_to_default(
+def _restrict_to_default_branch(
     workflows: Mapping[str, str], repository: OperatorRepository
 ) -> Mapping[str, str]:
     from prjury.judges.backport.requests.branches import bare
@@ -328,7 +328,7 @@ def _restrict_to_default(
     return {path: text.replace(_USUAL, watched) for path, text in workflows.items()}
 
 
-def _list_build_lines(
+def _describe_build(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
     from prjury.judges.builds.plan import plan_summary

@@ -62,7 +62,7 @@ def judge(
     terminal: Terminal = context.obj
     options = parse_options(option or ())
     _refuse_missing(workspace)
-    with divert_output():
+    with redirect_stdout_to_stderr():
         ballot = ask_judge(terminal, name, options, JudgmentContext(goal, workspace=workspace))
     return _print_judgment(terminal, ballot, format)
 
@@ -82,7 +82,7 @@ def parse_options(texts: Sequence[str]) -> dict[str, str]:
 
 
 @contextmanager
-def divert_output() -> Iterator[None]:
+def redirect_stdout_to_stderr() -> Iterator[None]:
     """Send what a judge, or a program that it runs, prints meanwhile to standard error."""
     sys.stdout.flush()
     output, errors = sys.stdout.fileno(), sys.stderr.fileno()
@@ -103,17 +103,17 @@ def ask_judge(
     from prjury.jury.jury import Jury
     from prjury.jury.voting import MajorityVoting
 
-    environment = terminal.environment()
+    environment = terminal.make_environment()
     progress = environment.progress
     try:
-        made = named_judge(terminal, name, options, environment)
+        made = make_judge(terminal, name, options, environment)
         jury = Jury.of(MajorityVoting(), made, name="judge")
         return jury.vote(context, listener=progress).ballots[0]
     finally:
         progress.close()
 
 
-def named_judge(
+def make_judge(
     terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
     """The judge of a directory that goes by a name, ours or somebody else's."""
@@ -226,11 +226,11 @@ def improve(  # noqa: PLR0913 - the options of the command
     terminal: Terminal = context.obj
     _refuse_missing(workspace)
     options = _assign_options(judge, option or ())
-    environment = terminal.environment()
+    environment = terminal.make_environment()
     program = _make_agent(terminal, agent, timeout, env or (), home)
     try:
-        with divert_output():
-            seats = [named_judge(terminal, name, options[name], environment) for name in judge]
+        with redirect_stdout_to_stderr():
+            seats = [make_judge(terminal, name, options[name], environment) for name in judge]
             jury = Jury.of(ConsensusVoting(on_error=ErrorPolicy.PROPAGATE), *seats)
             rounds = RecordedRounds(jury, environment.progress, environment.journal)
             done = improved(goal, program, rounds, max_rounds, workspace)
@@ -293,7 +293,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
         print_out("improvement", json.dumps(printable, ensure_ascii=False, indent=2))
     else:
         count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
-        text = "\n".join([*map(_format_rounds, rounds), f"{_STOPPED[done.stopped]} after {count}"])
+        text = "\n".join([*map(_format_round, rounds), f"{_STOPPED[done.stopped]} after {count}"])
         print_out("improvement", redact_text(text, terminal.redact), sys.stdout.encoding)
     if done.verdict.status is Status.PASS:
         return ExitCode.OPEN
@@ -323,7 +323,7 @@ def _encode_round(each: ImprovementRound) -> dict[str, Any]:
     }
 
 
-def _format_rounds(reported: dict[str, Any]) -> str:
+def _format_round(reported: dict[str, Any]) -> str:
     from prjury.jury.guard import printable
 
     agent = reported["agent"] or {}

@@ -66,7 +66,7 @@ def mcp(  # noqa: PLR0913 - the command's options
         roots,
         commands=commands,
     )
-    server = serve(tools)
+    server = make_server(tools)
 
     def await_end() -> None:  # of standard input, whose other end is closed
         poller = select.poll()
@@ -78,7 +78,7 @@ def mcp(  # noqa: PLR0913 - the command's options
     server.run("stdio")
 
 
-def serve(tools: AgentTools) -> MCPServer[Any]:
+def make_server(tools: AgentTools) -> MCPServer[Any]:
     try:
         from mcp.server.mcpserver import MCPServer
         from mcp.server.mcpserver.tools import Tool
@@ -171,12 +171,12 @@ class AgentTools:
         from prjury.git.open_snapshot import NothingToReview
         from prjury.report.codec import report_to_json
 
-        with self._run_call("review"):
+        with self._guard_call("review"):
             change = self._change(repo, target, base, head)
             judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
             work = flags.UncommittedOptions(worktree=worktree, staged=staged)
-            outcome = run(work.apply_to(request, change), self.terminal.environment())
+            outcome = run(work.apply_to(request, change), self.terminal.make_environment())
             if isinstance(outcome, NothingToReview):
                 return {"status": "nothing_to_review", "reason": outcome.reason}
             answer = {
@@ -208,8 +208,8 @@ class AgentTools:
         from prjury.jury.context import JudgmentContext
         from prjury.report.codec import printable_json
 
-        with self._run_call("judge"):
-            place = self._find_directory(workspace)
+        with self._guard_call("judge"):
+            place = self._resolve_directory(workspace)
             _check_length("name", name)
             _check_length("goal", goal, _LONGEST_TEXT)
             allowed = self._check_options(name, options or {})
@@ -259,14 +259,14 @@ class AgentTools:
         from prjury.git.open_snapshot import NothingToReview
         from prjury.report.codec import backports_to_json
 
-        with self._run_call("backport"):
+        with self._guard_call("backport"):
             change = self._change(repo, target, base, head)
             for branch in onto:
                 _check_length("branch", branch)
             request = flags.request_of(
                 self.terminal, change, self.judges, self.models, onto=list(onto)
             )
-            report = judge_backport(request, self.terminal.environment())
+            report = judge_backport(request, self.terminal.make_environment())
             if isinstance(report, NothingToReview):
                 return {"status": "nothing_to_review", "reason": report.reason}
             return backports_to_json(report, self.terminal.redact)
@@ -279,11 +279,11 @@ class AgentTools:
         """
         from prjury.app.explain import explain as page
 
-        with self._run_call("explain"):
+        with self._guard_call("explain"):
             return page(name)
 
     @contextmanager
-    def _run_call(self, tool: str) -> Iterator[None]:
+    def _guard_call(self, tool: str) -> Iterator[None]:
         """One call: alone, in the journal, with our errors as answers for the agent."""
         from mcp.server.mcpserver.exceptions import ToolError
 
@@ -306,10 +306,10 @@ class AgentTools:
     ) -> flags.ChangeOptions:
         for what, name in (("target", target), ("base", base), ("head", head)):
             _check_length(what, name)
-        place = self._find_directory(repo) if repo else self.change.repo
+        place = self._resolve_directory(repo) if repo else self.change.repo
         return replace(self.change, repo=place, target=target, base=base, head=head)
 
-    def _find_directory(self, path: str) -> Path:
+    def _resolve_directory(self, path: str) -> Path:
         """Follow a path, and links, to a directory below one of the roots."""
         _check_length("path", path, _LONGEST_TEXT)
         try:

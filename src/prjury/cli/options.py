@@ -1,6 +1,6 @@
 """The options that commands share, each written once, and the request that they make.
 
-A command takes groups of them: `expand` turns each field of a group into an option of the command.
+A command takes groups of them: `expand_option_groups` makes each field of a group an option.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def make_group(name: str, words: str) -> typer.Typer:
     return group
 
 
-def expand(command: Callable[..., int]) -> Callable[..., int]:
+def expand_option_groups(command: Callable[..., int]) -> Callable[..., int]:
     """Let a command take groups of options; each field of a group becomes an option."""
     own = inspect.signature(command, eval_str=True)
     groups: dict[str, type[Any]] = {

@@ -66,7 +66,7 @@ class Terminal:
         logger.addHandler(handler)
         logger.setLevel(logging.DEBUG)
 
-    def environment(self) -> RunEnvironment:
+    def make_environment(self) -> RunEnvironment:
         """The surroundings of one run; progress goes to standard error, live on a terminal."""
         from prjury.app.request import RunEnvironment
         from prjury.journal.write import RecordedProgress
@@ -78,7 +78,7 @@ class Terminal:
         progress = RecordedProgress(kind(sys.stderr, self.redact), journal)
         return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 
-    def publish(self, report: Report, kind: OutputFormat) -> None:
+    def print_report(self, report: Report, kind: OutputFormat) -> None:
         """Write the report to standard output."""
         from prjury.publishers.terminal import TerminalPublisher
 

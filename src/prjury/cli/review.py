@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from prjury.judges.quality.model_seat import Forecast
 
 
-@options.expand
+@options.expand_option_groups
 def review(  # noqa: PLR0913 - the command line's options, named as documented
     context: typer.Context,
     change: options.ChangeOptions,
@@ -56,10 +56,10 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     request = work.apply_to(request, change)
     if dry_run:
         return _print_forecast(terminal, structs.replace(request, record=None), format, files)
-    return _run(terminal, request, format, files)
+    return _review_and_print(terminal, request, format, files)
 
 
-def _run(
+def _review_and_print(
     terminal: Terminal,
     request: ReviewRequest,
     kind: OutputFormat,
@@ -72,12 +72,12 @@ def _run(
     from prjury.git.open_snapshot import NothingToReview
     from prjury.publishers.terminal import printable_line
 
-    outcome = run(request, terminal.environment())
+    outcome = run(request, terminal.make_environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason, file=sys.stdout if kind == "terminal" else sys.stderr)
         return ExitCode.OPEN
     deliver(
-        lambda: terminal.publish(outcome, kind),
+        lambda: terminal.print_report(outcome, kind),
         files,
         lambda each: terminal.render(outcome, each),
     )
@@ -100,7 +100,7 @@ def _print_forecast(
 
     if files or kind not in {"terminal", "json"}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
-    outcome = forecast(request, terminal.environment())
+    outcome = forecast(request, terminal.make_environment())
     if isinstance(outcome, NothingToReview):
         print(outcome.reason)
     elif kind == "json":
@@ -126,7 +126,7 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     for forecast in forecasts:
         if because := forecast.nothing_because or forecast.refusal:
             yield f"{forecast.judge} would ask nobody: {log_line(because)}"
-    yield _sum(_total(forecasts))
+    yield _describe_total(_total(forecasts))
 
 
 def forecast_json(forecasts: Sequence[Forecast]) -> str:
@@ -175,7 +175,7 @@ def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
         yield "  ".join([*names, *figures]).rstrip()
 
 
-def _sum(total: Forecast) -> str:
+def _describe_total(total: Forecast) -> str:
     if not total.paid:
         return "No model would be called"
     from prjury.report.wording import pluralize

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.cli.init import remove_commands
+from prjury.cli.init import remove_comment_job
 from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.manifests.workflow import read_workflow
 
@@ -248,7 +248,7 @@ def test_steps_that_set_up_tools_are_not_taken_for_ours(way: tuple[str, ...], ac
 
 def test_conflicts_alone_are_fine() -> None:
     texts = texts_of(ALONE, COMMENT)
-    alone = remove_commands(texts.pop(COMMENT))
+    alone = remove_comment_job(texts.pop(COMMENT))
     setup = set_up({**texts, "prjury-conflicts.yml": alone})
     assert complaints(setup) == []
     assert [one.mode for one in setup.uses] == ["review", "conflicts"]
