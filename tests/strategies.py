@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from prjury.jury.cascade import CascadedJury, Tier, conclude
-from prjury.jury.count import count_ballots
+from prjury.jury.count import aggregate_ballots
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.jury.jury import Jury, Seat
@@ -218,7 +218,7 @@ def attempts(
     if draw(st.integers(0, 4)) == 0:
         return TierAttempt(name, policy, draw(st.booleans()), skipped_because="another was final")
     bench = tuple(draw(benches(evidence=evidence)))
-    verdict = JuryVerdict(count_ballots(draw(voting_strategies()), bench), bench)
+    verdict = JuryVerdict(aggregate_ballots(draw(voting_strategies()), bench), bench)
     return TierAttempt(name, policy, draw(st.booleans()), verdict, None, draw(st.integers(0, 99)))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from prjury.app.registry import voting_strategy
-from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, count_ballots
+from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, aggregate_ballots
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judgment import Judgment
 from prjury.jury.voting import Ballot, VotingStrategy
@@ -67,4 +67,4 @@ class _Recount:
         voting: VotingStrategy = voting_strategy(self.tiers[name].voting)
         if lowering := frozenset(map(str, counts.get(LOWERING, ()))):
             voting = NeverLifting(voting, lowering)
-        return count_ballots(NeverOverruling(voting), ballots)
+        return aggregate_ballots(NeverOverruling(voting), ballots)

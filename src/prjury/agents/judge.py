@@ -27,7 +27,7 @@ from prjury.jury.library.agent import (
     run_agent,
 )
 from prjury.jury.library.execution import perform
-from prjury.jury.library.model_judge import classify_reply, failure, fill_template, with_question
+from prjury.jury.library.model_judge import classify_reply, fill_template, make_error, with_question
 from prjury.jury.library.replies import (
     Classifier,
     asks_confidence,
@@ -134,7 +134,7 @@ class AgentJudge(Generic[ContextT]):
         done = perform(lambda: run_agent(self.client, goal, place))
         result = done.result or AgentResult("", done.status, done.error)
         if result.status not in {ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN}:
-            return failure("agent", result.status, result.error, done.reason)
+            return make_error("agent", result.status, result.error, done.reason)
         judgment = classify_reply(result.output, self.classify, self.name, context)
         return judgment.with_metadata(agent=result.metadata) if result.metadata else judgment
 

@@ -167,9 +167,9 @@ def _accepts(tier: Tier[Any], verdict: JuryVerdict) -> bool:
 
 def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
     """The verdict that these attempts add up to; pure, so that a report can be re-derived."""
-    status, decisive = _find_worst_status(counting(attempts))
+    status, decisive = _find_worst_status(list_counted_tiers(attempts))
     if status is None or decisive is None or decisive.verdict is None:
-        return Verdict(_describe_no_vote(attempts), None, tuple(attempts))
+        return Verdict(_abstain_without_votes(attempts), None, tuple(attempts))
     return Verdict(
         _judge_by_decisive_tier(status, decisive, decisive.verdict), decisive.name, tuple(attempts)
     )
@@ -179,7 +179,7 @@ def conclude(attempts: Sequence[TierAttempt]) -> Verdict:
 Counted: TypeAlias = tuple[TierAttempt, frozenset[Status]]
 
 
-def counting(attempts: Sequence[TierAttempt]) -> list[Counted]:
+def list_counted_tiers(attempts: Sequence[TierAttempt]) -> list[Counted]:
     """The blocking tiers that ran, each with the statuses that it brings into the verdict.
 
     An accepting tier that escalated brings its errors, and what its programs say against a model.
@@ -213,7 +213,7 @@ def _find_worst_status(counted: Sequence[Counted]) -> tuple[Status | None, TierA
     return None, None
 
 
-def _describe_no_vote(attempts: Sequence[TierAttempt]) -> Judgment:
+def _abstain_without_votes(attempts: Sequence[TierAttempt]) -> Judgment:
     ran = [attempt for attempt in attempts if attempt.ran]
     words = "nobody voted for it" if ran else "no tier ran, so nobody judged"
     if ran and all(attempt.advisory for attempt in ran):
@@ -237,13 +237,11 @@ def _judge_by_decisive_tier(
         f"{decisive.name}: {words or telling.reasoning}",
         score=judgment.score if judgment.status is status else None,
         label=telling.label if status is Status.ABSTAIN else None,
-        metadata=_gather_evidence(status, decisive.name, judgment, telling),
+        metadata=_make_metadata(status, decisive.name, judgment, telling),
     )
 
 
-def _gather_evidence(
-    status: Status, tier: str, said: Judgment, telling: Judgment
-) -> dict[str, Any]:
+def _make_metadata(status: Status, tier: str, said: Judgment, telling: Judgment) -> dict[str, Any]:
     metadata = {**said.metadata, "decided_by": tier}
     metadata.pop("reason", None)
     if status in {Status.ERROR, Status.ABSTAIN}:

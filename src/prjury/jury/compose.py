@@ -53,16 +53,16 @@ class _Chain(Generic[ContextT]):
 
     def _of_all(self, heard: Sequence[Judgment]) -> Judgment:
         """The last answer; no benign label where that would excuse members not asked."""
-        answer = self._with_earlier(heard) if len(heard) > 1 else heard[-1]
+        answer = self._merge_answers(heard) if len(heard) > 1 else heard[-1]
         in_order = all(judgment.status is Status.PASS or is_benign(judgment) for judgment in heard)
         if is_benign(answer) and not (in_order and len(heard) == len(self.members)):
             return replace(answer, label=None)
         return answer
 
-    def _with_earlier(self, heard: Sequence[Judgment]) -> Judgment:
+    def _merge_answers(self, heard: Sequence[Judgment]) -> Judgment:
         """The last answer, with what each said; members that failed bring a PASS no checks."""
         answer = heard[-1]
-        names = unique_names(member.name for member in self.members)
+        names = disambiguate_names(member.name for member in self.members)
         members = dict(zip(names, map(judgment_to_json, heard), strict=False))
         passed = answer.status is Status.PASS
         checks = [
@@ -111,7 +111,7 @@ def _judges(members: Sequence[JudgeLike[ContextT]]) -> tuple[Judge[ContextT], ..
 
 
 def _unique_names_of(members: Sequence[Judge[ContextT]]) -> tuple[str, ...]:
-    return unique_names(member.name for member in members)
+    return disambiguate_names(member.name for member in members)
 
 
 def always_pass(reasoning: str = "always passes") -> FunctionJudge[object]:
@@ -164,7 +164,7 @@ def kind_of(judges: Iterable[object]) -> JudgeType:
     return kinds.pop() if len(kinds) == 1 else JudgeType.HYBRID
 
 
-def unique_names(names: Iterable[str | None]) -> tuple[str, ...]:
+def disambiguate_names(names: Iterable[str | None]) -> tuple[str, ...]:
     """The names with ``-2``, ``-3`` after repeated ones and ``Judge#N`` for those without."""
     taken: set[str] = set()
     result: list[str] = []

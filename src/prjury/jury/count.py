@@ -10,7 +10,7 @@ from prjury.jury.judgment import Judgment, Status
 from prjury.jury.voting import NOBODY_VOTED, Ballot, VotingStrategy
 
 
-def count_ballots(
+def aggregate_ballots(
     voting: VotingStrategy, ballots: Sequence[Ballot], *, models_lift: bool = False
 ) -> Judgment:
     """The judgment of the whole jury.
@@ -25,7 +25,7 @@ def count_ballots(
     return (
         outcome
         if models_lift
-        else limit_to_certain(outcome, JudgeType.DETERMINISTIC, voting, ballots)
+        else cap_by_deterministic(outcome, JudgeType.DETERMINISTIC, voting, ballots)
     )
 
 
@@ -34,7 +34,7 @@ def has_vote(ballots: Sequence[Ballot]) -> bool:
     return any(ballot.judgment.status in {Status.PASS, Status.FAIL} for ballot in ballots)
 
 
-def limit_to_certain(
+def cap_by_deterministic(
     said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
     """Make a judgment of the ballots no better than what the deterministic ones come to."""
@@ -109,7 +109,7 @@ class NeverLifting:
         if not others or len(others) == len(ballots):
             return judgment
         judgment = self._naming(judgment)
-        alone = self._naming(count_ballots(self.inner, others))
+        alone = self._naming(aggregate_ballots(self.inner, others))
         if _rank(judgment) >= _rank(alone):
             return judgment
         names = ", ".join(sorted(self.lowering))

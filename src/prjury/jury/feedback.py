@@ -52,7 +52,7 @@ def feedback_on(verdict: JuryVerdict | Verdict, limit: int = FEEDBACK_LIMIT) -> 
     head = _clean(str(verdict.aggregated))
     if not items:
         return _limit(head, limit)
-    return _fit_items(head, items, limit)
+    return _format_within_limit(head, items, limit)
 
 
 def _list_ballots(verdict: JuryVerdict | Verdict) -> Iterator[Ballot]:
@@ -100,7 +100,7 @@ def _merge_items(items: Iterable[_Item]) -> Iterable[_Item]:
     return items_by_text.values()
 
 
-def _fit_items(head: str, items: list[_Item], limit: int) -> str:
+def _format_within_limit(head: str, items: list[_Item], limit: int) -> str:
     text = head
     for number, item in enumerate(items, 1):
         hidden = len(items) - number

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar, cast
 
-from prjury.jury.compose import kind_of, unique_names
+from prjury.jury.compose import disambiguate_names, kind_of
 from prjury.jury.confidence import ConfidenceStrategy, read_strategy
-from prjury.jury.count import count_ballots
-from prjury.jury.guard import Listener, catch_crash, compute_deadline, hear, itself, printable
+from prjury.jury.count import aggregate_ballots
+from prjury.jury.guard import Listener, ask_seats, catch_crash, compute_deadline, itself, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of
 from prjury.jury.judgment import Judgment
 from prjury.jury.score import finite
@@ -165,7 +165,7 @@ class Jury(Bench[ContextT]):
         listener: Listener | None = None,
     ) -> JuryVerdict:
         """Ask every judge and count."""
-        ballots = hear(
+        ballots = ask_seats(
             self.seats,
             context,
             jury=self.name,
@@ -174,7 +174,7 @@ class Jury(Bench[ContextT]):
             parallel=self.parallel,
         )
         counted = catch_crash(
-            lambda: count_ballots(self.voting, ballots, models_lift=self.models_lift), itself
+            lambda: aggregate_ballots(self.voting, ballots, models_lift=self.models_lift), itself
         )
         return JuryVerdict(counted, ballots)
 
@@ -209,7 +209,7 @@ def make_seats(members: Sequence[Member[ContextT]], whose: str) -> tuple[Seat[Co
     seats = [member if isinstance(member, Seat) else Seat(judge_of(member)) for member in members]
     if not seats:
         raise ValueError(f"{whose} has no judges")
-    names = unique_names(seat.title for seat in seats)
+    names = disambiguate_names(seat.title for seat in seats)
     return tuple(
         Seat(seat.judge, seat.weight, name, seat.confidence)
         for seat, name in zip(seats, names, strict=True)

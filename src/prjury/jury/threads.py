@@ -33,10 +33,10 @@ def resolve(awaitable: Awaitable[T]) -> T:
     except RuntimeError:
         if threading.current_thread() is not threading.main_thread():
             return asyncio.run(wait_for())
-    return run_aside(lambda: asyncio.run(wait_for())).result()
+    return run_in_thread(lambda: asyncio.run(wait_for())).result()
 
 
-def run_aside(work: Callable[[], T]) -> Future[T]:
+def run_in_thread(work: Callable[[], T]) -> Future[T]:
     """Does the work in another thread, a daemon, so that Ctrl-C does not wait for it."""
     done: Future[T] = Future()
     done.set_running_or_notify_cancel()  # from here on nobody can cancel it
@@ -57,7 +57,7 @@ async def run_async(work: Callable[[], T]) -> T:
     """Return what the work brings, done in a thread of its own while the event loop goes on."""
     import asyncio  # noqa: PLC0415 - as above
 
-    return await asyncio.wrap_future(run_aside(work))
+    return await asyncio.wrap_future(run_in_thread(work))
 
 
 class Daemons(ThreadPoolExecutor):
@@ -69,7 +69,7 @@ class Daemons(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
         """Return what will be the call's result."""
-        return run_aside(partial(self._wait_turn, partial(fn, *args, **kwargs)))
+        return run_in_thread(partial(self._wait_turn, partial(fn, *args, **kwargs)))
 
     def _wait_turn(self, call: Callable[[], T]) -> T:
         with self._turns:

@@ -19,7 +19,7 @@ from prjury.jury.codec import (
     judgment_to_json,
     plain,
 )
-from prjury.jury.compose import unique_names
+from prjury.jury.compose import disambiguate_names
 from prjury.jury.feedback import FEEDBACK_LIMIT, feedback_on
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
@@ -204,7 +204,7 @@ class Verdict(_Outcome):
     @property
     def by_name(self) -> Mapping[str, Judgment]:
         """The same by the names of their judges, with ``-2`` where another tier has that name."""
-        names = unique_names(ballot.judge for ballot in self._ballots)
+        names = disambiguate_names(ballot.judge for ballot in self._ballots)
         return MappingProxyType(dict(zip(names, self.individual, strict=True)))
 
     @property

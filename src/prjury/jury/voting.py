@@ -97,7 +97,7 @@ class Population:
         return "; ".join([main, *silent[:_MOST_TOLD], *more])
 
 
-def population(
+def select_voters(
     ballots: Iterable[Ballot], strategy: str, on_error: ErrorPolicy, *, weighted: bool = False
 ) -> Population | Judgment:
     """Those who vote; a judgment instead where there is nothing to count."""
@@ -193,7 +193,7 @@ class MajorityVoting:
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment of the majority; it carries no score."""
-        counted = population(ballots, self.name, self.on_error)
+        counted = select_voters(ballots, self.name, self.on_error)
         if isinstance(counted, Judgment):
             return counted
         passes = sum(map(_passed, counted.voters))
@@ -223,7 +223,7 @@ class ConsensusVoting:
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment on which all agree; it carries no score."""
-        counted = population(ballots, self.name, self.on_error)
+        counted = select_voters(ballots, self.name, self.on_error)
         if isinstance(counted, Judgment):
             return counted
         passes = sum(map(_passed, counted.voters))
@@ -280,7 +280,7 @@ class AverageVoting(_ScoreVoting):
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment with the mean as its score."""
-        counted = population(ballots, self.name, self.on_error)
+        counted = select_voters(ballots, self.name, self.on_error)
         if isinstance(counted, Judgment):
             return counted
         scores = [_score_of(ballot) for ballot in counted.voters]
@@ -295,7 +295,7 @@ class WeightedAverageVoting(_ScoreVoting):
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment with the weighted mean as its score."""
-        counted = population(ballots, self.name, self.on_error, weighted=True)
+        counted = select_voters(ballots, self.name, self.on_error, weighted=True)
         if isinstance(counted, Judgment):
             return counted
         # Dividing by the largest weight first keeps huge and tiny weights from over- or underflow.
@@ -314,7 +314,7 @@ class MedianVoting(_ScoreVoting):
 
     def aggregate(self, ballots: Sequence[Ballot], /) -> Judgment:
         """The judgment with the median as its score; of an even number, the middle pair's mean."""
-        counted = population(ballots, self.name, self.on_error)
+        counted = select_voters(ballots, self.name, self.on_error)
         if isinstance(counted, Judgment):
             return counted
         return self._apply_threshold(

@@ -13,7 +13,7 @@ from msgspec.structs import asdict, replace
 from prjury.deadline import Deadline
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.library.execution import output_of, perform, usage_of
-from prjury.jury.threads import run_aside
+from prjury.jury.threads import run_in_thread
 from prjury.models.wrappers import late, refuse_no_answer
 from prjury.ports.messages import ModelError, Prompt, Reply
 
@@ -39,7 +39,7 @@ class TextModel:
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         """Return the reply, with the tokens that the response names."""
         try:
-            done = run_aside(lambda: perform(lambda: self._function(prompt.text))).result(
+            done = run_in_thread(lambda: perform(lambda: self._function(prompt.text))).result(
                 deadline.remaining
             )
         except LateError:

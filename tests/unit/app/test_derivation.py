@@ -5,7 +5,7 @@ from typing import Any
 
 from fakes import reports as fake
 from fakes.derivation import gate_from_report
-from prjury.jury.count import NeverLifting, NeverOverruling, count_ballots
+from prjury.jury.count import NeverLifting, NeverOverruling, aggregate_ballots
 from prjury.jury.gate import Gate
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -45,6 +45,6 @@ def test_judges_that_only_lower_are_known_from_the_counts() -> None:
         fake.ballot("build", passed, kind=JudgeType.LLM_POWERED),
     ]
     voting = NeverOverruling(NeverLifting(AverageVoting(0.5), frozenset({"build"})))
-    said = count_ballots(voting, ballots)
+    said = aggregate_ballots(voting, ballots)
     assert said.status is Status.FAIL
     assert said.metadata["aggregation"]["only_lower"] == ("build",)

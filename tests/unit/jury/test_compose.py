@@ -15,9 +15,9 @@ from prjury.jury.compose import (
     always_pass,
     any_of,
     both,
+    disambiguate_names,
     either,
     named,
-    unique_names,
 )
 from prjury.jury.judge import FunctionJudge, Judge, ask
 from prjury.jury.judgment import Check, Judgment, Status
@@ -193,12 +193,12 @@ def test_a_composition_to_which_nothing_applies_is_benign(earlier: Judgment) -> 
     ],
 )
 def test_automatic_names(given_names: list[str | None], expected: list[str]) -> None:
-    assert list(unique_names(given_names)) == expected
+    assert list(disambiguate_names(given_names)) == expected
 
 
 @given(st.lists(st.none() | st.sampled_from(["a", "a-2", "a-3", "Judge#1"]) | strategies.words))
 def test_automatic_names_are_unique_and_keep_the_first(names: list[str | None]) -> None:
-    result = unique_names(names)
+    result = disambiguate_names(names)
     assert len(set(result)) == len(names)
     for name, given_name in zip(result, names, strict=True):
         assert name.startswith(given_name or "Judge#")

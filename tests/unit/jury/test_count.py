@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fakes.refusals import refused
-from prjury.jury.count import count_ballots
+from prjury.jury.count import aggregate_ballots
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
@@ -54,7 +54,7 @@ TIED = Judgment(Status.ABSTAIN, "a tie", label="x", metadata={"reason": "tie", "
 def test_what_is_held_down_has_the_reason_of_the_certain_and_the_counts_of_all(
     alone: Judgment, reason: dict[str, str]
 ) -> None:
-    assert count_ballots(Scripted(TIED, alone), ONE_CERTAIN) == Judgment(
+    assert aggregate_ballots(Scripted(TIED, alone), ONE_CERTAIN) == Judgment(
         alone.status,
         "broken; no model-backed judge can lift that: a tie",
         metadata={"count": 3, "held_down_from": "abstain", **reason},
@@ -64,7 +64,7 @@ def test_what_is_held_down_has_the_reason_of_the_certain_and_the_counts_of_all(
 @pytest.mark.parametrize("said", [Judgment.failed("no"), Judgment.errored("crashed")])
 def test_what_is_low_already_is_not_held_down(said: Judgment) -> None:
     voting = Scripted(said, Judgment.failed("broken"))
-    assert count_ballots(voting, ONE_CERTAIN) is said
+    assert aggregate_ballots(voting, ONE_CERTAIN) is said
     assert voting.asked == [3]
 
 
@@ -75,6 +75,6 @@ def test_what_is_low_already_is_not_held_down(said: Judgment) -> None:
 def test_a_strategy_answers_with_a_judgment(answer: Any, kind: str) -> None:
     words = f"scripted voting returned a {kind}, not a Judgment"
     with refused(TypeError, words):
-        count_ballots(Scripted(answer), ALL_CERTAIN)
+        aggregate_ballots(Scripted(answer), ALL_CERTAIN)
     with refused(TypeError, words):
-        count_ballots(Scripted(Judgment.passed(""), answer), ONE_CERTAIN)
+        aggregate_ballots(Scripted(Judgment.passed(""), answer), ONE_CERTAIN)

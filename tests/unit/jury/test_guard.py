@@ -30,7 +30,14 @@ from fakes.unruly import (
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
 from prjury.jury.compose import all_of, any_of, named
-from prjury.jury.guard import catch_crash, compute_deadline, describe_crash, hear, itself, printable
+from prjury.jury.guard import (
+    ask_seats,
+    catch_crash,
+    compute_deadline,
+    convert_crash,
+    itself,
+    printable,
+)
 from prjury.jury.judge import FunctionJudge, Judge, JudgeType, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury, Seat
@@ -43,7 +50,7 @@ GOOD = Says("good", FINE)
 
 def heard(*judges: Judge[object], **options: Any) -> tuple[Ballot, ...]:
     options = {"jury": "jury", "until": None, **options}
-    return hear([Seat(judge) for judge in judges], None, **options)
+    return ask_seats([Seat(judge) for judge in judges], None, **options)
 
 
 # How long a vote waits.
@@ -399,7 +406,7 @@ def test_a_crash_is_an_error_in_words(crash: BaseException, told: str, parallel:
 def test_a_crash_is_logged_with_where_it_came_from(caplog: pytest.LogCaptureFixture) -> None:
     crash = ValueError("no")
     with caplog.at_level("DEBUG", "prjury.jury.guard"):
-        assert describe_crash(ExceptionGroup("tasks", [crash])).reason == "crashed"
+        assert convert_crash(ExceptionGroup("tasks", [crash])).reason == "crashed"
     (record,) = caplog.records
     assert (record.levelname, record.getMessage()) == ("DEBUG", "a judge crashed")
     assert record.exc_info is not None
@@ -410,7 +417,7 @@ def test_a_crash_is_told_with_its_notes() -> None:
     crash = ValueError("no such thing")
     crash.add_note("it was there yesterday")
     told = "crashed with ValueError: no such thing\nit was there yesterday"
-    assert describe_crash(crash).reasoning == told
+    assert convert_crash(crash).reasoning == told
 
 
 class MuteError(PrJuryError):
@@ -420,10 +427,10 @@ class MuteError(PrJuryError):
 
 def test_an_expected_error_that_cannot_be_told_is_a_crash() -> None:
     assert (
-        describe_crash(MuteError("x")).reasoning == "crashed with RuntimeError: not even this works"
+        convert_crash(MuteError("x")).reasoning == "crashed with RuntimeError: not even this works"
     )
     odd: Any = object()
-    said = describe_crash(PrJuryError("x", reason=odd))
+    said = convert_crash(PrJuryError("x", reason=odd))
     assert said.reasoning == (
         "crashed with ValueError: metadata.reason is a object, which JSON cannot hold"
     )

@@ -17,7 +17,7 @@ from prjury.jury.voting import (
     ErrorPolicy,
     Population,
     is_benign,
-    population,
+    select_voters,
 )
 
 IGNORE, PROPAGATE = ErrorPolicy.IGNORE, ErrorPolicy.PROPAGATE
@@ -40,7 +40,7 @@ def bench(letters: str, weight: float = 1.0) -> list[Ballot]:
 
 def silent(letters: str, on_error: ErrorPolicy = IGNORE) -> Judgment:
     """The judgment where there is nothing to count."""
-    said = population(bench(letters), "majority", on_error)
+    said = select_voters(bench(letters), "majority", on_error)
     assert isinstance(said, Judgment)
     return said
 
@@ -108,7 +108,7 @@ def test_abstentions_never_vote_and_errors_by_their_policy(
     on_error: ErrorPolicy, voters: str
 ) -> None:
     ballots = bench("PFANKEX")
-    asked = population(ballots, "majority", on_error)
+    asked = select_voters(ballots, "majority", on_error)
     assert isinstance(asked, Population)
     assert asked.ballots == tuple(ballots)
     assert "".join(ballot.judge[0] for ballot in asked.voters) == voters
@@ -120,7 +120,7 @@ def test_a_seat_without_weight_votes_only_where_weights_do_not_matter(
     weighted: bool, voters: int
 ) -> None:
     ballots = [*bench("PF"), *bench("PF", weight=0.0)]
-    asked = population(ballots, "any", AS_FAIL, weighted=weighted)
+    asked = select_voters(ballots, "any", AS_FAIL, weighted=weighted)
     assert isinstance(asked, Population)
     assert asked.ballots == tuple(ballots)
     assert asked.voters == tuple(ballots[:voters])
@@ -129,7 +129,7 @@ def test_a_seat_without_weight_votes_only_where_weights_do_not_matter(
 @pytest.mark.parametrize("on_error", ErrorPolicy)
 def test_nobody_to_count_is_an_error_of_the_caller(on_error: ErrorPolicy) -> None:
     with refused(ValueError, "there are no ballots to count"):
-        population([], "majority", on_error)
+        select_voters([], "majority", on_error)
 
 
 # Where there is nothing to count.
@@ -198,7 +198,7 @@ def test_an_error_propagates(letters: str, reason: str, words: str) -> None:
     [(AS_FAIL, 5, 3), (AS_ABSTAIN, 3, 5), (IGNORE, 3, 3), (PROPAGATE, 3, 3)],
 )
 def test_the_counts(on_error: ErrorPolicy, eligible: int, abstain: int) -> None:
-    asked = population(bench("PPFANKEX"), "majority", on_error)
+    asked = select_voters(bench("PPFANKEX"), "majority", on_error)
     counts = asked.metadata if isinstance(asked, Judgment) else asked.evidence(tied=False)
     expected = {
         "strategy": "majority",
@@ -222,7 +222,7 @@ def test_the_counts(on_error: ErrorPolicy, eligible: int, abstain: int) -> None:
 def test_everybody_who_was_asked_is_in_the_counts(
     ballots: list[Ballot], on_error: ErrorPolicy
 ) -> None:
-    asked = population(ballots, "any", on_error)
+    asked = select_voters(ballots, "any", on_error)
     evidence = asked.metadata if isinstance(asked, Judgment) else asked.evidence()
     counts = evidence["aggregation"]
     voted = sum(counts[word] for word in ("pass", "fail", "abstain"))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from prjury.jury.cascade import CascadedJury, Tier
-from prjury.jury.compose import all_of, any_of, unique_names
+from prjury.jury.compose import all_of, any_of, disambiguate_names
 from prjury.jury.judge import FunctionJudge, ask
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Jury
@@ -173,7 +173,7 @@ def compose(given: Case) -> Case:
 
 
 def auto_name(given: Case) -> Case:
-    return {"names": list(unique_names(given["names"]))}
+    return {"names": list(disambiguate_names(given["names"]))}
 
 
 def overall_verdict(given: Case) -> Case:

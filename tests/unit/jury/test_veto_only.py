@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import strategies
-from prjury.jury.count import NeverLifting, NeverOverruling, count_ballots
+from prjury.jury.count import NeverLifting, NeverOverruling, aggregate_ballots
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.score import NumericalScore
@@ -92,7 +92,7 @@ def lowering(ballots: list[Ballot]) -> list[Ballot]:
 def tier(voting: VotingStrategy, ballots: list[Ballot]) -> int:
     """How bad the result is of a tier with these ballots, in which the stories only lower."""
     stories = frozenset(cast.judge for cast in ballots if cast.judge.startswith("story-"))
-    return WORSE.index(count_ballots(NeverLifting(voting, stories), ballots).status)
+    return WORSE.index(aggregate_ballots(NeverLifting(voting, stories), ballots).status)
 
 
 benches = strategies.benches()

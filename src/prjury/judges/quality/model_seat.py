@@ -24,7 +24,7 @@ from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.library.retry import RoundContext
-from prjury.jury.threads import run_aside
+from prjury.jury.threads import run_in_thread
 from prjury.jury.voting import Ballot
 from prjury.ports import ChatModel
 from prjury.report.judge_facts import LeftOut, ScopeFacts
@@ -143,7 +143,7 @@ class ModelSeat:
         if not self.calls.parallel or len(layout.chunks) == 1:
             return [work(chunk) for chunk in layout.chunks]
         # The threads are daemons: a model that hangs keeps no program alive.
-        waiting = [run_aside(partial(work, chunk)) for chunk in layout.chunks]
+        waiting = [run_in_thread(partial(work, chunk)) for chunk in layout.chunks]
         return [outcome.result() for outcome in waiting]
 
     def _ask(self, case: InquiryInput, question: Question, turn: int) -> Answers:

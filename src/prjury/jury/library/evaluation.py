@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, cast, overload
 
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.frozen import freeze
-from prjury.jury.guard import compute_deadline, hear, printable
+from prjury.jury.guard import ask_seats, compute_deadline, printable
 from prjury.jury.jury import Member, VerdictT, make_seats
 from prjury.jury.library.agent import AgentClient, AgentResult, result_of
 from prjury.jury.library.execution import (
@@ -99,7 +99,7 @@ def evaluate(
     vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
     before = read_texts(place) if place else None
-    done = _perform_within(timeout, work_of(call, goal, place))
+    done = _perform_within(timeout, bind_call(call, goal, place))
     return done.result, _judge_context(vote, _make_context(goal, place, done, metadata, before))
 
 
@@ -144,7 +144,7 @@ async def evaluate_async(
     compute_deadline(timeout)
     vote = _make_voter(judge_or_jury, timeout)
     place = None if workspace is None else Path(workspace)
-    work = work_of(call, goal, place)
+    work = bind_call(call, goal, place)
     loop = asyncio.get_running_loop()
 
     def run() -> Any:  # noqa: ANN401 - whatever the call returns
@@ -181,11 +181,11 @@ def _perform_within(timeout: float | None, work: Callable[[], Any]) -> Execution
     """Return how the work ended; TIMEOUT where it took longer, and then it goes on unheard."""
     if timeout is None:
         return perform(work)
-    from prjury.jury.threads import run_aside  # noqa: PLC0415 - only for these
+    from prjury.jury.threads import run_in_thread  # noqa: PLC0415 - only for these
 
     started_at = datetime.now(UTC)
     try:
-        return run_aside(lambda: perform(work)).result(timeout)
+        return run_in_thread(lambda: perform(work)).result(timeout)
     except TimeoutError:
         elapsed, words = timedelta(seconds=timeout), f"the call did not end within {timeout:g} s"
         return Execution(None, ExecutionStatus.TIMEOUT, started_at, elapsed, words)
@@ -200,7 +200,7 @@ def _make_voter(
 
         def vote_alone(context: JudgmentContext) -> JuryVerdict:
             until = compute_deadline(timeout)
-            ballots = hear([seat], context, jury="evaluation", until=until, parallel=False)
+            ballots = ask_seats([seat], context, jury="evaluation", until=until, parallel=False)
             return JuryVerdict(ballots[0].judgment, ballots)
 
         return vote_alone
@@ -215,7 +215,7 @@ def _check_verdict(verdict: object) -> JuryVerdict | Verdict:
     raise TypeError(f"the vote returned a {kind} instead of a JuryVerdict or a Verdict")
 
 
-def work_of(call: Call | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
+def bind_call(call: Call | AgentClient, goal: str, workspace: Path | None) -> Callable[[], Any]:
     """The call as a function of nothing, which may return an awaitable."""
     if callable(call):
         function: Callable[..., Any] = call
@@ -227,11 +227,11 @@ def work_of(call: Call | AgentClient, goal: str, workspace: Path | None) -> Call
         except TypeError as error:
             kind = type(call).__name__
             raise TypeError(f"{kind}.run takes no goal and workspace: {error}") from error
-        return lambda: _defer_result(client.run(goal, workspace))
+        return lambda: _convert_reply(client.run(goal, workspace))
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
 
 
-def _defer_result(reply: object) -> object:
+def _convert_reply(reply: object) -> object:
     if not inspect.isawaitable(reply):
         return result_of(reply)
     awaitable: Awaitable[object] = reply
@@ -287,7 +287,7 @@ def _make_context(
     after = None if before is None or workspace is None else read_texts(workspace)
     message = result if isinstance(result, AgentResult) else None
     error = message.error if message else done.error
-    metadata = message.metadata if message else _keep_result(result)
+    metadata = message.metadata if message else _make_result_metadata(result)
     return JudgmentContext(
         goal,
         workspace,
@@ -302,7 +302,7 @@ def _make_context(
     )
 
 
-def _keep_result(result: object) -> dict[str, Any]:
+def _make_result_metadata(result: object) -> dict[str, Any]:
     if result is None or isinstance(result, str):
         return {}
     usage = usage_of(result)

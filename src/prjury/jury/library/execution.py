@@ -93,10 +93,10 @@ def _is_count(value: object) -> TypeGuard[float]:
 
 def _first(value_of: Callable[[str], object]) -> str | None:
     values = (value_of(name) for name in _ANSWERS)
-    return next(filter(None, (_find_text(value) for value in values if not callable(value))), None)
+    return next(filter(None, (_dump_text(value) for value in values if not callable(value))), None)
 
 
-def _find_text(value: object) -> str | None:
+def _dump_text(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Sequence) and value and all(map(_block, value)):

@@ -13,7 +13,7 @@ from prjury.jury.feedback import FEEDBACK_LIMIT
 from prjury.jury.judgment import Status
 from prjury.jury.jury import Member
 from prjury.jury.library.agent import AgentClient
-from prjury.jury.library.evaluation import Call, Votes, evaluate, work_of
+from prjury.jury.library.evaluation import Call, Votes, bind_call, evaluate
 from prjury.jury.verdicts import JuryVerdict, Verdict
 
 #: Why no further round was made: the work was accepted; the rounds or the time were used up; a
@@ -91,19 +91,19 @@ def improve(  # noqa: PLR0913 - the last three are options
         result, verdict = evaluate(goal, work, jury, workspace, metadata=facts, timeout=timeout)
         advice = "" if verdict.status is Status.PASS else verdict.feedback(limit)
         rounds.append(ImprovementRound(number, result, verdict, advice))
-        if stopped := _find_stop(rounds, feedback, max_rounds):
+        if stopped := _find_stop_reason(rounds, feedback, max_rounds):
             return Improvement(tuple(rounds), stopped)
 
 
 def _of_nothing(
     call: Call | AgentClient, goal: str, workspace: str | os.PathLike[str] | None
 ) -> Callable[[], Any]:
-    work = work_of(call, goal, None if workspace is None else Path(workspace))
+    work = bind_call(call, goal, None if workspace is None else Path(workspace))
     # A function of no parameters: those of `work` are set, and must not be set again.
     return lambda: work()  # noqa: PLW0108
 
 
-def _find_stop(rounds: list[ImprovementRound], told_before: str, most: int) -> Stop | None:
+def _find_stop_reason(rounds: list[ImprovementRound], told_before: str, most: int) -> Stop | None:
     last = rounds[-1]
     if last.verdict.status is Status.PASS:
         return "passed"

@@ -120,7 +120,7 @@ class ModelJudge(Generic[ContextT]):
             return Judgment.abstained("there is nothing to ask about", "nothing_to_ask")
         execution = perform(lambda: self.model(prompt))
         if execution.status is not ExecutionStatus.SUCCESS:
-            return failure("model", execution.status, execution.error, execution.reason)
+            return make_error("model", execution.status, execution.error, execution.reason)
         return classify_reply(execution.result, self.classify, self.name, context)
 
     def asking_confidence(self) -> ModelJudge[ContextT]:
@@ -196,7 +196,7 @@ def classify_reply(reply: object, classify: Classifier, name: str, context: obje
     return judgment.with_metadata(usage={"llm_calls": usage.get("requests", 1), **usage})
 
 
-def failure(
+def make_error(
     who: str, status: ExecutionStatus, error: str | None, reason: str | None = None
 ) -> Judgment:
     """The ERROR for a model or an agent that did not come to an end."""

@@ -10,7 +10,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Any, Generic, TypeAlias
 
-from prjury.jury.guard import compute_deadline, hear, printable
+from prjury.jury.guard import ask_seats, compute_deadline, printable
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Seat
@@ -79,7 +79,7 @@ def aggregate_repeated_results(results: Iterable[Judgment], total_judges: int) -
     `to_numerical` first), or fewer judges than results; TypeError for other values.
     """
     heard = tuple(results)
-    _refuse_nonsense(heard, total_judges)
+    _refuse_invalid_results(heard, total_judges)
     scores = [_read_number(result.score, place) for place, result in enumerate(heard)]
     valid = {place: score for place, score in enumerate(scores) if score is not None}
     errors, unscored = _errors_of(heard), _find_unscored(heard)
@@ -108,7 +108,7 @@ def _first_line(text: str) -> str:
     return text.strip().partition("\n")[0]
 
 
-def _refuse_nonsense(heard: Sequence[object], total_judges: object) -> None:
+def _refuse_invalid_results(heard: Sequence[object], total_judges: object) -> None:
     for result in heard:
         if not isinstance(result, Judgment):
             raise TypeError(f"a result is a Judgment, not {result!r}")
@@ -286,7 +286,7 @@ class RepeatedJudge(Generic[ContextT]):
         """The representative of the runs, or what their silence amounts to."""
         inner = self.members[0]
         seats = [Seat(inner, name=f"run {number}") for number in range(1, self.runs + 1)]
-        ballots = hear(
+        ballots = ask_seats(
             seats, context, jury=self.name, until=compute_deadline(None), parallel=self.parallel
         )
         results = [ballot.judgment for ballot in ballots]
@@ -296,11 +296,11 @@ class RepeatedJudge(Generic[ContextT]):
         except ValueError as refusal:
             if _can_count(results):
                 raise
-            return _describe_uncounted(results, strategy, str(refusal))
+            return _judge_without_scores(results, strategy, str(refusal))
         failed = (each.score for each in results if each.status is Status.FAIL)
         if judgment.status is Status.PASS and None in failed:
             refused = "a run failed without a score, which no strategy counts"
-            return _describe_uncounted(results, strategy, refused)
+            return _judge_without_scores(results, strategy, refused)
         return judgment
 
 
@@ -309,17 +309,17 @@ def _can_count(results: Sequence[Judgment]) -> bool:
     return bool(scores) and not any(isinstance(score, CategoricalScore) for score in scores)
 
 
-def _describe_uncounted(results: Sequence[Judgment], strategy: str, refusal: str) -> Judgment:
+def _judge_without_scores(results: Sequence[Judgment], strategy: str, refusal: str) -> Judgment:
     statuses = {result.status for result in results}
     erred = [result for result in results if result.status is Status.ERROR]
     if statuses == {Status.ABSTAIN}:
         label = _common_label(results)
         reasons = {result.metadata.get("reason") for result in results}
         common = reasons.pop() if len(reasons) == 1 else None
-        evidence = _refusal_facts(results, strategy, common or label or "nobody_voted")
+        evidence = _make_metadata(results, strategy, common or label or "nobody_voted")
         return Judgment.abstained(_silence(results, results, "abstained"), label, metadata=evidence)
     if statuses <= {Status.ABSTAIN, Status.ERROR}:
-        evidence = _refusal_facts(
+        evidence = _make_metadata(
             results, strategy, erred[0].metadata.get("reason") or "judge_erred"
         )
         return Judgment.errored(_silence(erred, results, "erred"), metadata=evidence)
@@ -327,7 +327,7 @@ def _describe_uncounted(results: Sequence[Judgment], strategy: str, refusal: str
         f"there is no {strategy} of these runs: {refusal}. Give every judgment a numeric score, or "
         "seat the judge several times in a jury, whose voting counts PASS and FAIL"
     )
-    return Judgment.errored(message, metadata=_refusal_facts(results, strategy, "no_numeric_score"))
+    return Judgment.errored(message, metadata=_make_metadata(results, strategy, "no_numeric_score"))
 
 
 def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str) -> str:
@@ -335,7 +335,7 @@ def _silence(silent: Sequence[Judgment], results: Sequence[Judgment], verb: str)
     return f"{len(silent)} of {len(results)} runs {verb}; the first: {first}"
 
 
-def _refusal_facts(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
+def _make_metadata(results: Sequence[Judgment], strategy: str, reason: object) -> dict[str, Any]:
     repeated = {
         "strategy": strategy,
         "aggregate": None,

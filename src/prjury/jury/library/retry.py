@@ -17,8 +17,8 @@ from typing import Any, Generic, cast
 from prjury.deadline import Deadline
 from prjury.jury.compose import asking_confidence, kind_of
 from prjury.jury.confidence import Confidence, confidence_of, title_of
-from prjury.jury.count import count_ballots, has_vote, limit_to_certain
-from prjury.jury.guard import Listener, catch_crash, compute_deadline, hear, itself
+from prjury.jury.count import aggregate_ballots, cap_by_deterministic, has_vote
+from prjury.jury.guard import Listener, ask_seats, catch_crash, compute_deadline, itself
 from prjury.jury.judge import ContextT, Judge, JudgeLike, JudgeType, ask, judge_of, type_of
 from prjury.jury.judgment import Judgment, Status
 from prjury.jury.jury import Bench, Member, Seat, check_strategy, make_seats
@@ -214,13 +214,13 @@ class JuryWithRetry(Bench[ContextT]):
         while stopped is None:
             started = time.monotonic()
             rounds.append(self._ask_round(context, len(rounds) + 1, until, listener))
-            stopped = self._find_stop(rounds[-1], until, time.monotonic() - started)
+            stopped = self._find_stop_reason(rounds[-1], until, time.monotonic() - started)
         return rounds, stopped
 
     def _ask_round(
         self, context: ContextT, iteration: int, until: Deadline | None, listener: Listener | None
     ) -> RoundContext[ContextT]:
-        ballots = hear(
+        ballots = ask_seats(
             self.seats,
             context,
             jury=self.name,
@@ -230,7 +230,7 @@ class JuryWithRetry(Bench[ContextT]):
         )
         return RoundContext.of(context, self.seats, ballots, iteration, self.confidence_threshold)
 
-    def _find_stop(
+    def _find_stop_reason(
         self, last: RoundContext[ContextT], until: Deadline | None, took: float
     ) -> str | None:
         """The reason for no other round; one with too little time would only lose the answers."""
@@ -244,8 +244,8 @@ class JuryWithRetry(Bench[ContextT]):
         self, last: RoundContext[ContextT], until: Deadline | None, listener: Listener | None
     ) -> Judgment:
         if self.chair is None or not has_vote(last.ballots):
-            return catch_crash(lambda: count_ballots(self.voting, last.ballots), itself)
-        (ballot,) = hear(
+            return catch_crash(lambda: aggregate_ballots(self.voting, last.ballots), itself)
+        (ballot,) = ask_seats(
             [Seat(judge_of(self.chair), name="chair")],
             last,
             jury=self.name,
@@ -257,7 +257,7 @@ class JuryWithRetry(Bench[ContextT]):
         if judgment.status is Status.ERROR:
             return replace(judgment, reasoning=f"chair: {judgment.reasoning}")
         return catch_crash(
-            lambda: limit_to_certain(judgment, ballot.type, self.voting, last.ballots), itself
+            lambda: cap_by_deterministic(judgment, ballot.type, self.voting, last.ballots), itself
         )
 
     def _describe_rounds(

@@ -73,7 +73,7 @@ class Template:
         if name in self.constants:
             return self.constants[name]
         head, _, path = name.partition(".")
-        return _show_field(_find_value(context.metadata, path) if path else getattr(context, head))
+        return _show_field(_require(context.metadata, path) if path else getattr(context, head))
 
 
 def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT], str]:
@@ -83,7 +83,7 @@ def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT
     return cast("Callable[[ContextT], str]", Template(template))
 
 
-def _find_value(metadata: Mapping[str, Any], path: str) -> object:
+def _require(metadata: Mapping[str, Any], path: str) -> object:
     value: object = metadata
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:

@@ -50,12 +50,12 @@ def compare_texts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
             f"b/{path}" if path in after else "/dev/null",
         )
         room -= len(old) * len(new)
-        rows += unified_diff(old, new, *names) if room >= 0 else _replace_lines(old, new, names)
+        rows += unified_diff(old, new, *names) if room >= 0 else _make_single_hunk(old, new, names)
     notes = "\n\\ No newline at end of file\n"
     return "".join(row if row.endswith("\n") else f"{row}{notes}" for row in rows)
 
 
-def _replace_lines(old: list[str], new: list[str], names: tuple[str, str]) -> Iterator[str]:
+def _make_single_hunk(old: list[str], new: list[str], names: tuple[str, str]) -> Iterator[str]:
     """Yield one hunk from the first line that differs to the last one."""
     start = len(commonprefix([old, new]))
     end = len(commonprefix([old[start:][::-1], new[start:][::-1]]))
