@@ -138,32 +138,32 @@ def name_script(call: Call) -> str:
 
 
 def _read_call(words: list[str]) -> Call:
-    before, words = words[0], _unwrap(words)
+    before, words = words[0], _strip_wrappers(words)
     through = name_program(before) if words[0] != before else ""
     program, rest = name_program(words[0]), words[1:]
-    family, runner = _find_runner(program, rest, words[0])
+    family, runner = _find_test_runner(program, rest, words[0])
     purpose = "test" if family else _find_purpose(program, rest, words[0])
     return Call(tuple(words), purpose, family, runner, through)
 
 
-def _unwrap(words: list[str]) -> list[str]:
+def _strip_wrappers(words: list[str]) -> list[str]:
     """The words without programs that run the rest: ``uv run --group x pytest`` is pytest."""
     for _ in range(4):
         program = name_program(words[0])
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in WORDS["managers"] and (runner := _find_started_runner(words)):
+        elif program in WORDS["managers"] and (runner := _find_runner_index(words)):
             words = words[runner:]
-        elif program == "node" and (runner := _find_started_runner(words)):
+        elif program == "node" and (runner := _find_runner_index(words)):
             words = [words[runner].removesuffix(".js"), *words[runner + 1 :]]
-        elif program in WORDS["wrappers"] and (inner := _find_inner(program, words[1:])):
+        elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
             words = inner
         else:
             break
     return words
 
 
-def _find_started_runner(words: Sequence[str]) -> int:
+def _find_runner_index(words: Sequence[str]) -> int:
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
@@ -182,7 +182,7 @@ def find_last_call(text: str) -> tuple[Call | None, bool]:
     return (calls[-1], len(calls) == 1) if certain else (None, False)
 
 
-def _find_inner(program: str, words: list[str]) -> list[str]:
+def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     runs = program not in WORDS["wrappers_that_run_with_a_word"]
     at = 0
     while at < len(words):
@@ -204,19 +204,19 @@ def _find_inner(program: str, words: list[str]) -> list[str]:
     return []
 
 
-def _find_runner(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
+def _find_test_runner(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
     if not {"--version", "--help", "--no-run"}.isdisjoint(words):
         return "", ""
     if program in _RUNNERS:
         lists = program != "prove" and not WORDS["listing_tests"].isdisjoint(words)
-        family, tests = _RUNNERS[program], not (lists or _names_beside(program, words))
+        family, tests = _RUNNERS[program], not (lists or _selects_no_tests(program, words))
     elif program in _CALLED:
         family, *names = _CALLED[program]
         tests = _asks_for_test(names, words)
     elif program in _BUILDERS:
-        family, tests = _BUILDERS[program], _calls_goal(program, words)
+        family, tests = _BUILDERS[program], _calls_test_goal(program, words)
     else:
-        return _find_script(program, words, path)
+        return _detect_test_script(program, words, path)
     return (family, program) if tests else ("", "")
 
 
@@ -242,7 +242,7 @@ def _calls_maven_test(words: Sequence[str]) -> bool:
     return not goals or not WORDS["maven_goals"].isdisjoint(goals)
 
 
-def _calls_goal(program: str, words: Sequence[str]) -> bool:
+def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
     if program == "mvn":
         return _calls_maven_test(words)
     for before, word in pairwise(["", *words]):
@@ -267,7 +267,7 @@ _BUILDERS = {"mvn": "maven", "gradle": "gradle", "cmake": "cmake"}
 _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 
-def _find_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
+def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
     if program in WORDS["interpreters"]:
         if program == "node" and "--test" in words:
             return "node", "node"
@@ -304,7 +304,7 @@ def says_test(name: str) -> bool:
     return any(ends) or (bool(pieces) and WORDS["test_names_alone"].issuperset(pieces))
 
 
-def _names_beside(program: str, words: Sequence[str]) -> bool:
+def _selects_no_tests(program: str, words: Sequence[str]) -> bool:
     options = {"-e", "-s", "--session", "--sessions", "-t"} if program in {"tox", "nox"} else ()
     listed = ",".join(after for word, after in pairwise(words) if word in options)
     names = map(split_name, listed.split(","))
@@ -318,7 +318,7 @@ def _find_purpose(program: str, words: Sequence[str], path: str) -> Purpose:
     beside = program in WORDS["named_beside"] and not WORDS["beside"].isdisjoint(pieces)
     packs = program in WORDS["packagers"] and first in WORDS["packaging"]
     packs = packs or (program == "tsc" and "--noEmit" in words)
-    if program in WORDS["linters"] or beside or packs or _names_beside(program, words):
+    if program in WORDS["linters"] or beside or packs or _selects_no_tests(program, words):
         return "lint"
     installs = first in WORDS["install_words"] or (program == "yarn" and not plain)
     if program in {"venv", "virtualenv"} or (program in WORDS["installers"] and installs):

@@ -62,7 +62,7 @@ _SYSTEMS = {
 
 def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
-    steps = _adapt_steps([_fit_tox(step, here) for step in job.steps], root)
+    steps = _adapt_steps([_use_local_python(step, here) for step in job.steps], root)
     bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
     if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
@@ -96,7 +96,7 @@ def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
     return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
 
 
-def _fit_tox(step: CiStep, here: Toolchains) -> CiStep:
+def _use_local_python(step: CiStep, here: Toolchains) -> CiStep:
     script = step.script
     calls = [call for call in step.calls if call.program == "tox"]
     for word, name in (pair for call in calls for pair in pairwise(call.words)):
@@ -198,7 +198,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
         for word in call.words:
             text = Template(word).safe_substitute({**job.env, **step.env})
             words += text.split() if word.startswith("$") else [text]
-        options, goals = _take_options(words, table), _list_goals(words, table)
+        options, goals = _select_options(words, table), _list_goals(words, table)
         steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
@@ -208,7 +208,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
             notes.append(f"its CI also runs, not run here: {scripts}")
     return replace(
         plan,
-        steps=(*steps, *_list_other_tests(job, family, root)),
+        steps=(*steps, *_list_other_test_steps(job, family, root)),
         env={**variables, **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
@@ -221,7 +221,7 @@ def _is_of(call: Call, family: str) -> bool:
     return configures if family == "cmake" else call.family == family
 
 
-def _take_options(words: Sequence[str], table: Options) -> list[str]:
+def _select_options(words: Sequence[str], table: Options) -> list[str]:
     options: dict[tuple[str, ...], None] = {}
     names = {word.partition("=")[0] for word in words}
     each = names & {"--feature-powerset", "--each-feature"}
@@ -231,12 +231,12 @@ def _take_options(words: Sequence[str], table: Options) -> list[str]:
     for word, after in pairwise([*before, ""]):
         names = {word.partition("=")[0], word[:2]}
         pair = (word, after) if word in table.valued else (word,)
-        if names & (table.flags | table.valued) and all(pair) and _is_usable("".join(pair), table):
+        if names & (table.flags | table.valued) and all(pair) and _is_safe("".join(pair), table):
             options[pair] = None
     return [word for pair in options for word in pair]
 
 
-def _is_usable(text: str, table: Options) -> bool:
+def _is_safe(text: str, table: Options) -> bool:
     """True if words mean the same here: they name no other compiler, and skip no tests."""
     lower = text.lower()
     strict = "werror" in lower or "warnings_as_errors" in lower
@@ -269,7 +269,7 @@ def _add_options_and_goals(
     return replace(step, command=(*words[:at], *options, *words[at:]))
 
 
-def _list_other_tests(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
+def _list_other_test_steps(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
     """The steps of a job beside those of the recipe's tool, if any of them tests."""
     programs = RECIPE_FIRST[family].programs
     steps = [
@@ -355,7 +355,7 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
         settings = tox_settings(root.below(step.directory))
         if settings and any(call.family for call in step.calls):
             env["TOX_OVERRIDE"] = settings.overrides
-        script = _with_options(script, step, number, root)
+        script = _add_report_options(script, step, number, root)
         if "$PRJURY_REPORTS" in script:
             env["PRJURY_REPORTS"] = "{reports}"
     place = f"cd {shlex.quote(step.directory)}" if step.directory else ""
@@ -368,15 +368,15 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
         env=env,
         origin=step.origin,
         may_fail=step.may_fail,
-        all_ran=_find_all_ran(step, root) if step.kind == "test" else None,
+        all_ran=_find_all_ran_code(step, root) if step.kind == "test" else None,
     )
 
 
-def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> str:
+def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree) -> str:
     words = script.replace("\n", " \n ").split(" ")
     at, counts = 0, Counter[str]()
     for call in step.calls:
-        at = _find_call(words, call, at)
+        at = _find_call_index(words, call, at)
         if at < 0:
             break
         adapter = ADAPTERS.get(call.runner, Adapter())
@@ -401,7 +401,7 @@ def _with_options(script: str, step: CiStep, number: int, root: SourceTree) -> s
     return " ".join(words).replace(" \n ", "\n")
 
 
-def _find_call(words: Sequence[str], call: Call, start: int) -> int:
+def _find_call_index(words: Sequence[str], call: Call, start: int) -> int:
     for at in range(start, len(words)):
         plain = words[at].strip("'\"();&")
         if name_program(plain) == call.program and words[at]:
@@ -411,7 +411,7 @@ def _find_call(words: Sequence[str], call: Call, start: int) -> int:
     return -1
 
 
-def _find_all_ran(step: CiStep, root: SourceTree) -> int | None:
+def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
     call = step.calls[0] if len(step.calls) == 1 else None
     if call is None or len(read_calls(step.script)) != 1 or stops_early(call):
         return None

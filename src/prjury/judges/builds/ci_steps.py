@@ -141,7 +141,7 @@ class StepReader:
             self._leave(step.uses, "it brings what another job has made", "elsewhere")
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services")
-        elif command := _find_command(step):
+        elif command := _find_action_command(step):
             self._read_run(step, command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
             self._leave(step.uses, "this action is not run here", "other")
@@ -167,24 +167,24 @@ class StepReader:
             self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
             below = directory.removeprefix("./").strip("/.")
-            script, below = _enter_directory(_join_continued(script), below)
+            script, below = _split_leading_cd(_join_continued_lines(script), below)
             for offset, part in _split_script(script):
                 line = step.line + offset if step.line else 0
-                lines = self._drop_refused(part, line, below)
+                lines = self._drop_refused_lines(part, line, below)
                 if lines:
                     self._add(step, lines, line, below)
 
-    def _drop_refused(self, part: str, line: int, directory: str) -> str:
+    def _drop_refused_lines(self, part: str, line: int, directory: str) -> str:
         lines = part.splitlines()
         for at, text in enumerate(lines):
-            refusal = _find_refusal(text) or self._look_into_script(text, directory)
+            refusal = _find_refusal(text) or self._find_script_refusal(text, directory)
             if refusal:
                 self._leave(text, *refusal, line + at if line else 0)
                 lines[at] = ":" if len(lines) > 1 else ""
         rest = "\n".join(lines)
         return rest if any(call.words != (":",) for call in read_calls(rest)) else ""
 
-    def _look_into_script(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
+    def _find_script_refusal(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
         for call in read_calls(line):
             words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
             path = join_path(directory, words[0]) if words and call.purpose != "test" else None
@@ -257,7 +257,7 @@ def read_script(call: Call, root: SourceTree, directory: str) -> str:
     return text if len(text) < _LARGEST_SCRIPT else ""
 
 
-def _find_command(step: WorkflowStep) -> str:
+def _find_action_command(step: WorkflowStep) -> str:
     inputs = step.inputs
     if inputs.get("bundler-cache") == "true":
         return "bundle install"
@@ -270,7 +270,7 @@ def _find_command(step: WorkflowStep) -> str:
     return ""
 
 
-def _enter_directory(script: str, directory: str) -> tuple[str, str]:
+def _split_leading_cd(script: str, directory: str) -> tuple[str, str]:
     text = script.strip()
     if text.startswith("(cd ") and text.endswith(")") and text.count("(") == 1:
         script = text[1:-1]
@@ -318,7 +318,7 @@ def _split_script(script: str) -> Iterator[tuple[int, str]]:
         yield from ((at, line) for at, line in enumerate(lines) if line in commands)
 
 
-def _join_continued(script: str) -> str:
+def _join_continued_lines(script: str) -> str:
     lines = script.split("\n")
     for at in range(len(lines) - 2, -1, -1):
         if lines[at].endswith("\\") and not lines[at].lstrip().startswith("#"):

@@ -143,18 +143,18 @@ def compare(
     changed: Collection[str] = (),
 ) -> Comparison:
     """Compare both sides; what fails alike on both without a test may be the machine's."""
-    outcome = _quote_last_words(_settle_retry(run))
-    base = _quote_last_words(run.base) if run.base else None
+    outcome = _add_failure_from_log(_merge_retry(run))
+    base = _add_failure_from_log(run.base) if run.base else None
     run = replace(run, base=base)
     fault = find_fault(outcome, changed, known, run.versions)
     outcome = _add_broken_steps(outcome, base)
     if base and outcome.failed:
-        outcome = _mark_old(outcome, base)
-        if not fault and _is_untested(outcome, base) and not _breaks_tree(outcome, known):
+        outcome = _mark_pre_existing(outcome, base)
+        if not fault and _is_untested(outcome, base) and not _has_broken_source(outcome, known):
             lines = [*(one.message for one in outcome.failures), *outcome.last.tail.splitlines()]
             fault = find_remedy(lines, known, run.versions, strict=False)
             outcome = _mark(outcome, outcome.failures, "environment")
-    outcome = _mark_machine(outcome, fault)
+    outcome = _mark_environment_failures(outcome, fault)
     return Comparison(plan, run, outcome, known, options, fault)
 
 
@@ -173,7 +173,7 @@ def _is_untested(outcome: TreeRun, base: TreeRun) -> bool:
     return outcome.ends_like(base) and not (new or outcome.tested or base.tested)
 
 
-def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
+def _has_broken_source(outcome: TreeRun, known: Collection[str]) -> bool:
     """A file of the tree does not compile, for want of nothing that others bring."""
     return any(
         failure.kind == "compile"
@@ -183,7 +183,7 @@ def _breaks_tree(outcome: TreeRun, known: Collection[str]) -> bool:
     )
 
 
-def _quote_last_words(run: TreeRun) -> TreeRun:
+def _add_failure_from_log(run: TreeRun) -> TreeRun:
     """The run with the last error of its log, where it failed and nothing else was read."""
     if run.failures or not (run.ended and run.last.exit_code):
         return run
@@ -194,7 +194,7 @@ def _quote_last_words(run: TreeRun) -> TreeRun:
     return replace(run, failures=(make_failure("error", words),))
 
 
-def _settle_retry(run: Run) -> TreeRun:
+def _merge_retry(run: Run) -> TreeRun:
     """The outcome after the second run: what failed in one and passed in the other is flaky."""
     head, retry = run.head, run.retry
     if retry is None or not retry.ended:
@@ -213,7 +213,7 @@ def _mark(run: TreeRun, which: Collection[Failure], state: State) -> TreeRun:
     return replace(run, failures=failures)
 
 
-def _mark_old(outcome: TreeRun, base: TreeRun) -> TreeRun:
+def _mark_pre_existing(outcome: TreeRun, base: TreeRun) -> TreeRun:
     counts = Counter(failure.id for failure in base.failures)
     failures = []
     for failure in outcome.failures:
@@ -261,7 +261,7 @@ def _is_of_tree(failure: Failure, changed: Collection[str], known: Collection[st
     return failure.path in changed or (failure.kind == "compile" and failure.path in known)
 
 
-def _mark_machine(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
+def _mark_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     """The outcome with what the machine is to blame for marked: one failure at least."""
     tail = outcome.last.tail.splitlines()
     tests = [one for one in outcome.failures if one.kind == "test"]
@@ -287,7 +287,7 @@ def find_suspects(run: Run) -> tuple[Failure, ...]:
     """The tests that fail newly; none where code does not compile, which no luck explains."""
     if not run.head.failed or not run.head.ended:
         return ()
-    outcome = _mark_old(run.head, run.base) if run.base else run.head
+    outcome = _mark_pre_existing(run.head, run.base) if run.base else run.head
     new = [one for one in outcome.failures if one.state == "new"]
     if any(one.kind == "compile" for one in new):
         return ()

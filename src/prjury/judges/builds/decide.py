@@ -44,7 +44,7 @@ def decide(comparison: Comparison) -> Judgment:
     if not outcome.failed and all(one in attempts for one in outcome.failures):
         return _decide_green(comparison)
     if cause := find_environment(comparison):
-        return _decide_elsewhere(comparison, cause)
+        return _decide_environment_failure(comparison, cause)
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     if comparison.untested:
@@ -54,10 +54,10 @@ def decide(comparison: Comparison) -> Judgment:
     alike = outcome.ends_like(comparison.base)
     if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
-    return _decide_old(comparison)
+    return _decide_old_failures(comparison)
 
 
-def _decide_old(comparison: Comparison) -> Judgment:
+def _decide_old_failures(comparison: Comparison) -> Judgment:
     failures = comparison.outcome.failures
     if comparison.run.disturbed:
         remedy = ("review it once more", wording.REVIEW_AGAIN)
@@ -66,10 +66,10 @@ def _decide_old(comparison: Comparison) -> Judgment:
         words = wording.say_base_broken(comparison)
         return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
     if comparison.base and not any(map(_passes_any, (comparison.outcome, comparison.base))):
-        return _decide_unpassed(comparison)
+        return _decide_none_passed(comparison)
     old = any(failure.state == "pre_existing" for failure in failures)
     note, words = "pre_existing" if old else "flaky", wording.say_excused(comparison)
-    return _unless_lost(comparison, _make(comparison, Status.PASS, words, note=note))
+    return _qualify_pass(comparison, _make(comparison, Status.PASS, words, note=note))
 
 
 def _passes_any(run: TreeRun) -> bool:
@@ -78,7 +78,7 @@ def _passes_any(run: TreeRun) -> bool:
     return not is_whole or facts.run > facts.failed
 
 
-def _decide_unpassed(comparison: Comparison) -> Judgment:
+def _decide_none_passed(comparison: Comparison) -> Judgment:
     outcome = comparison.outcome
     lines = [line for one in outcome.failures for line in (one.message, *one.details.splitlines())]
     lines += outcome.last.tail.splitlines()
@@ -115,21 +115,21 @@ def _decide_green(comparison: Comparison) -> Judgment:
     passed = _make(comparison, Status.PASS, wording.say_passed(comparison), log=None)
     if comparison.shows_reports_alone:
         return doubt(passed, wording.REPORTS_ALONE.format(passed.reasoning), "reports_alone")
-    return _unless_lost(comparison, passed)
+    return _qualify_pass(comparison, passed)
 
 
-def _unless_lost(comparison: Comparison, passed: Judgment) -> Judgment:
+def _qualify_pass(comparison: Comparison, passed: Judgment) -> Judgment:
     if comparison.lost.count:
-        return _qualify(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
+        return _weaken(comparison, passed, wording.say_vanished(comparison.lost), TESTS_VANISHED)
     if comparison.ignored:
         words = wording.IGNORED.format(pluralize(comparison.ignored, "test"))
-        return _qualify(comparison, passed, words, FAILURES_IGNORED)
+        return _weaken(comparison, passed, words, FAILURES_IGNORED)
     if gap := comparison.gap:
-        return _qualify(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
+        return _weaken(comparison, passed, wording.say_gap(comparison, gap), NO_COMPARISON)
     return passed
 
 
-def _qualify(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
+def _weaken(comparison: Comparison, passed: Judgment, words: str, reason: str) -> Judgment:
     if comparison.options.vanished == "warn":
         note = {"note": reason} if reason == NO_COMPARISON else {}
         return replace(passed, reasoning=f"{words}; {passed.reasoning}").with_metadata(**note)
@@ -144,7 +144,7 @@ def _qualify(comparison: Comparison, passed: Judgment, words: str, reason: str) 
     return doubt(passed, wording.ASKED.format(words), reason, snippet, log=log)
 
 
-def _decide_elsewhere(comparison: Comparison, cause: Failure) -> Judgment:
+def _decide_environment_failure(comparison: Comparison, cause: Failure) -> Judgment:
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
@@ -324,7 +324,7 @@ _FILES = frozenset(
 )
 
 
-def _defines_checks(path: str) -> bool:
+def _is_ci_configuration(path: str) -> bool:
     lowered = path.lower()
     name = lowered.rpartition("/")[2]
     stem, _, suffix = name.removeprefix(".").rpartition(".")
@@ -340,7 +340,7 @@ def list_touched(pull: PullRequest) -> tuple[str, ...]:
 
 def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment, or ABSTAIN instead of a PASS by checks that the change itself defines."""
-    edited = next(filter(_defines_checks, list_touched(pull)), None)
+    edited = next(filter(_is_ci_configuration, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
         return judgment
     words = (

@@ -88,7 +88,7 @@ def find_remedy(
     *,
     strict: bool = True,
 ) -> Remedy | None:
-    if not strict and (submodule := _find_submodule(lines, tree)):
+    if not strict and (submodule := _find_submodule_remedy(lines, tree)):
         return submodule
     lowered = [_spell_out(line.lower()) for line in lines]
     for row in read_table().rows:
@@ -99,7 +99,7 @@ def find_remedy(
                 value = match_mark(mark, line, lines[index])
                 if value is None or (row.missing and is_of_tree(value, tree)):
                     continue
-                if row.download and strict and not _downloads(lowered, index):
+                if row.download and strict and not _is_download_failure(lowered, index):
                     continue
                 return _make_remedy(row, lines[index], value, mark, versions or {})
     return None
@@ -115,8 +115,8 @@ def _spell_out(line: str) -> str:
 def match_mark(mark: str, lowered: str, line: str) -> str | None:
     """The text in a line for the mark's ``{}``, empty for a mark without; None for no match."""
     before, gap, after = mark.partition("{}")
-    start = _match_with_gaps(before, lowered, 0)
-    if start < 0 or (gap and _match_with_gaps(after, lowered, start) < 0):
+    start = _find_pattern_end(before, lowered, 0)
+    if start < 0 or (gap and _find_pattern_end(after, lowered, start) < 0):
         return None
     if not gap:
         return ""
@@ -130,7 +130,7 @@ def match_mark(mark: str, lowered: str, line: str) -> str | None:
     return text.strip("'\"`‘’:")[:_LONGEST_NAME]
 
 
-def _match_with_gaps(pattern: str, line: str, start: int) -> int:
+def _find_pattern_end(pattern: str, line: str, start: int) -> int:
     """Return the end of the last part, which ``…`` separates from the others; -1 for none."""
     for part in pattern.split("…"):
         at = line.find(part, start)
@@ -140,7 +140,7 @@ def _match_with_gaps(pattern: str, line: str, start: int) -> int:
     return start
 
 
-def _downloads(lines: Sequence[str], index: int) -> bool:
+def _is_download_failure(lines: Sequence[str], index: int) -> bool:
     """A package manager says, here or just before, that a download failed."""
     near = [line.strip() for line in lines[max(0, index - _REACH) : index + 1]]
     return any(
@@ -208,7 +208,7 @@ _SUBMODULE = (
 )
 
 
-def _find_submodule(lines: Sequence[str], tree: frozenset[str]) -> Remedy | None:
+def _find_submodule_remedy(lines: Sequence[str], tree: frozenset[str]) -> Remedy | None:
     """The entry of the tree below which a missing file lies, although it is no directory."""
     for line in lines:
         for word in line.split():

@@ -257,7 +257,7 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
         words = f"{pluralize(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
         score = BooleanScore(value=False)
         return Judgment.failed(words, score=score, checks=checks, metadata=metadata)
-    words, score = _say_passed(pull, summary), BooleanScore(value=True)
+    words, score = _describe_passed(pull, summary), BooleanScore(value=True)
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
     if why := _find_doubt(pull, summary, seconds):
         return doubt(passed, *why)
@@ -295,8 +295,8 @@ def _find_doubt(
     return None
 
 
-def _say_passed(pull: PullRequest, summary: CheckSummary) -> str:
-    notes = [_say_tested(pull, summary)]
+def _describe_passed(pull: PullRequest, summary: CheckSummary) -> str:
+    notes = [_describe_tested_commit(pull, summary)]
     if silent := len(summary.runs) - len(summary.succeeded):
         notes.append(f"{pluralize(silent, 'other check')} skipped or neutral")
     if not summary.names:
@@ -307,7 +307,7 @@ def _say_passed(pull: PullRequest, summary: CheckSummary) -> str:
     return f"{passed} elsewhere: {_list_runs(summary.succeeded)} ({'; '.join(notes)})"
 
 
-def _say_tested(pull: PullRequest, summary: CheckSummary) -> str:
+def _describe_tested_commit(pull: PullRequest, summary: CheckSummary) -> str:
     base = summary.tested_base
     if base == pull.base.sha:
         return "of the merge with this base"

@@ -67,7 +67,7 @@ class TreeBuildJudge:
         """Build; where that fails, build the base as well to distinguish old failures from new."""
         pull = context.pull
         if pull.merge.tree is None or not pull.files or is_docs_only(pull):
-            return _judge_nothing(pull)
+            return _abstain_nothing_to_build(pull)
         if self.options.from_ == "checks":
             from prjury.judges.builds.external_checks import judge_by_checks  # noqa: PLC0415 - few ask for them
 
@@ -106,7 +106,7 @@ class TreeBuildJudge:
         if evidence:
             judgments = source.judge_builds(evidence, builds.plans)
         else:
-            judgments = self._run_builds(context, builds, merged, base)
+            judgments = self._build_and_judge(context, builds, merged, base)
             notes = (*find_new_builds(builds.plans, base_plans), *notes)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
         origin = self.options.from_
@@ -118,7 +118,7 @@ class TreeBuildJudge:
         every = self._detect(planner, merged, None).plans
         return refuse_replaced_build(judgment, every, base_plans)
 
-    def _run_builds(
+    def _build_and_judge(
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
     ) -> Sequence[Judgment]:
         ports, pull, limit = self.ports, context.pull, self.options.timeout
@@ -240,7 +240,7 @@ def _add_facts(judgment: Judgment, **more: object) -> Judgment:
     return judgment.with_metadata(**facts.to_metadata())
 
 
-def _judge_nothing(pull: PullRequest) -> Judgment:
+def _abstain_nothing_to_build(pull: PullRequest) -> Judgment:
     why, label = "only documentation changes", "not_applicable"
     if pull.merge.impossible:
         why, label = pull.merge.impossible, "no_merge"

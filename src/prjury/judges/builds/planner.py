@@ -91,7 +91,7 @@ class BuildPlanner(Struct, frozen=True):
         builds = detect_builds(root, part, systems, self.own)
         own = any(plan.system in system.covers for system in self.own for plan in builds.plans)
         if systems is None and not own and self.ci and self.ci.jobs:
-            builds = self._follow_ci(root, self.ci, builds, part)
+            builds = self._plan_from_ci(root, self.ci, builds, part)
         else:
             if systems is None and not builds.plans:
                 builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
@@ -106,7 +106,7 @@ class BuildPlanner(Struct, frozen=True):
         plans = (replace(plan, reports=(*plan.reports, *more)) for plan in builds.plans)
         return replace(builds, plans=tuple(plans))
 
-    def _follow_ci(
+    def _plan_from_ci(
         self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
     ) -> DetectedBuilds:
         every = detect_builds(root, None).plans
@@ -118,7 +118,7 @@ class BuildPlanner(Struct, frozen=True):
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
             else:
                 plans += self._plan_job(root, job, affected.plans, every)
-        untested = _list_untested(root, ci, affected.plans)
+        untested = _list_not_in_ci(root, ci, affected.plans)
         if untested:
             names = join_names([plan.label for plan in untested], _MOST_NAMED)
             notes.append(f"not built, since its CI does not build it: {names}")
@@ -195,7 +195,7 @@ class BuildPlanner(Struct, frozen=True):
         return narrow_to_affected(with_adapters(prepared, root))
 
 
-def _list_untested(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
+def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
     wrapped = {place for family, place in kinds if family in WRAPPING}
     untested = []

@@ -228,14 +228,14 @@ class BothSides(Struct, frozen=True, dict=True):
                 if always or base.plan == other:
                     plan = other
                     run = place.run_with_reports(plan, self.options, deadline)
-            run = self._with_base(place.paths, plan, run, base, deadline)
-            run = self._with_retry(place, plan, run, deadline)
+            run = self._compare_with_base(place.paths, plan, run, base, deadline)
+            run = self._retry_tests(place, plan, run, deadline)
         if not run.head.failed:
             self.memory.keep(plan, self.merged.entries, run.head)
         run = self._with_earlier(run, recollection)
         return plan, replace(run, history=recollection.count_failures(run.head))
 
-    def _with_base(
+    def _compare_with_base(
         self, paths: frozenset[str], plan: BuildPlan, run: Run, base: BaseRun, deadline: Deadline
     ) -> Run:
         """The run beside the base's, built where needed; a kept outcome excuses no failure."""
@@ -263,7 +263,7 @@ class BothSides(Struct, frozen=True, dict=True):
             reports_of_base=dict(base.reports),
         )
 
-    def _with_retry(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
+    def _retry_tests(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
         suspects = find_suspects(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run

@@ -69,13 +69,13 @@ def find_changed_settings(files: Sequence[FileChange], read: ReadBlobs) -> tuple
     for file in files:
         for path in filter(None, (file.path, file.old_path)):
             if _FOREIGN.isdisjoint(path.split("/")[:-1]) and (
-                _is_setting(path) or _differs(file, path.rpartition("/")[2], read)
+                _is_test_setting(path) or _changes_settings(file, path.rpartition("/")[2], read)
             ):
                 paths.add(path)
     return tuple(sorted(paths))
 
 
-def _is_setting(path: str) -> bool:
+def _is_test_setting(path: str) -> bool:
     parent, _, name = f"/{path}".rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     by_name = name in _FILES or any(fnmatchcase(name, pattern) for pattern in _PATTERNS)
@@ -85,20 +85,20 @@ def _is_setting(path: str) -> bool:
     return parent.endswith(("/test", "/tests")) and (not dot or runs)  # scripts that run tests
 
 
-def _differs(file: FileChange, name: str, read: ReadBlobs) -> bool:
+def _changes_settings(file: FileChange, name: str, read: ReadBlobs) -> bool:
     if name not in _TABLES and name not in _LINES:
         return False
     blobs = (file.old_blob, file.new_blob)
     contents = read([blob for blob in blobs if blob])
     texts = [(contents.get(blob or "") or b"").decode("utf-8", "replace") for blob in blobs]
     try:
-        before, after = (_take_settings(name, text) for text in texts)
+        before, after = (_extract_settings(name, text) for text in texts)
     except (ValueError, RecursionError):
         return texts[0] != texts[1]  # what cannot be parsed may say anything
     return before != after
 
 
-def _take_settings(name: str, text: str) -> list[object]:
+def _extract_settings(name: str, text: str) -> list[object]:
     """The tables, or the lines that fit, each with those below it up to its closing bracket."""
     if keys := _TABLES.get(name):
         parse = json.loads if name.endswith(".json") else tomllib.loads

@@ -295,14 +295,14 @@ def _choose_toolchain(
         unmet = [wish for wish in pins if exact[wish] > used.version]
     if not unmet:
         return ToolChoice(tool, wishes, used)
-    remedy = _word_remedy(unmet[0], exact.values(), spans.values(), toolchains)
+    remedy = _describe_remedy(unmet[0], exact.values(), spans.values(), toolchains)
     if tool != "node":
         return ToolChoice(tool, wishes, current, remedy)
     newest = max(toolchains, key=lambda one: one.version)  # much runs with an older one
     return ToolChoice(tool, wishes, newest, older=remedy)
 
 
-def _word_remedy(
+def _describe_remedy(
     strict: WantedVersion,
     exact: Iterable[Numbers],
     spans: Collection[VersionSpan],

@@ -102,10 +102,10 @@ def describe_end(run: TreeRun) -> str:
     step = run.last
     which = f"{step.name}: " if len(run.steps) > 1 else ""
     nothing = step.exit_code == NO_TESTS_COLLECTED and "no tests ran in " in step.tail
-    return f"{which}{_word_end(step, run.allowed)}{': pytest found no tests' if nothing else ''}"
+    return f"{which}{_explain_end(step, run.allowed)}{': pytest found no tests' if nothing else ''}"
 
 
-def _word_end(step: StepRun, allowed: float) -> str:
+def _explain_end(step: StepRun, allowed: float) -> str:
     if step.stopped == "timeout":
         return f"did not finish within {format_duration(allowed)}"
     if step.stopped:

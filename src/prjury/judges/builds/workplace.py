@@ -282,7 +282,7 @@ class _Attempt:
                 completed = ports.shell.run(command, self.deadline, ports.progress)
             self.place.builder.logs.append(completed.log)
             if not step.may_fail and all(each.may_fail or not end.exit_code for each, end in done):
-                _refuse_missing(step, completed, self.plan.programs)
+                _refuse_missing_program(step, completed, self.plan.programs)
             done.append((step, completed))
             if completed.stopped or (completed.exit_code and not self.plan.goes_on(index)):
                 break
@@ -324,7 +324,7 @@ class _Attempt:
         return fault is not None and fault.passes
 
 
-def _refuse_missing(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
+def _refuse_missing_program(step: BuildStep, completed: Completed, programs: Sequence[str]) -> None:
     if completed.exit_code != _NOT_FOUND or completed.stopped:
         return
     words, missing = step.text.split(), list[str]()
