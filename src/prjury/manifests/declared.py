@@ -166,12 +166,12 @@ def _list_named_versions(manifest: Manifest, lines: _Lines) -> Iterator[Declared
         catalog = name.startswith("catalog:")
         is_version = catalog or name in referred or _VERSION_NAME.search(name)
         if is_version and not _REPEATED.fullmatch(name) and name != "version":
-            yield from _list_properties(name.rpartition(":")[2] if catalog else name, value, lines)
+            yield from _declare_property(name.rpartition(":")[2] if catalog else name, value, lines)
     for name, value in manifest.named_versions.items():
-        yield from _list_properties(name, value, lines)
+        yield from _declare_property(name, value, lines)
 
 
-def _list_properties(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
+def _declare_property(name: str, value: str, lines: _Lines) -> Iterator[DeclaredDependency]:
     if not value or "$" in value or not any(map(str.isdigit, value)):
         return
     line = lines.first(name, value)

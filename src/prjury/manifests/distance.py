@@ -50,14 +50,14 @@ def distance(one: str, other: str) -> Distance | None:
         ends = [[bound for bound in side if bound.operator in operators] for side in sides]
         if not all(len(end) == 1 for end in ends):
             continue
-        result = _measure(ends[0][0], ends[1][0])
+        result = _compare_bounds(ends[0][0], ends[1][0])
         if result is None or result.step is not VersionStep.SAME:
             return result
         compared += 1
     return Distance(VersionStep.SAME) if compared == len(sides[0]) == len(sides[1]) > 0 else None
 
 
-def _measure(one: _Bound, other: _Bound) -> Distance | None:
+def _compare_bounds(one: _Bound, other: _Bound) -> Distance | None:
     if {one.kind, other.kind} - {"", "pre"} and one.kind != other.kind:
         return None
     if trim(one.numbers) == trim(other.numbers):

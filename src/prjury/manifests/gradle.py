@@ -74,7 +74,7 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
     }
     properties |= {match[1] or match[2]: match[3] for match in _VARIABLE.finditer(code)}
-    declared = tuple(_find_dependencies(source, code, catalog))
+    declared = tuple(_list_dependencies(source, code, catalog))
     runtimes = tuple(_list_runtimes(source, code, declared))
     own = _OWN_VERSION.search(code)
     return Manifest(
@@ -128,7 +128,7 @@ def _list_kotlin(declared: Iterable[Coordinate]) -> Iterator[Coordinate]:
             yield runtime("kotlin", each.version, each.lines, via=each.artifact)
 
 
-def _find_dependencies(
+def _list_dependencies(
     source: Source, code: str, catalog: Mapping[str, Coordinate]
 ) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):

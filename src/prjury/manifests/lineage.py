@@ -80,7 +80,7 @@ class Chain(Struct, frozen=True):
     def _properties(self) -> dict[str, str]:
         merged: dict[str, str] = {}
         for link in reversed(self.links):
-            merged |= {**link.manifest.properties, **_list_builtins(link.manifest)}
+            merged |= {**link.manifest.properties, **_list_builtin_properties(link.manifest)}
         return merged
 
 
@@ -95,7 +95,7 @@ def _list_managed(declared: DeclaredVersion) -> Iterator[DeclaredVersion]:
         )
 
 
-def _list_builtins(manifest: Manifest) -> dict[str, str]:
+def _list_builtin_properties(manifest: Manifest) -> dict[str, str]:
     parent = manifest.parent
     values = {
         "project.version": manifest.version,

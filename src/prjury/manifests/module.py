@@ -187,10 +187,10 @@ class ManifestModule:
     def truth(self, requirement: Requirement) -> Truth:
         """Return true if the requirement holds here; hundreds of rules ask for the same few."""
         if requirement.text not in self._truths:
-            self._truths[requirement.text] = self._find_truth(requirement)
+            self._truths[requirement.text] = self._check_requirement(requirement)
         return self._truths[requirement.text]
 
-    def _find_truth(self, requirement: Requirement) -> Truth:
+    def _check_requirement(self, requirement: Requirement) -> Truth:
         if not requirement.ecosystem:
             return Truth.YES
         truths = {declared.meets(requirement) for declared in self.evidence(requirement)}

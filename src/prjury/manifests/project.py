@@ -69,7 +69,7 @@ class Project(Struct, frozen=True):
         before = after = BuildTree(repository, base)
         if changed:
             after = BuildTree(
-                repository, _list_after(pull, repository, base, changed), before.contents
+                repository, _list_blobs_after(pull, repository, base, changed), before.contents
             )
         renamed = [file for file in pull.files if file.status is FileStatus.RENAMED]
         touched = frozenset(p for file in changed for p in (file.path, file.old_path) if p)
@@ -149,7 +149,7 @@ def _list_directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
     return frozenset(directories)
 
 
-def _list_after(
+def _list_blobs_after(
     pull: PullRequest, repository: Repository, base: Mapping[str, str], changed: list[FileChange]
 ) -> dict[str, str]:
     if pull.behind and pull.merge.tree:

@@ -78,7 +78,7 @@ def read_pyproject(content: bytes) -> PyProject:
         is_project="project" in document,
         is_described=bool(poetry) or not _DESCRIBING.isdisjoint(document),
         is_workspace=isinstance(uv.get("workspace"), dict),
-        installed=_list_installed(document),
+        installed=_list_installed_packages(document),
         groups=_collect_names(table(document, "dependency-groups")),
         extras=_collect_names(table(project, "optional-dependencies")),
     )
@@ -91,7 +91,7 @@ def _collect_names(lists: Mapping[str, object]) -> Mapping[str, frozenset[str]]:
     }
 
 
-def _list_installed(document: Mapping[str, Any]) -> frozenset[str]:
+def _list_installed_packages(document: Mapping[str, Any]) -> frozenset[str]:
     uv = table(document, "tool", "uv")
     groups = table(document, "dependency-groups")
     default = uv.get("default-groups", ["dev"])
@@ -108,11 +108,11 @@ def _optional(document: Mapping[str, Any], seen: Mentions) -> Iterator[Coordinat
     yield from _read_poetry_group(table(poetry, "dev-dependencies"), seen, "dev-dependencies")
     for name, group in table(poetry, "group").items():
         yield from _read_poetry_group(table(group, "dependencies"), seen, f"group {name}")
-    for scope, listed in _list_groups(document):
+    for scope, listed in _list_dependency_groups(document):
         yield from _read_list(listed, Role.DEPENDENCY, seen, scope)
 
 
-def _list_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
+def _list_dependency_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
     tools = table(document, "tool")
     yield from table(document, "project", "optional-dependencies").items()
     for name, group in table(document, "dependency-groups").items():

@@ -64,7 +64,7 @@ def read_requirements(content: bytes, role: Role = Role.DEPENDENCY) -> Manifest:
             raise ManifestError(f"more than {_MAX_NUMBER} requirements")
         if include := _INCLUDE.match(line):
             includes.append(include[1])
-        elif coordinate := _parse_line(line, role, number):
+        elif coordinate := _parse_requirement_line(line, role, number):
             coordinates.append(coordinate)
     return Manifest(coordinates=tuple(coordinates), includes=tuple(includes))
 
@@ -78,7 +78,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         number += line.count("\n") + 1
 
 
-def _parse_line(line: str, role: Role, number: int) -> Coordinate | None:
+def _parse_requirement_line(line: str, role: Role, number: int) -> Coordinate | None:
     editable = _EDITABLE.match(line)
     if editable or "://" in line.partition("@")[0]:
         egg = _EGG.search(line)

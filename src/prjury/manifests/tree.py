@@ -109,7 +109,7 @@ class BuildTree:
         """The module's build files and what it inherits; `load` must have been given it."""
         if _is_pom(build_file):
             return maven_chain(build_file, self._manifests)
-        places = list(self._list_included(build_file))
+        places = list(self._list_with_included(build_file))
         included = {path for place in places for path in place} - set(self._list_around(build_file))
         if not included:
             return directory_chain(places, self._manifests)
@@ -154,7 +154,7 @@ class BuildTree:
     def _list_around(self, build_file: str) -> list[str]:
         return [path for files in self.places.list_around(build_file) for path in files]
 
-    def _list_included(self, build_file: str) -> Iterator[list[str]]:
+    def _list_with_included(self, build_file: str) -> Iterator[list[str]]:
         seen = set(self._list_around(build_file))
         for files in self.places.list_around(build_file):
             place = list(files)
@@ -209,11 +209,11 @@ class BuildTree:
         if path in self._manifests:
             return
         try:
-            self._manifests[path] = self._read_content(path)
+            self._manifests[path] = self._read_manifest(path)
         except ManifestError as error:
             self._manifests[path] = error
 
-    def _read_content(self, path: str) -> Manifest:
+    def _read_manifest(self, path: str) -> Manifest:
         content = self.contents[self.blobs[path]]
         if content is None:
             raise ManifestError(f"its content is {MISSING}")

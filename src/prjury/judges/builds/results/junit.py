@@ -120,12 +120,12 @@ class _Report(Struct):
             if isinstance(item, Failure):
                 self.failures.append(item)
             else:
-                self._take(item, room)
+                self._add_case(item, room)
                 shows_failures = shows_failures or item.shows_failure
         if self.claimed and not (shows_failures or self.failures):
             raise ReportError(wording.SHOWS_NO_FAILURE.format(self.claimed))
 
-    def _take(self, case: _Case, room: int) -> None:
+    def _add_case(self, case: _Case, room: int) -> None:
         test, failure = case.test, case.failure
         if attempt := case.find_attempt():
             self.flaky.append(attempt)
@@ -152,7 +152,7 @@ class _Report(Struct):
             if count := case.inside.counted + len(case.inside.ran):
                 self.within[test] = count
 
-    def label(self, label: str) -> None:
+    def label_tests(self, label: str) -> None:
         self.ran = [(f"{suite} ({label})", name) for suite, name in self.ran]
         self.lucky = {(f"{suite} ({label})", name) for suite, name in self.lucky}
         self.within = {(f"{s} ({label})", name): n for (s, name), n in self.within.items()}
@@ -253,13 +253,13 @@ class _Case:
         message = self._report.clean(child.get("message") or "")
         if "\n" not in message and ":\\" not in message:
             message = message.replace("\\n", "\n")  # which some writers put for the ends of lines
-        failure = self._place_failure(_read_first(message.splitlines()), lines)
+        failure = self._locate_failure(_read_first(message.splitlines()), lines)
         shown = [one for one in lines if one.strip() and not one.lstrip().startswith(_STACK)]
         marked = [line for line in shown if line.startswith((">", "E "))]  # by pytest
         is_marked = any(line.startswith("E ") for line in marked)
         return with_details(failure, marked if is_marked else shown)
 
-    def _place_failure(self, headline: str, lines: Sequence[str]) -> Failure:
+    def _locate_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         (suite, name), tree, runner = self.test, self._report.tree, self._report.runner
         if runner == "go" and self.kind == "test":
             return make_go_failure(LogSection((), (), tree), suite, name, lines)
@@ -276,7 +276,7 @@ class _Case:
         message = message or _read_first(lines) or "failed"
         elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
         if path is None:
-            path, line = self._find_own_place()
+            path, line = self._find_case_place()
         if self.kind == "test":
             return make_failure("test", message, path, line, name, suite)
         whole = {"go": suite, "jvm": self._owner, "mocha": name}.get(runner)
@@ -284,7 +284,7 @@ class _Case:
         # what many modules import is broken once
         return make_failure(self.kind, message, path, line, None if elsewhere else whole)
 
-    def _find_own_place(self) -> tuple[str | None, str | None]:
+    def _find_case_place(self) -> tuple[str | None, str | None]:
         paths, relative = self._report.tree.paths, self._report.relative
         if file := self._case.get("file"):
             path, at = self._report.tree.find(relative(file)), self._case.get("line", "")
@@ -367,11 +367,11 @@ def parse_reports(
             problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
         count += 1
         room -= report.tests
-    _label_alike(reports)
-    return _add_up(reports, count, problems)
+    _label_repeated_reports(reports)
+    return _sum_reports(reports, count, problems)
 
 
-def _label_alike(reports: Sequence[_Report]) -> None:
+def _label_repeated_reports(reports: Sequence[_Report]) -> None:
     """Label the reports that hold the same tests, such as the rows of a matrix, by their places."""
     owners, sharing = dict[_Test, int](), set[int]()
     for number, report in enumerate(reports):
@@ -393,7 +393,7 @@ def _label_alike(reports: Sequence[_Report]) -> None:
             passed = {test: test not in bad for test in report.ran} | passed
             count = report.path.removesuffix(".xml").removeprefix(name).lstrip("~")
             if words := f"{label} {count}".strip():
-                report.label(words)
+                report.label_tests(words)
 
 
 def _list_labels(names: Iterable[str]) -> list[str]:
@@ -405,7 +405,7 @@ def _list_labels(names: Iterable[str]) -> list[str]:
     return ["-".join(one) for one in parts]
 
 
-def _add_up(reports: Sequence[_Report], count: int, problems: Sequence[str]) -> Results:
+def _sum_reports(reports: Sequence[_Report], count: int, problems: Sequence[str]) -> Results:
     failures = [failure for report in reports for failure in report.failures]
     if len(failures) > _MOST_FAILURES:
         problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
@@ -431,7 +431,7 @@ def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:
     from defusedxml import DefusedXmlException  # noqa: PLC0415 - only runs with reports need it
     from defusedxml.ElementTree import ParseError, iterparse  # noqa: PLC0415
 
-    source = BytesIO(_make_readable(content))
+    source = BytesIO(_clean_xml(content))
     try:
         yield from _walk(iterparse(source, ("start", "end"), forbid_dtd=True), report)
     except DefusedXmlException as error:
@@ -442,7 +442,7 @@ def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:
         raise ReportError(wording.NO_XML.format(error)) from error
 
 
-def _make_readable(content: bytes) -> bytes:
+def _clean_xml(content: bytes) -> bytes:
     """Return the report without the control characters that XML forbids, escapes put in words."""
 
     def replace_reference(reference: re.Match[bytes]) -> bytes:

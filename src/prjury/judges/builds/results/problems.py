@@ -83,14 +83,14 @@ class MatcherSet:
             for number, match in self._firsts.find(line):
                 matcher = self._matchers[number]
                 first = {"severity": matcher.severity, **matcher.pattern[0].read(match)}
-                problems = list(self._complete(number, first, lines, index))
+                problems = list(self._match_below(number, first, lines, index))
                 for at, values in problems:
                     if values["severity"].lower().endswith("error"):
                         yield matcher, at, values
                 if problems:
                     break
 
-    def _complete(
+    def _match_below(
         self, number: int, values: Values, lines: Sequence[str], index: int
     ) -> Iterator[tuple[int, Values]]:
         below = self._matchers[number].pattern[1:]
@@ -190,11 +190,11 @@ def read_build_errors(section: LogSection, *, tests: bool) -> Found:
     for reader, mark in _READERS:
         if mark in section.text:
             for number, failure in reader(section):
-                if not (tests and reader is _read_traces and failure.kind != "compile"):
+                if not (tests and reader is _read_stack_traces and failure.kind != "compile"):
                     yield number, failure
 
 
-def _read_arrows(section: LogSection) -> Found:
+def _read_arrow_errors(section: LogSection) -> Found:
     """Yield what Rust's compiler, Ruff and others say above the arrow to the place."""
     for index, line in enumerate(section.lines):
         text = line.strip()
@@ -217,7 +217,7 @@ def _read_arrows(section: LogSection) -> Found:
         yield section.numbers[heading], with_details(failure, block)
 
 
-def _read_lines(section: LogSection) -> Found:
+def _read_prefixed_lines(section: LogSection) -> Found:
     """Yield what tools of Cargo and Node say in lines that are known by their beginnings."""
     for index, line in enumerate(section.lines):
         text = line.strip()
@@ -242,7 +242,7 @@ def _read_lines(section: LogSection) -> Found:
             )
 
 
-def _read_traces(section: LogSection) -> Found:
+def _read_stack_traces(section: LogSection) -> Found:
     """Yield errors with a stack: Python's above the error, Node's and Ruby's below it."""
     frames = list[str]()
     lines = [line.removeprefix("# ") for line in section.lines]  # as in comments of TAP
@@ -266,7 +266,7 @@ def _read_traces(section: LogSection) -> Found:
             failure = section.failure(kind, match["message"], path, number)
             yield section.numbers[index], failure
             frames = []
-        elif match and not frames and (failure_below := _read_stack(section, lines, index, match)):
+        elif match and not frames and (failure_below := _read_error(section, lines, index, match)):
             yield section.numbers[index], failure_below
 
 
@@ -274,7 +274,7 @@ def _count_blanks(line: str) -> int:
     return len(line) - len(line.lstrip(" E"))
 
 
-def _read_stack(
+def _read_error(
     section: LogSection, lines: Sequence[str], index: int, match: re.Match[str]
 ) -> Failure | None:
     """Return an error whose stack stands below it, None where there is none."""
@@ -342,9 +342,9 @@ def _read_gradle(section: LogSection) -> Found:
 
 
 _READERS = (
-    (_read_arrows, "--> "),
-    (_read_lines, "\n"),
-    (_read_traces, "\n"),
+    (_read_arrow_errors, "--> "),
+    (_read_prefixed_lines, "\n"),
+    (_read_stack_traces, "\n"),
     (_read_maven, "[ERROR]"),
     (_read_gradle, "\n* What went wrong:"),
 )

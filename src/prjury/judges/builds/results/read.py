@@ -141,7 +141,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     transcript, places = Transcript(GoEvents(tree)), _Places(tree)
     for number, raw in enumerate(_decode_lines(log, transcript)):
         place, line = places.split(relative(raw))
-        event = _read_event(line)
+        event = _parse_go_event(line)
         if event is None:
             transcript.add(number, place, line[:_LONGEST_LINE])
             transcript.last.append(line[:_LONGEST_TAIL_LINE])
@@ -153,7 +153,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     return transcript
 
 
-def _read_event(line: str) -> dict[str, Any] | None:
+def _parse_go_event(line: str) -> dict[str, Any] | None:
     """Return an event of ``go test -json``, None for any other line."""
     if not line.startswith("{") or '"Action":' not in line:
         return None
@@ -209,7 +209,7 @@ def read_log(
     transcript = transcribe(log, tree, relative)
     results = LogResults("\n".join(transcript.last), failed=failed)
     for section in transcript.split_sections(tree):
-        has_tests = _read_tests(section, results)
+        has_tests = _collect_tests(section, results)
         if failed:
             results.take(read_problems(section))
             results.take(read_build_errors(section, tests=has_tests))
@@ -228,7 +228,7 @@ def read_log(
     return good
 
 
-def _read_tests(section: LogSection, results: LogResults) -> bool:
+def _collect_tests(section: LogSection, results: LogResults) -> bool:
     outputs = read_runners(section)
     for name, read, marks in _STREAMS:
         if any(mark in section.text for mark in marks):

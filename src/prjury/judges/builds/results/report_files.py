@@ -88,11 +88,11 @@ def keep_each_report(reports: Path) -> Iterator[None]:
         yield
         return
     ended, moved = Event(), list[str]()
-    _move_finished(directory, moved)  # those of earlier steps
+    _move_finished_reports(directory, moved)  # those of earlier steps
 
     def watch() -> None:
         while not ended.wait(_LOOK_EVERY):
-            _move_finished(directory, moved)
+            _move_finished_reports(directory, moved)
 
     watcher = Thread(target=watch, name="reports", daemon=True)
     watcher.start()
@@ -101,7 +101,7 @@ def keep_each_report(reports: Path) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-        _move_finished(directory, moved)
+        _move_finished_reports(directory, moved)
         names = set(os.listdir(directory))  # noqa: PTH208 - a descriptor, so that it is no link
         for number, name in enumerate(moved):
             free, count = name, 1
@@ -115,7 +115,7 @@ def keep_each_report(reports: Path) -> Iterator[None]:
         os.close(directory)
 
 
-def _move_finished(directory: int, moved: list[str]) -> None:
+def _move_finished_reports(directory: int, moved: list[str]) -> None:
     for name in sorted(os.listdir(directory)):
         with suppress(OSError):  # a link, or one that changes meanwhile
             plain = name.endswith(".xml") and not name.endswith(_NESTED)

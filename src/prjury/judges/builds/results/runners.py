@@ -133,7 +133,7 @@ def _make_expression(line: str) -> str:
 
 
 @cache
-def _compile(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
+def _compile_lines(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
     kinds, expressions = list[str](), list[str]()
     for kind in _KINDS:
         lines = getattr(runner, kind)
@@ -191,7 +191,7 @@ class _Run(Struct):
 class _Reader:
     def __init__(self, section: LogSection, runner: Runner) -> None:
         self._section, self._runner = section, runner
-        self._lines, self._kinds = _compile(runner)
+        self._lines, self._kinds = _compile_lines(runner)
         self._output, self._run = RunnerOutput(), _Run()
         self._outline = dict[int, str]()
         self._sections = dict[str, int]()
@@ -209,9 +209,9 @@ class _Reader:
                 text = self._join_status(index, text)
             if self._runner.timed:
                 text = _strip_time(text)
-            kind, fields = self._find_kind(text)
+            kind, fields = self._classify_line(text)
             if kind:
-                self._take(kind, fields, index, line)
+                self._take_line(kind, fields, index, line)
             elif self._runner.outline and not self._run.totals:
                 depth = _measure_indent(line)
                 above = {level: name for level, name in self._outline.items() if level < depth}
@@ -219,7 +219,7 @@ class _Reader:
         self._end_run()
         return self._output
 
-    def _find_kind(self, text: str) -> tuple[str, dict[str, str]]:
+    def _classify_line(self, text: str) -> tuple[str, dict[str, str]]:
         """Return which kind of line it is, empty for none, with its fields."""
         runner, kind = self._runner, ""
         for number, match in self._lines.find(text):
@@ -240,7 +240,7 @@ class _Reader:
         is_split = dots and text.endswith(")") and " ... " not in text
         return f"{text} ... {status}" if is_split else text
 
-    def _take(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
+    def _take_line(self, kind: str, fields: dict[str, str], index: int, line: str) -> None:
         if kind in {"failures", "unloaded"}:
             self._add_failure(kind, fields, index)
             self._run.telling = True
@@ -248,7 +248,7 @@ class _Reader:
             if not (self._place or (self._run.telling and self._run.begun)):
                 if self._run.totals:
                     self._end_run()
-                self._add_name(kind, fields, line, index)
+                self._add_test(kind, fields, line, index)
         elif kind == "totals":
             self._add_totals(fields)
         elif kind == "place":
@@ -271,7 +271,7 @@ class _Reader:
                 self._end_run()
             self._suite, self._outline = _name_suite(self._section, fields), {}
 
-    def _add_name(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
+    def _add_test(self, kind: str, fields: dict[str, str], line: str, index: int) -> None:
         run, runner, number = self._run, self._runner, self._section.numbers[index]
         name = fields["name"]
         if kind == "out":
@@ -329,7 +329,7 @@ class _Reader:
         start = self._sections.get("[".join([plain.replace("::", "."), *parameters]), start)
         if runner.place and (full := self._run.full_names.get(fields["name"])):
             fields["name"] = full.pop(0)
-        failure = self._read_failure(kind, fields, self._list_text(start))
+        failure = self._read_failure(kind, fields, self._list_failure_text(start))
         is_part = section.lines[index].startswith("SUBFAILED")
         is_other = is_part or (not runner.bad and is_hook(fields.get("name", "")))
         self._run.hooks += is_other or _LOADING in fields.get("owner", "")
@@ -348,10 +348,10 @@ class _Reader:
                 return at + 1
         return start
 
-    def _list_text(self, start: int) -> list[str]:
+    def _list_failure_text(self, start: int) -> list[str]:
         text = list[str]()
         for line in self._section.lines[start : start + _REACH]:
-            kind, _ = self._find_kind(line.strip())
+            kind, _ = self._classify_line(line.strip())
             if kind not in _INSIDE and text:
                 break
             text.append(line)
@@ -377,7 +377,7 @@ class _Reader:
             failure = section.failure("compile", message, path, line, whole)
         elif _LOADING in owner:
             failure = section.failure("compile", message, path, line, name)
-        elif whole := _find_whole(name, owner, section):
+        elif whole := _find_failed_group(name, owner, section):
             above = find_error_above(section.lines, self._run.lines.get(whole, 0))
             if whole in section.tree.paths:
                 path, line = whole, None
@@ -437,7 +437,7 @@ def _strip_time(text: str) -> str:
     return head.rstrip() if head and is_time else text
 
 
-def _find_whole(name: str, owner: str, section: LogSection) -> str:
+def _find_failed_group(name: str, owner: str, section: LogSection) -> str:
     """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
     if is_hook(name) or name in section.tree.paths:
         return name

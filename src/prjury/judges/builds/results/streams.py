@@ -96,7 +96,7 @@ class GoEvents:
         if action == "pass":
             return
         package.failed = True
-        logs = any(place[2] for place in map(_read_place, output) if place)
+        logs = any(place[2] for place in map(_parse_go_place, output) if place)
         if logs or test not in package.broken:
             self._fail(number, make_go_failure(self._section, name, test, output))
         if any(map(_is_panic, output)):
@@ -138,7 +138,7 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
     output, path, number = list(lines), None, None
     message = panic = next(filter(_is_panic, output), "")
     for at, line in enumerate(output):
-        place = _read_place(line)
+        place = _parse_go_place(line)
         if not place:
             continue
         if not panic:
@@ -148,7 +148,7 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
         elif not place[0].startswith("/") and section.tree.of_package(package, place[0]):
             path, number, _ = place
             break
-    message = message or _read_assertion(output) or " ".join(list(_list_informative(output))[:4])
+    message = message or _read_testify(output) or " ".join(list(_list_informative(output))[:4])
     shown = [line for line in output if not _is_chatter(line)]
     if path is not None:
         path = section.tree.of_package(package, path) or path
@@ -168,7 +168,7 @@ def _is_continued(line: str) -> bool:
     return not line.strip() or (line.startswith(" " * 8) and not line[8:9].isspace())
 
 
-def _read_place(line: str) -> tuple[str, str, str] | None:
+def _parse_go_place(line: str) -> tuple[str, str, str] | None:
     file, suffix, rest = line.strip().partition(".go:")
     number = rest.partition(":")[0].partition(" ")[0]
     if not (suffix and line[:1].isspace() and number.isdecimal()) or " " in file or ":" in file:
@@ -179,7 +179,7 @@ def _read_place(line: str) -> tuple[str, str, str] | None:
     return f"{file}.go", number, after[1:].strip() if after.startswith(":") else ""
 
 
-def _read_assertion(output: Iterable[str]) -> str:
+def _read_testify(output: Iterable[str]) -> str:
     """Return what an assertion of testify says, with the values below it."""
     texts = [line.strip() for line in output if line[:1].isspace()]
     for at, text in enumerate(texts):
@@ -269,7 +269,7 @@ class _StreamState(Struct):
     closed: bool = False
     bailed: bool = False
 
-    def list_parts(self, at: int) -> list[_Point]:
+    def list_subtests(self, at: int) -> list[_Point]:
         depth, parts = len(self.points[at].names), list[_Point]()
         step = 1 if self.points[at].opens else -1
         at += step
@@ -333,7 +333,7 @@ def _add_tap_results(section: LogSection, output: RunnerOutput, stream: _StreamS
         output.doubts.append(LEFT_OUT.format("TAP", why))
     names, failing = list[str](), list[tuple[int, Failure]]()
     for at, point in enumerate(stream.points):
-        parts = stream.list_parts(at)
+        parts = stream.list_subtests(at)
         if point.skipped:
             output.skipped += not parts
             continue
@@ -350,8 +350,8 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
     name = " > ".join(filter(None, point.names))
     if point.good:
         return section.test(name, section.directory)
-    block = _list_below(section.lines[point.index + 1 : point.index + 1 + _REACH])
-    message = _read_message(block)
+    block = _list_diagnostics(section.lines[point.index + 1 : point.index + 1 + _REACH])
+    message = _read_tap_message(block)
     if name.endswith(_SCRIPTS) and " " not in name:  # a file that cannot be loaded
         message = find_error_above(section.lines, point.index) or message
         return section.failure("error", f"{name}: {message}", name, None, name)
@@ -361,7 +361,7 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
     return section.test(name, section.directory, message, path, line)
 
 
-def _list_below(lines: Sequence[str]) -> list[str]:
+def _list_diagnostics(lines: Sequence[str]) -> list[str]:
     """List the lines about one result: indented or in YAML, or else comments."""
     block, is_yaml = list[str](), False
     for line in lines:
@@ -375,7 +375,7 @@ def _list_below(lines: Sequence[str]) -> list[str]:
     return block
 
 
-def _read_message(block: Sequence[str]) -> str:
+def _read_tap_message(block: Sequence[str]) -> str:
     lines = [*(line.strip() for line in block), ""]
     for at, line in enumerate(lines):
         key, _, value = line.partition(": ")

@@ -43,8 +43,8 @@ class TreeFiles(Struct, frozen=True, dict=True):
             if plain in self.paths:
                 return plain
         if "/" in (installed := wanted.partition("/site-packages/")[2]):
-            return self._find_by_rest(installed, start)
-        return None if wanted.startswith(("/", "~", "…")) else self._find_by_rest(wanted, start)
+            return self._find_by_suffix(installed, start)
+        return None if wanted.startswith(("/", "~", "…")) else self._find_by_suffix(wanted, start)
 
     def of_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
@@ -56,7 +56,7 @@ class TreeFiles(Struct, frozen=True, dict=True):
                     return path
         return None
 
-    def _find_by_rest(self, wanted: str, start: str) -> str | None:
+    def _find_by_suffix(self, wanted: str, start: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
         longer = [path for path in self.named(posixpath.basename(wanted)) if _ends(path, wanted)]
         below = [path for path in longer if path.startswith(f"{start}/")] if start else []

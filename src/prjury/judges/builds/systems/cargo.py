@@ -33,7 +33,7 @@ def _plan_crates(root: SourceTree) -> tuple[BuildPlan, ...]:
     for place, cargo in sorted(manifests.items()):
         which = ("--workspace",) if cargo.is_workspace and not cargo.default else ()
         steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
-        names = _list_changed(root.below(place), cargo)
+        names = _list_changed_packages(root.below(place), cargo)
         besides = tuple(word for name in names for word in ("-p", name))
         for packages in (which, besides) if besides else (which,):
             command = ("cargo", "test", "--no-fail-fast", *packages)
@@ -51,7 +51,7 @@ def _owns(manifest: CargoToml, place: str, directory: str) -> bool:
     )
 
 
-def _list_changed(part: SourceTree, manifest: CargoToml) -> list[str]:
+def _list_changed_packages(part: SourceTree, manifest: CargoToml) -> list[str]:
     if not manifest.default or part.changed is None:
         return []
     places = part.directories_with(_MANIFEST)

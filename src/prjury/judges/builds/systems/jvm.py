@@ -133,11 +133,11 @@ def _list_changed_modules(root: SourceTree, directory: str, reactor: Reactor) ->
         if path.endswith(POM) or home == directory:
             return ()  # it belongs to no single module
         if home is not None:
-            modules[_select_module(homes[home], directory)] = None
+            modules[_make_module_selector(homes[home], directory)] = None
     return () if "" in modules or len(modules) > _MOST_MODULES else [*modules]
 
 
-def _select_module(path: str, directory: str) -> str:
+def _make_module_selector(path: str, directory: str) -> str:
     module = path.removesuffix(f"/{POM}")
     if directory and is_within(module, directory):
         module = module.removeprefix(f"{directory}/")

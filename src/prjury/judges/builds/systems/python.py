@@ -123,7 +123,7 @@ class _PythonProject:
         elif tests:
             yield self._plan_pytest("pytest", _PYTEST, tests)
         else:
-            yield self._plan_others(("python3",), _PYTEST)
+            yield self._plan_without_pytest(("python3",), _PYTEST)
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
@@ -138,14 +138,14 @@ class _PythonProject:
         if tests:
             yield self._plan_pytest("uv", command, tests)
         elif not self.members:
-            yield replace(self._plan_others((*run, "python"), command), system="uv")
+            yield replace(self._plan_without_pytest((*run, "python"), command), system="uv")
 
     def _plan_pytest(self, system: str, command: tuple[str, ...], reason: str) -> BuildPlan:
         step = BuildStep("test", command, all_ran=_TESTS_FAILED)
         reasons = (self._name_marker(), reason)
         return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
 
-    def _plan_others(self, python: tuple[str, ...], pytest: tuple[str, ...]) -> BuildPlan:
+    def _plan_without_pytest(self, python: tuple[str, ...], pytest: tuple[str, ...]) -> BuildPlan:
         """Django's runner, else pytest with names that unittest knows, else the compiler."""
         tests = [path for path in self.root.files if _is_odd_test(path, self.below)]
         if tests and "django" in self.root.text(_MANAGE).lower():
@@ -202,7 +202,7 @@ def _is_odd_test(path: str, others: frozenset[str]) -> bool:
 def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
     """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
-        return replace(plan, steps=(BuildStep("setup", _find_sync(root)), *plan.steps))
+        return replace(plan, steps=(BuildStep("setup", _make_sync_command(root)), *plan.steps))
     command = find_install_command(root, with_pytest=plan.system == "pytest")
     if plan.system not in {"pytest", "django"} or not command:
         return plan
@@ -217,7 +217,7 @@ def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
     )
 
 
-def _find_sync(root: SourceTree) -> str:
+def _make_sync_command(root: SourceTree) -> str:
     sync = ["uv", "sync", "--frozen"]
     manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
     sync += ["--all-packages"] if manifest.is_workspace or root.place else []
@@ -238,7 +238,7 @@ def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
     poetry = table(settings, "tool", "poetry")
     built = bool(table(settings, "build-system")) and poetry.get("package-mode") is not False
     is_package = root.has("setup.py") is not None or built
-    if export := _export_lock(root, manifest, poetry):
+    if export := _make_export_command(root, manifest, poetry):
         own = f" && {_INSTALL} --no-deps -e ." if is_package else ""
         return f"{export} >{_LOCKED} && {_INSTALL} -r {_LOCKED}{own}"
     old = root.text("setup.cfg") + root.text("setup.py")
@@ -256,7 +256,7 @@ def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
     return f"{_INSTALL} {shlex.join([*words, *pytest])}" if words else ""
 
 
-def _export_lock(root: SourceTree, manifest: PyProject, poetry: dict[str, object]) -> str:
+def _make_export_command(root: SourceTree, manifest: PyProject, poetry: dict[str, object]) -> str:
     if root.has("poetry.lock") or (poetry and not manifest.is_project):
         tool, lock = "uv tool run --quiet --with poetry-plugin-export poetry", "poetry.lock"
         extras = _for_tests([*table(poetry, "extras"), *manifest.extras])
@@ -336,11 +336,11 @@ def _read_ini(path: str, text: str) -> ToxSettings:
         if name in {"tox", "tox:tox"}:
             listed = section.get("env_list") or section.get("envlist") or ""
     lines = (line.partition("#")[0] for line in listed.splitlines())
-    names = tuple(name for line in lines for name in _split_list(line))
+    names = tuple(name for line in lines for name in _split_environments(line))
     return ToxSettings(path, "testenv", tuple(environments), names, "\n".join(commands))
 
 
-def _split_list(line: str) -> Iterator[str]:
+def _split_environments(line: str) -> Iterator[str]:
     word, depth = "", 0
     for letter in f"{line},":
         depth += (letter == "{") - (letter == "}")

@@ -202,12 +202,12 @@ def _plan_projects(recipe: Recipe, root: SourceTree) -> tuple[BuildPlan, ...]:
 
 
 def _plan_project(recipe: Recipe, part: SourceTree) -> BuildPlan | None:
-    marker = _find_first(part, recipe.detect)
-    if marker is None or _find_first(part, recipe.unless):
+    marker = _find_matching_file(part, recipe.detect)
+    if marker is None or _find_matching_file(part, recipe.unless):
         return None
     reasons = [f"{marker} is there"]
     for variant in recipe.variants:
-        if file := _find_first(part, variant.when):
+        if file := _find_matching_file(part, variant.when):
             recipe = recipe.with_variant(variant)
             reasons.append(f"{file} decides what is run")
             break
@@ -231,7 +231,7 @@ def _plan_project(recipe: Recipe, part: SourceTree) -> BuildPlan | None:
     )
 
 
-def _find_first(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
+def _find_matching_file(part: SourceTree, tests: Sequence[FileTest]) -> str | None:
     for test in tests:
         paths = _list_paths(part, test.file)
         if test.executable:
