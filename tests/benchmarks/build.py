@@ -142,7 +142,7 @@ def _bench(court: Court, history: History, level: str, *, cold: bool) -> Iterato
     if fresh:
         fresh.mkdir(exist_ok=True)
     with open_store(operator) as store:
-        pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
+        pull = take_snapshot(store, operator.resolve("main"), operator.resolve("change"))
         yield Bench(store, pull, history.path, court.toolbox.environ, level, fresh)
 
 

@@ -312,7 +312,7 @@ def snapshot(
     path = repository.path if isinstance(repository, History) else repository
     operator = open_repository(path)
     with open_store(operator) as store:
-        sides = operator.commit(base), operator.commit(head)
+        sides = operator.resolve(base), operator.resolve(head)
         return take_snapshot(store, *sides, caps=caps or Caps())
 
 

@@ -152,20 +152,20 @@ class TestReading:
 
 class TestIdentity:
     def test_the_jobs_own_token(self, connect: Callable[..., GitHub]) -> None:
-        assert connect().login() == "github-actions[bot]"
+        assert connect().find_account() == "github-actions[bot]"
 
     @pytest.mark.parametrize("login", ["our-app[bot]", "our-app"])
     def test_another_app(
         self, fake: FakeGitHub, connect: Callable[..., GitHub], login: str
     ) -> None:
         fake.accounts["ghs_app"] = Account(login, "Bot")
-        assert connect("ghs_app").login() == "our-app[bot]"
+        assert connect("ghs_app").find_account() == "our-app[bot]"
 
     def test_without_graphql_it_is_the_job(
         self, fake: FakeGitHub, connect: Callable[..., GitHub]
     ) -> None:
         fake.faults = [Fault("POST", "/graphql", status=403, body='{"message": "No."}')]
-        assert connect().login() == "github-actions[bot]"
+        assert connect().find_account() == "github-actions[bot]"
 
 
 class TestSticky:

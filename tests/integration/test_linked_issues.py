@@ -10,7 +10,7 @@ from msgspec import structs
 
 from fakes.github import Account, FakeGitHub, running
 from fakes.llm import SMALL, alone, always, context, material, ports, pull, reply
-from prjury.github.issues import list_closed_issues, read_linked_issues
+from prjury.github.issues import fetch_linked_issues, list_issues_to_close
 from prjury.judges.quality import kinds
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import PromptOptions, QuestionOptions
@@ -45,7 +45,7 @@ def fake() -> Iterator[FakeGitHub]:
 def test_github_own_keywords_link_issues_of_the_same_repository(
     body: str, numbers: list[int]
 ) -> None:
-    assert list_closed_issues(body, "octo/shop") == numbers
+    assert list_issues_to_close(body, "octo/shop") == numbers
 
 
 def read(
@@ -57,7 +57,7 @@ def read(
         "GITHUB_REPOSITORY": "octo/shop",
     }
     change = structs.replace(pull(SMALL, body=body, number=number), repo="octo/shop")
-    return read_linked_issues(change, None, environ)
+    return fetch_linked_issues(change, None, environ)
 
 
 def test_an_issue_is_read_and_a_pull_request_is_none(fake: FakeGitHub) -> None:

@@ -20,7 +20,7 @@ from prjury.errors import PrJuryError, PublishError, SourceError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts
-from prjury.github.pulls import MergeState, await_mergeability, merge_states, read_message
+from prjury.github.pulls import MergeState, await_mergeability, poll_mergeable, read_message
 from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
@@ -95,7 +95,7 @@ class _Watch:
         if not (base.ref and base.sha):
             self.observations.append("Nothing to do: no branch has moved.")
             return
-        states, total = merge_states(self.client, self.event.repo, base.ref, _MOST)
+        states, total = poll_mergeable(self.client, self.event.repo, base.ref, _MOST)
         judged = 0
         for state in states:
             if state.mergeable is not False or judged == _MOST_JUDGED:

@@ -43,7 +43,7 @@ from prjury.github.event import (
     read_event,
 )
 from prjury.github.payload import PullFacts, Tip
-from prjury.github.pulls import list_open_pulls, refuse_twins, twins_of
+from prjury.github.pulls import list_open_pulls, require_single_pull, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
 from prjury.jury.judgment import Status
 from prjury.publishers.files import write_atomically
@@ -278,7 +278,7 @@ def refuse_shared_head(event: Event, job: Job) -> None:
             every = list_open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
             twins = twins_of(every, head)
         if any(twin.is_fork for twin in twins):
-            refuse_twins(twins, head)
+            require_single_pull(twins, head)
         elif len(twins) > 1:
             numbers = ", ".join(f"#{twin.number}" for twin in twins)
             job.log.say(f"{numbers} have the same head, and so the same check.")

@@ -53,7 +53,7 @@ def plan_directory(
     if (root / "objects").is_dir() and (root / "HEAD").is_file():  # a bare repository
         repository = open_repository(root)
         with open_store(repository) as store:
-            head = repository.commit("HEAD").sha
+            head = repository.resolve("HEAD").sha
             return _make_judge(environment, _config(None, config), store).find_plans(head, head)
     judge = _make_judge(environment, _config(root, config), open_directory(root))
     return judge.find_plans(TREE, TREE, toolchains=here)

@@ -76,10 +76,10 @@ def program_ports(
     ports = build_ports(environment, config, store, panel, hidden=hidden)
     sources = {each.from_ for each in running(config)}
     if "checks" in sources:
-        from prjury.github.checks import checks_of  # noqa: PLC0415 - few ask for them
+        from prjury.github.checks import make_checks_or_reason  # noqa: PLC0415 - few ask for them
 
         url = request.target.url or store.operator.remote_url
-        checks = checks_of(url, environment.environ, offline=request.offline)
+        checks = make_checks_or_reason(url, environment.environ, offline=request.offline)
         more = {"checks_missing": checks} if isinstance(checks, str) else {"checks": checks}
         ports = replace(ports, **more)
     if request.evidence and "evidence" in sources:

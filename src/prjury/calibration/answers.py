@@ -241,7 +241,7 @@ class CloneHistory(Struct, frozen=True):
         branch = pull.base.ref
         for ref in (f"refs/remotes/origin/{branch.removeprefix('origin/')}", branch):
             try:
-                tip = self.repository.commit(ref).sha
+                tip = self.repository.resolve(ref).sha
             except (SourceError, ValueError):
                 continue
             if self._has_change(tip, pull):

@@ -36,7 +36,7 @@ from prjury.github.settings import (
     RepoSettings,
     RepositoryFacts,
     RequiredCheck,
-    read_settings,
+    make_settings_or_reason,
 )
 from prjury.judges.builds.plan import plan_summary
 from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
@@ -54,7 +54,7 @@ def run_examination(
 ) -> Iterator[Diagnosis]:
     """Find what is wrong with the set-up of the repository that holds ``path``."""
     repository = open_repository(path)
-    rights = read_settings(repository.remote_url, environ, offline=offline)
+    rights = make_settings_or_reason(repository.remote_url, environ, offline=offline)
     output, _, _ = ask(Path("/"), "--version")
     yield check_git_version(output.decode("utf-8", "replace").strip())
     python = ".".join(map(str, sys.version_info[:3]))

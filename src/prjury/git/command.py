@@ -93,7 +93,7 @@ class Git(Struct, frozen=True):
         """Return the command's standard output."""
         output, code, stderr = self.try_run(*args, stdin=stdin, env=env, timeout=timeout)
         if code not in ok:
-            raise failure(args[0], code, stderr)
+            raise make_git_error(args[0], code, stderr)
         return output
 
     def try_run(
@@ -178,7 +178,7 @@ def _run_process(
             cwd="/",
             start_new_session=True,
         )
-        output, late = _collect(process, timeout)
+        output, late = _read_output(process, timeout)
         errors.seek(0)
         stderr = errors.read(16_384).decode("utf-8", "replace").strip()
     if late:
@@ -192,7 +192,7 @@ def _run_process(
     return output, process.returncode, stderr
 
 
-def _collect(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
+def _read_output(process: subprocess.Popen[bytes], timeout: float) -> tuple[bytes, bool]:
     """Return what the process prints, up to the cap, and if its time was over."""
     late = threading.Event()
 
@@ -222,7 +222,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def failure(name: str, code: int, stderr: str) -> GitError:
+def make_git_error(name: str, code: int, stderr: str) -> GitError:
     """Return the error for a git command that ended with this exit code and these words."""
     lines = [line for line in stderr.splitlines() if not line.startswith("hint:")]
     reason = next((line for line in lines if line.startswith(("fatal:", "error:"))), "")
@@ -284,7 +284,7 @@ def _read_entries(listing: bytes) -> list[TreeEntry]:
     return entries
 
 
-def find_unsafe(git: Git, old: str, new: str) -> list[str]:
+def list_unsafe(git: Git, old: str, new: str) -> list[str]:
     """List paths of entries that could be written outside of the tree, or into a repository.
 
     Looked at are the directories of ``new`` in which something differs from ``old``.
@@ -339,13 +339,13 @@ def _read_objects(git: Git, names: Sequence[str]) -> Iterator[tuple[str, bytes |
             at += size + 1
 
 
-def blob_sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
+def read_blob_sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
     """Return the blobs' sizes in bytes, without those that a partial clone lacks."""
     if not blobs:
         return {}
     output, code, stderr = git.try_run("cat-file", "--batch-check", stdin=_write_lines(blobs))
     if code or stderr:
-        raise failure("cat-file", code, stderr)
+        raise make_git_error("cat-file", code, stderr)
     rows = [line.split() for line in output.decode().splitlines()]
     return {row[0]: int(row[2]) for row in rows if len(row) > 2}  # noqa: PLR2004 - name, type, size
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from prjury.git.command import PLAIN_DIFF, Git, GitError, blob_sizes, read_blobs
+from prjury.git.command import PLAIN_DIFF, Git, GitError, read_blob_sizes, read_blobs
 from prjury.snapshot.diff import DiffError, FilePatch, read_patches
 from prjury.snapshot.kinds import LOCK_FILES, REGULAR_MODES, is_changelog
 from prjury.snapshot.model import MISSING, Conflict, ConflictType, printable, visible
@@ -117,14 +117,14 @@ _DIFF_OPTIONS = (
 
 def compare_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
     """Compare the clashing files, by path; a reason for one that is not looked into."""
-    sizes = blob_sizes(git, [blob for clash in clashes for blob in _list_versions(clash)])
+    sizes = read_blob_sizes(git, [blob for clash in clashes for blob in _list_versions(clash)])
     files: dict[str, ThreeWay | str] = {}
     readable: list[ConflictReader] = []
     total = 0
     for clash in clashes:
         size = [sizes.get(blob) for blob in _list_versions(clash)]
         more = total + sum(filter(None, size))
-        if reason := _find_size_limit(size, len(readable), more):
+        if reason := _explain_unread(size, len(readable), more):
             files[clash.path] = reason
         else:
             readable.append(clash)
@@ -136,7 +136,7 @@ def _list_versions(clash: ConflictReader) -> list[str]:
     return [clash.stages[stage].blob for stage in (BASE, OURS, THEIRS) if stage in clash.stages]
 
 
-def _find_size_limit(sizes: Sequence[int | None], files: int, total: int) -> str | None:
+def _explain_unread(sizes: Sequence[int | None], files: int, total: int) -> str | None:
     if None in sizes:
         return f"not looked into: its content is {MISSING}"
     if max(filter(None, sizes), default=0) > _FILE_BYTES:
@@ -203,17 +203,17 @@ def find_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tup
     """Describe the conflict at each path."""
     readable = [clash for clash in clashes if clash.type in _READ and clash.regular]
     files = compare_versions(trial.git, readable)
-    return tuple(_describe_conflict(trial, clash, files.get(clash.path)) for clash in clashes)
+    return tuple(_make_conflict(trial, clash, files.get(clash.path)) for clash in clashes)
 
 
-def _describe_conflict(
+def _make_conflict(
     trial: FailedMerge, clash: ConflictReader, file: ThreeWay | str | None
 ) -> Conflict:
     versions = file if isinstance(file, ThreeWay) else None
     resolution = None
     if versions or clash.type is ConflictType.BINARY:
         resolution = describe_resolution(printable(clash.path), versions)
-    reason = resolution or quote_git(clash, trial)
+    reason = resolution or quote_git_message(clash, trial)
     if isinstance(file, str):
         reason = f"{reason} ({file})"
     regions = versions.regions if versions else ()
@@ -223,7 +223,7 @@ def _describe_conflict(
     return Conflict(clash.path, clash.type, resolution is not None, reason, lines, shown)
 
 
-def quote_git(clash: ConflictReader, trial: FailedMerge) -> str:
+def quote_git_message(clash: ConflictReader, trial: FailedMerge) -> str:
     """Quote git's own message on a path, with both sides called by their names."""
     if not clash.messages:
         return "git could not merge it"

@@ -20,7 +20,7 @@ from msgspec import Struct
 from prjury.errors import SourceError
 from prjury.git.command import Git, decode_path
 from prjury.git.operator import OperatorRepository, open_repository
-from prjury.git.store import make_object_store
+from prjury.git.store import make_bare_repository
 from prjury.ports.types import TreeEntry
 from prjury.scratch import scratch
 from prjury.snapshot.kinds import SYMLINK_MODE, kind_of
@@ -37,10 +37,10 @@ from prjury.snapshot.model import (
 
 
 @contextmanager
-def work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
+def open_work_tree_git(repository: OperatorRepository, root: Path) -> Iterator[Git]:
     """Open git on the files and the index of a work tree, with a configuration of our own."""
     with scratch("prjury-index-") as directory:
-        make_object_store(directory, repository)
+        make_bare_repository(directory, repository)
         for shared in repository.git.git_dir.glob("sharedindex.*"):
             (directory / shared.name).symlink_to(shared)
         # The repository's own list comes last, and so before the operator's.
@@ -59,8 +59,8 @@ def list_uncommitted(repository: OperatorRepository) -> list[str]:
     if repository.work_tree is None:
         return []
     options = ("--no-renames", "--untracked-files=all", "--ignore-submodules=dirty")
-    with work_tree_git(repository, repository.work_tree) as git:
-        (git.git_dir / "HEAD").write_text(f"{repository.current().sha}\n")
+    with open_work_tree_git(repository, repository.work_tree) as git:
+        (git.git_dir / "HEAD").write_text(f"{repository.read_head().sha}\n")
         listing = git("status", "--porcelain=v1", "-z", *options)
     return sorted({path[3:] for path in _read_paths(listing)})
 
@@ -75,7 +75,7 @@ def _list_files(
     """
     place = ["--", below] if below else []
     args = ("ls-files", "-z", "--exclude-standard", "--others")
-    with work_tree_git(repository, root) as git:
+    with open_work_tree_git(repository, root) as git:
         files = git(*args, "--cached", *place)
         ignored = git(*args, "--ignored", "--directory", *place)
     return _read_paths(files), _read_paths(ignored)
@@ -174,11 +174,11 @@ class Directory(Struct, frozen=True):
             kind=kind_of(printable(entry.path), entry.mode),
             new_blob=entry.blob,
             new_mode=entry.mode,
-            unread=self._find_obstacle(entry),
+            unread=self._explain_unread(entry),
             directory=self,
         )
 
-    def _find_obstacle(self, entry: TreeEntry) -> str | None:
+    def _explain_unread(self, entry: TreeEntry) -> str | None:
         place = self.root / entry.path
         if entry.mode == SYMLINK_MODE:
             return None

@@ -17,9 +17,9 @@ from msgspec import Struct, field
 
 from prjury.errors import SourceError
 from prjury.git.command import Git, GitError
-from prjury.git.history import is_cut_short, merge_bases
-from prjury.git.operator import OperatorRepository, is_sha, refuse_odd_refs
-from prjury.git.store import make_object_store
+from prjury.git.history import is_base_uncertain, merge_bases
+from prjury.git.operator import OperatorRepository, is_sha, refuse_invalid_ref
+from prjury.git.store import make_bare_repository
 from prjury.ports.types import BranchTip
 from prjury.scratch import scratch
 from prjury.snapshot.model import visible
@@ -105,17 +105,17 @@ class Remote(Struct, frozen=True):
             )
         except GitError as error:
             if error.reason == "timeout":
-                raise _make_error(
+                raise _make_fetch_error(
                     f"no answer in {transport.timeout:g} s", "fetch_timeout"
                 ) from error
             raise
         if code:
             reason = stderr.splitlines()[-1] if stderr else f"exit code {code}"
-            raise _make_error(visible(_USERINFO.sub("//", reason)), "fetch_failed")
+            raise _make_fetch_error(visible(_USERINFO.sub("//", reason)), "fetch_failed")
         return output
 
 
-def _make_error(why: str, reason: str) -> SourceError:
+def _make_fetch_error(why: str, reason: str) -> SourceError:
     return SourceError(
         f"the pull request could not be fetched: {why}",
         why="The remote is unreachable, has no such ref, or refuses this token",
@@ -127,7 +127,7 @@ def _make_error(why: str, reason: str) -> SourceError:
 
 def refspec(name: str) -> str:
     """Write the refspec of a commit by its full name, of a ref, or else of a branch."""
-    refuse_odd_refs(name)
+    refuse_invalid_ref(name)
     if is_sha(name):
         return f"+{name}:refs/commits/{name}"
     ref = name if name.startswith("refs/") else f"refs/heads/{name}"
@@ -140,7 +140,7 @@ def fetch_objects(
 ) -> Iterator[OperatorRepository]:
     """Fetch the refspecs into a repository that is gone when the block ends."""
     with scratch("prjury-fetch-") as directory:
-        make_object_store(directory, lender)
+        make_bare_repository(directory, lender)
         git = Git(directory)
         depth = () if lender else (f"--depth={_DEPTH}",)
         _fetch(git, remote, refspecs, depth)
@@ -177,7 +177,7 @@ def _deepen_history(
     """Fetch more history until it is certain where the two sides part."""
     head, base = (git.text("rev-parse", side.partition(":")[2]) for side in sides)
     for step in (*(f"--deepen={count}" for count in _DEEPEN), *last):
-        if not is_cut_short(git, base, head, merge_bases(git, base, head)):
+        if not is_base_uncertain(git, base, head, merge_bases(git, base, head)):
             return
         _fetch(git, remote, refspecs, (step,))
 
@@ -189,7 +189,7 @@ def branches(remote: Remote) -> list[BranchTip]:
     return [BranchTip(ref.removeprefix("refs/heads/"), sha) for sha, ref in rows]
 
 
-def default_branch(remote: Remote) -> str:
+def fetch_default_branch(remote: Remote) -> str:
     """Return the name of the branch that the remote's HEAD points to."""
     output = _ls_remote(remote, "--symref", only="HEAD")
     match = re.match(r"ref: refs/heads/([^\t\n]+)\tHEAD\n", output)

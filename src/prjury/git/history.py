@@ -23,7 +23,7 @@ class LogEntries(Struct, frozen=True):
     applied: bool = False
 
 
-def log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
+def read_log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
     """Yield the commits that these arguments of `git log` select, in its order."""
     fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%m%H %T %P%n%s")
     output = git(*fixed, *args, timeout=timeout).decode("utf-8", "replace")
@@ -42,7 +42,7 @@ def merge_bases(git: Git, one: str, other: str) -> list[str]:
     return output.decode().split()
 
 
-def is_cut_short(git: Git, one: str, other: str, bases: list[str]) -> bool:
+def is_base_uncertain(git: Git, one: str, other: str, bases: list[str]) -> bool:
     """Return true if a nearer common commit may lie in history that a shallow clone lacks."""
     shallow = git.git_dir / "shallow"
     if not shallow.is_file():
@@ -54,11 +54,11 @@ def is_cut_short(git: Git, one: str, other: str, bases: list[str]) -> bool:
     return not set(shallow.read_text().split()).isdisjoint(above)
 
 
-def merge_base(git: Git, base: Side, head: Side) -> str:
+def require_merge_base(git: Git, base: Side, head: Side) -> str:
     """Return the commit from which the change is counted."""
     bases = merge_bases(git, base.sha, head.sha)
     names = f"{visible(base.ref)} and {visible(head.ref)}"
-    if is_cut_short(git, base.sha, head.sha, bases):
+    if is_base_uncertain(git, base.sha, head.sha, bases):
         raise SourceError(
             f"where {names} part cannot be seen in this shallow clone",
             why="Its history was cut off before that point",

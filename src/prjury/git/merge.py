@@ -16,7 +16,7 @@ from prjury.git.conflicts import (
     MergeMessage,
     find_conflicts,
 )
-from prjury.git.history import MOST_NAMED, LogEntries, log
+from prjury.git.history import MOST_NAMED, LogEntries, read_log
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import MergeTrial, visible
 from prjury.snapshot.threeway import BASE_AND_HEAD, SideNames
@@ -71,7 +71,7 @@ def _read_clashes(fields: list[str], labels: tuple[str, str]) -> list[ConflictRe
         for message in _read_messages(iter(fields[split + 1 :]))
         if message.type.startswith(("CONFLICT", "ERROR"))
     ]
-    moves = _find_moves(messages, labels)
+    moves = _map_made_up_names(messages, labels)
     stages: dict[str, dict[int, ConflictStage]] = {}
     for entry in fields[:split]:
         head, _, path = entry.partition("\t")
@@ -96,7 +96,7 @@ def _read_messages(fields: Iterator[str]) -> Iterator[MergeMessage]:
         yield MergeMessage(paths, next(fields), next(fields))
 
 
-def _find_moves(messages: list[MergeMessage], labels: tuple[str, str]) -> dict[str, str]:
+def _map_made_up_names(messages: list[MergeMessage], labels: tuple[str, str]) -> dict[str, str]:
     """Find names that git makes up where two things cannot stand at one path, with that path.
 
     Such a name is the path with ``~``, the name of a side, and a number if that is taken as well.
@@ -118,19 +118,19 @@ _PICK = SideNames("the branch", "the commit")
 
 def recent_commits(git: Git, tip: str, count: int) -> list[HistoryCommit]:
     """List the newest commits along first parents, newest first; fewer where history ends."""
-    return [entry.commit for entry in log(git, "--first-parent", f"--max-count={count}", tip)]
+    return [entry.commit for entry in read_log(git, "--first-parent", f"--max-count={count}", tip)]
 
 
 def find_landing(git: Git, head: str, base: str) -> HistoryCommit | None:
     """Find the commit along the base's first parents by which the head came in; None if none."""
     args = ("--first-parent", "--ancestry-path", "--reverse", f"{head}..{base}")
-    above = [entry.commit for entry in log(git, *args)]
+    above = [entry.commit for entry in read_log(git, *args)]
     by_merge = above[0] if above and head not in above[0].parents[:1] else None
     commit = by_merge or recent_commits(git, head, 1)[0]
     return commit if commit.parents else None
 
 
-def find_squash(
+def find_squash_commit(
     git: Git, head: str, since: str, until: str, paths: Sequence[str]
 ) -> HistoryCommit | None:
     """Find the commit along a branch's first parents that brought all of a head as one commit.
@@ -138,7 +138,7 @@ def find_squash(
     The head, merged onto what stood before it, has to come to the very tree.
     """
     selected = ("--first-parent", f"--max-count={_MOST_SQUASHES}", f"{since}..{until}")
-    for entry in log(git, *selected, "--", *paths[:MOST_NAMED]):
+    for entry in read_log(git, *selected, "--", *paths[:MOST_NAMED]):
         parents = entry.commit.parents
         if len(parents) == 1 and merge_trees(git, parents[0], head) == entry.tree:
             return entry.commit
@@ -171,7 +171,7 @@ def _pick_selected(line: _Line, arguments: Sequence[str], deadline: Deadline) ->
     """Pick the commits that these arguments of `git log` select, without merges."""
     order = ("--topo-order", "--reverse", "--no-merges")
     try:
-        entries = list(log(line.git, *order, *arguments, timeout=_limit(deadline)))
+        entries = list(read_log(line.git, *order, *arguments, timeout=_limit(deadline)))
     except GitError as error:
         return _give_up(RebaseTrial(None, 0), error)
     commits = [entry for entry in entries if not entry.applied]

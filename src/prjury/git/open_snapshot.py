@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from prjury.errors import SourceError, UsageError
 from prjury.git.directory import list_uncommitted
-from prjury.git.fetch import Remote, Transport, default_branch, fetch_objects, refspec
-from prjury.git.merge import find_landing, find_squash, merge_trees
+from prjury.git.fetch import Remote, Transport, fetch_default_branch, fetch_objects, refspec
+from prjury.git.merge import find_landing, find_squash_commit, merge_trees
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.git.store import Store, open_store
 from prjury.git.take_snapshot import take_snapshot
@@ -133,14 +133,14 @@ def _snapshot_open_or_landed(
     if landed is None or pull.merge.impossible:
         return pull
     if pull.ahead and landed.commits is None:
-        return _take_squash(store, sides, pull) or pull
+        return _snapshot_squash(store, sides, pull) or pull
     if pull.ahead:
         absence = f"{sides.head.sha[:12]} is not in {visible(base.ref)} any more"
         return NothingToReview(f"#{request.number} is merged, and {absence}.")
     unit = find_landing(store.git, sides.head.sha, base.sha)
     if unit is None:
         return pull
-    count = _count_commits(store, unit, landed)
+    count = _count_landed_commits(store, unit, landed)
     if count is None:
         return NothingToReview(
             f"It is not known which commits belong to #{request.number}: neither {unit.sha[:12]} "
@@ -153,11 +153,11 @@ def _snapshot_open_or_landed(
     return take_snapshot(store, before, Side(sides.head.ref, unit.sha), notes=(*sides.notes, note))
 
 
-def _take_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
+def _snapshot_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest | None:
     """Take the change as the one commit by which the base has it; None if the base lacks it."""
     base, head = sides.base, sides.head
     paths = [path for file in pull.files for path in (file.old_path, file.path) if path]
-    unit = find_squash(store.git, head.sha, pull.merge_base, base.sha, paths)
+    unit = find_squash_commit(store.git, head.sha, pull.merge_base, base.sha, paths)
     if unit is None:
         return None
     note = f"in {visible(base.ref)} already, as one commit, {unit.sha[:12]}"
@@ -165,7 +165,7 @@ def _take_squash(store: Store, sides: _Sides, pull: PullRequest) -> PullRequest 
     return take_snapshot(store, before, Side(head.ref, unit.sha), notes=(*sides.notes, note))
 
 
-def _count_commits(store: Store, unit: HistoryCommit, landed: Landed) -> int | None:
+def _count_landed_commits(store: Store, unit: HistoryCommit, landed: Landed) -> int | None:
     """Count the commits of the base's first parents by which a change came in; None if undecidable.
 
     A merge commit is one. For the others contents decide, as subjects are written by hand: the pull
@@ -182,7 +182,7 @@ def _count_commits(store: Store, unit: HistoryCommit, landed: Landed) -> int | N
 
 def _merge_onto(store: Store, landed: Landed, commit: str) -> str | None:
     """Return the tree of the pull request's own head, merged onto a commit."""
-    head = store.operator.commit(landed.head).sha if landed.head else None
+    head = store.operator.resolve(landed.head).sha if landed.head else None
     store.follow()
     _, code, _ = store.git.try_run("rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
     return merge_trees(store.git, commit, head) if head and code == 0 else None
@@ -201,7 +201,7 @@ def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
             "It is not clear what to review", remedy="Name a pull request's number, or a head"
         )
     head = refspec(request.head or f"refs/pull/{request.number}/head")
-    base = refspec(request.base or default_branch(remote))
+    base = refspec(request.base or fetch_default_branch(remote))
     address = remote.address.removesuffix("/").removesuffix(".git")
     name = local.name if local else "/".join(address.split("/")[-2:])
     # A partial clone would lend commits without the content that belongs to them.
@@ -250,22 +250,22 @@ def _choose_sides(
     repository: OperatorRepository, request: SnapshotRequest
 ) -> _Sides | NothingToReview:
     if request.head:
-        head = repository.commit(request.head)
+        head = repository.resolve(request.head)
     elif request.number is None:
-        head = repository.current()
+        head = repository.read_head()
     elif side := repository.pull(request.number):
         head = side
     else:
         raise SourceError(f"there is no pull request {request.number} in {repository.name}")
     if request.uncommitted:
-        return _Sides(repository.commit(request.base) if request.base else head, head)
-    base = repository.commit(request.base) if request.base else repository.default_branch()
+        return _Sides(repository.resolve(request.base) if request.base else head, head)
+    base = repository.resolve(request.base) if request.base else repository.default_branch()
     if request.head is None and request.number is None:
-        return _check_current_branch(repository, base, head, base_is_named=request.base is not None)
+        return _choose_current_sides(repository, base, head, base_is_named=request.base is not None)
     return _Sides(base, head)
 
 
-def _check_current_branch(
+def _choose_current_sides(
     repository: OperatorRepository, base: Side, head: Side, *, base_is_named: bool
 ) -> _Sides | NothingToReview:
     """Take the current branch, with notes on uncommitted files and on the branch below."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from prjury.errors import SourceError, UsageError
-from prjury.git.command import Git, ask, decode_path, failure
+from prjury.git.command import Git, ask, decode_path, make_git_error
 from prjury.ports.types import BranchTip
 from prjury.snapshot.model import Side, visible
 
@@ -43,7 +43,7 @@ def _find_git_dir(path: Path, safe: Sequence[str]) -> Path:
     if code == 0:
         return Path(_first_line(output))
     if "not a git repository" not in stderr and "cannot change to" not in stderr:
-        raise failure("rev-parse", code, stderr)
+        raise make_git_error("rev-parse", code, stderr)
     why = "The directory does not exist or holds no clone"
     remedy = "Run inside a clone, or name one with --repo DIR"
     for place in (path.absolute(), *path.absolute().parents):
@@ -76,7 +76,7 @@ def _read_own_settings(key: str) -> list[str]:
             args = ("config", f"--file={file}", "--includes", "-z", "--get-all", key)
             output, code, stderr = ask(Path("/"), *args)
             if code not in {0, 1}:
-                raise failure("config", code, stderr)
+                raise make_git_error("config", code, stderr)
             values += [decode_path(value) for value in output.split(b"\0")[:-1]]
     return values
 
@@ -160,12 +160,12 @@ class OperatorRepository(Struct, frozen=True):
         packs = (self.common_dir / "objects" / "pack").glob("*.promisor")
         return next(packs, None) is not None
 
-    def commit(self, ref: str) -> Side:
+    def resolve(self, ref: str) -> Side:
         """Return the commit of a branch, tag, ref or sha, possibly with ``~2`` or ``^``.
 
         A branch comes before a tag of the same name, a local one before one of ``origin``.
         """
-        refuse_odd_refs(ref)
+        refuse_invalid_ref(ref)
         sha = self._resolve_any(ref)
         if sha is None and self.bring:
             self.bring(ref)
@@ -219,7 +219,7 @@ class OperatorRepository(Struct, frozen=True):
         sides = (Side(ref, sha) for ref in refs if (sha := self._resolve_ref(ref)))
         return next(sides, None)
 
-    def current(self) -> Side:
+    def read_head(self) -> Side:
         """Return the branch that is checked out, or the commit by its sha."""
         sha = self._resolve_ref("HEAD")
         ref = self._follow("HEAD")
@@ -260,7 +260,7 @@ class OperatorRepository(Struct, frozen=True):
         args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}")
         output, code, stderr = self.git.try_run(*args)
         if "dubious ownership" in stderr or "not a git repository" in stderr:
-            raise failure("rev-parse", code, stderr)
+            raise make_git_error("rev-parse", code, stderr)
         return output.decode().strip() if code == 0 else None
 
     def below(self, base: str, head: str) -> Side | None:
@@ -272,7 +272,7 @@ class OperatorRepository(Struct, frozen=True):
         return Side(tips[sha].removeprefix("refs/heads/"), sha) if sha else None
 
 
-def refuse_odd_refs(ref: str) -> None:
+def refuse_invalid_ref(ref: str) -> None:
     """Raise a UsageError for anything that cannot be the name of a ref or a step back from one."""
     name = _STEPS_BACK.sub("", ref)
     if not name or _FORBIDDEN_IN_REFS.search(name) or "~" in name or "^" in name:

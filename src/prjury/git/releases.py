@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, did_you_mean
 from prjury.git.command import PLAIN_DIFF, Git, decode_path
-from prjury.git.history import MOST_NAMED, is_cut_short, log, merge_bases
+from prjury.git.history import MOST_NAMED, is_base_uncertain, merge_bases, read_log
 from prjury.git.merge import merge_trees, pick_each, try_merge
 from prjury.git.store import Store
 from prjury.git.take_snapshot import take_snapshot
@@ -57,7 +57,7 @@ class Releases:
         """Return the branch's tip; any ref or commit may stand for a branch."""
         operator = self.store.operator
         try:
-            sha = operator.commit(name).sha
+            sha = operator.resolve(name).sha
         except SourceError as error:
             if near := did_you_mean(name, [branch.name for branch in operator.branches()]):
                 raise SourceError(error.what, remedy=near, reason=error.reason) from error
@@ -71,7 +71,7 @@ class Releases:
     def find_fork(self, one: str, other: str) -> str | None:
         """Return the nearest common commit; None if there is none, or it is not known."""
         bases = merge_bases(self.git, one, other)
-        return bases[0] if bases and not is_cut_short(self.git, one, other, bases) else None
+        return bases[0] if bases and not is_base_uncertain(self.git, one, other, bases) else None
 
     def holds(self, tip: str, commit: str) -> bool:
         """Return true if the commit itself is part of the branch's history."""
@@ -131,22 +131,22 @@ class Releases:
     ) -> Sequence[HistoryCommit]:
         """List what was brought to a branch and touches one of the paths, newest first."""
         args = (*_BY_FIRST_PARENT, f"--max-count={most}", f"{since}..{until}")
-        entries = log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
+        entries = read_log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
         return [entry.commit for entry in entries]
 
-    def blame_lines(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
+    def find_blamed(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
         """Return the units since then that lines of a file, as it is at ``until``, come from."""
         ranges = [f"-L{span.first},{span.last}" for span in lines if span.count]
         if not ranges:
             return set()
         args = ("blame", "--first-parent", "--porcelain", *ranges, f"{since}..{until}")
         output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
-        return _read_blame(output) if code == 0 else set()
+        return _parse_blame_commits(output) if code == 0 else set()
 
     def bringing(self, word: str, path: str, since: str, until: str) -> HistoryCommit | None:
         """Return the first unit since then that brought a word to a file."""
         args = (*_BY_FIRST_PARENT, f"-S{word}", f"{since}..{until}")
-        entries = list(log(self.git, *args, "--", path, timeout=_PATIENCE))
+        entries = list(read_log(self.git, *args, "--", path, timeout=_PATIENCE))
         return entries[-1].commit if entries else None
 
     def messages(self, since: str, until: str) -> Sequence[CommitMessage]:
@@ -173,17 +173,17 @@ class Releases:
             messages.append(CommitMessage(sha, _read_date(date), text, tuple(parents.split())))
         return messages
 
-    def same_patches(
+    def find_same_patches(
         self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
     ) -> Mapping[tuple[str, str], Sequence[str]]:
         """List the changes that a branch holds with the very same patch, with the commits."""
         if len(paths) > MOST_NAMED:
             return {}  # some of the files alone would say nothing
         files = {
-            self._list_files("diff-tree", "-r", *change, "--", *paths)[""] for change in changes
+            self._map_files("diff-tree", "-r", *change, "--", *paths)[""] for change in changes
         }
         range_ = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
-        touched = self._list_files("log", "--format=%x01%H", _FIRST, *range_, "--", *paths)
+        touched = self._map_files("log", "--format=%x01%H", _FIRST, *range_, "--", *paths)
         # Patches are long where files are, and the same patch is one of the same files.
         alike = [commit for commit, some in touched.items() if commit and some in files]
         if not alike:
@@ -202,7 +202,7 @@ class Releases:
                 same[base, head] = commits
         return same
 
-    def _list_files(self, command: str, *args: str) -> Mapping[str, frozenset[str]]:
+    def _map_files(self, command: str, *args: str) -> Mapping[str, frozenset[str]]:
         """List the files that each commit touches; without a commit under ``""``."""
         output = self.git(command, "--name-only", "--no-renames", *args, timeout=_PATIENCE)
         paths: dict[str, set[str]] = {"": set()}
@@ -282,7 +282,7 @@ def _read_date(date: str) -> int:
     return int(date) if date.isdecimal() else 0
 
 
-def _read_blame(porcelain: bytes) -> set[str]:
+def _parse_blame_commits(porcelain: bytes) -> set[str]:
     """Return the commits of a blame, without those at the range's edge."""
     sha = ""
     edge, commits = set[str](), set[str]()

@@ -24,10 +24,10 @@ from prjury.git.command import (
     PLAIN_DIFF,
     Git,
     GitError,
-    blob_sizes,
     decode_path,
-    failure,
     list_tree,
+    make_git_error,
+    read_blob_sizes,
     read_blobs,
 )
 from prjury.git.merge import recent_commits, try_rebase
@@ -68,7 +68,7 @@ def find_words(git: Git, tree: str, words: Sequence[str], seconds: float = SECON
     )
     missing = _MISSING.findall(stderr)
     if code not in {_FOUND, _NOTHING} or len(_ERROR.findall(stderr)) > len(missing):
-        raise failure("grep", code, stderr)
+        raise make_git_error("grep", code, stderr)
     places: dict[str, list[tuple[str, int]]] = defaultdict(list)
     at = 0
     while at < len(output):
@@ -165,7 +165,7 @@ class Store:
     def _list_missing_content(self, tree: str, root: Path, error: GitError) -> Sequence[str]:
         """List the files whose content is missing, if that is all that went wrong."""
         files = [file for file in self.files(tree) if file.mode != SUBMODULE_MODE]
-        present = blob_sizes(self.git, [file.blob for file in files])
+        present = read_blob_sizes(self.git, [file.blob for file in files])
         paths = tuple(file.path for file in files if file.blob not in present)
         if not paths or not all(
             os.path.lexists(root / file.path) for file in files if file.blob in present
@@ -257,11 +257,11 @@ def _read_changes(fields: Iterator[bytes]) -> Iterator[RawChange]:
 def open_store(operator: OperatorRepository) -> Iterator[Store]:
     """Make a store over the operator's objects; it is gone when the block ends."""
     with scratch("prjury-store-") as directory:
-        make_object_store(directory, operator)
+        make_bare_repository(directory, operator)
         yield Store(Git(directory), operator)
 
 
-def make_object_store(directory: Path, lender: OperatorRepository | None) -> None:
+def make_bare_repository(directory: Path, lender: OperatorRepository | None) -> None:
     """Make a bare repository of an empty directory, with the lender's objects in reach."""
     (directory / "refs").mkdir()
     (directory / "info").mkdir()

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.errors import SourceError
-from prjury.git.command import GitError, blob_sizes, decode_path, find_in_tree, find_unsafe
-from prjury.git.history import distance, merge_base
+from prjury.git.command import GitError, decode_path, find_in_tree, list_unsafe, read_blob_sizes
+from prjury.git.history import distance, require_merge_base
 from prjury.git.merge import try_merge
 from prjury.git.store import RawChange, Store
 from prjury.scratch import scratch
@@ -96,10 +96,10 @@ def take_snapshot(
     store: Store, base: Side, head: Side, *, caps: Caps = _CAPS, notes: Iterable[str] = ()
 ) -> PullRequest:
     """Return the pull request that would bring ``head`` into ``base``."""
-    start = merge_base(store.git, base, head)
+    start = require_merge_base(store.git, base, head)
     behind, ahead = distance(store.git, base.sha, head.sha)
-    unsafe = find_unsafe(store.git, start, head.sha)
-    shots = [_refuse_unsafe(shot, unsafe) for shot in _read_shots(store, start, head.sha)]
+    unsafe = list_unsafe(store.git, start, head.sha)
+    shots = [_refuse_unsafe(shot, unsafe) for shot in _read_patched(store, start, head.sha)]
     shots = shots if unsafe else _mark_exempt(store, base.sha, shots)
     shots.sort(key=lambda shot: (shot.file.kind in _READ_LAST, shot.file.path))
     return PullRequest(
@@ -108,7 +108,7 @@ def take_snapshot(
         head=head,
         merge_base=start,
         merge=_make_refused_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
-        files=tuple(sorted(_read_within(caps, shots), key=lambda file: file.path)),
+        files=tuple(sorted(_read_within_caps(caps, shots), key=lambda file: file.path)),
         behind=behind,
         ahead=ahead,
         title=_read_subject(store, head.sha) if ahead == 1 else "",
@@ -139,14 +139,14 @@ def _make_refused_merge(paths: Sequence[str]) -> MergeTrial:
     return MergeTrial(None, impossible=why, reason=UNSAFE_TREE)
 
 
-class _Shot(Struct, frozen=True):
+class _Patched(Struct, frozen=True):
     """A changed file and its patch, which is taken apart only if it is within the caps."""
 
     file: FileChange
     patch: FilePatch
 
 
-def _refuse_unsafe(shot: _Shot, unsafe: Sequence[str]) -> _Shot:
+def _refuse_unsafe(shot: _Patched, unsafe: Sequence[str]) -> _Patched:
     """Call a file at a path that leaves the tree not read."""
     path = shot.file.path
     if not any(path == place or path.startswith(f"{place}/") for place in unsafe):
@@ -155,7 +155,7 @@ def _refuse_unsafe(shot: _Shot, unsafe: Sequence[str]) -> _Shot:
     return replace(shot, file=replace(file, unread="its path leaves the tree"))
 
 
-def _mark_exempt(store: Store, base: str, shots: Sequence[_Shot]) -> list[_Shot]:
+def _mark_exempt(store: Store, base: str, shots: Sequence[_Patched]) -> list[_Patched]:
     """Mark what the base's own attributes exempt."""
     marks = find_exemptions(store, base, [shot.file.path for shot in shots])
     return [
@@ -166,21 +166,21 @@ def _mark_exempt(store: Store, base: str, shots: Sequence[_Shot]) -> list[_Shot]
     ]
 
 
-def _read_shots(store: Store, old: str, new: str) -> list[_Shot]:
+def _read_patched(store: Store, old: str, new: str) -> list[_Patched]:
     try:
         raw = store.raw_changes(old, new)
         patches = list(store.patches(old, new))
     except GitError as error:
-        return _read_partial_shots(store, old, new, error)
+        return _read_available(store, old, new, error)
     except DiffError as error:
         raise SourceError(f"git's diff could not be read: {error}", reason="git_failed") from error
     return _pair_patches(store, raw, patches)
 
 
-def _read_partial_shots(store: Store, old: str, new: str, error: GitError) -> list[_Shot]:
+def _read_available(store: Store, old: str, new: str, error: GitError) -> list[_Patched]:
     """Read the files whose objects are here, and name the others as not checked."""
     raw = store.raw_changes(old, new, renames=False)
-    present = blob_sizes(store.git, [blob for change in raw for blob in _list_blobs(change)])
+    present = read_blob_sizes(store.git, [blob for change in raw for blob in _list_blobs(change)])
     missing = [change for change in raw if not present.keys() >= set(_list_blobs(change))]
     if not missing:
         raise error
@@ -192,7 +192,7 @@ def _read_partial_shots(store: Store, old: str, new: str, error: GitError) -> li
         file = _make_file_change(change)
         # Nobody knows how many lines it adds: at least one, unless it is deleted.
         additions, reason = int(file.new_blob is not None), f"its content is {MISSING}"
-        shots.append(_Shot(replace(file, additions=additions, unread=reason), FilePatch()))
+        shots.append(_Patched(replace(file, additions=additions, unread=reason), FilePatch()))
     return shots
 
 
@@ -203,7 +203,7 @@ def _list_blobs(change: RawChange) -> list[str]:
 
 def _pair_patches(
     store: Store, raw: Sequence[RawChange], patches: Sequence[FilePatch]
-) -> list[_Shot]:
+) -> list[_Patched]:
     """Pair each raw entry with its patch, or two (delete, create) where the type changes."""
     expected = sum(1 + (change.status == "T") for change in raw)
     if expected != len(patches):
@@ -216,7 +216,7 @@ def _pair_patches(
         patch = next(remaining)
         if change.status == "T":
             patch = patch.combine(next(remaining))
-        shots.append(_make_shot(change, patch))
+        shots.append(_make_patched(change, patch))
     return _count_hidden_text(store, shots)
 
 
@@ -238,7 +238,7 @@ def _make_file_change(change: RawChange) -> FileChange:
     )
 
 
-def _make_shot(change: RawChange, patch: FilePatch) -> _Shot:
+def _make_patched(change: RawChange, patch: FilePatch) -> _Patched:
     file = _make_file_change(change)
     kind = kind_of(printable(file.path), file.new_mode or file.old_mode, binary=patch.binary)
     unread = "binary content" if patch.binary else None
@@ -246,14 +246,14 @@ def _make_shot(change: RawChange, patch: FilePatch) -> _Shot:
         kind, unread = FileKind.BINARY, "a Git LFS pointer, whose content is not here"
     additions, deletions = patch.additions, patch.deletions
     file = replace(file, kind=kind, additions=additions, deletions=deletions, unread=unread)
-    return _Shot(file, patch)
+    return _Patched(file, patch)
 
 
-def _count_hidden_text(store: Store, shots: Sequence[_Shot]) -> list[_Shot]:
+def _count_hidden_text(store: Store, shots: Sequence[_Patched]) -> list[_Patched]:
     """Count the lines of binary content under a name that promises text: it may hide code."""
     blobs = [shot.file.new_blob for shot in shots if _may_hide_text(shot.file)]
     content = store.read([blob for blob in blobs if blob])
-    return [replace(shot, file=_count_lines(shot.file, content)) for shot in shots]
+    return [replace(shot, file=_add_line_count(shot.file, content)) for shot in shots]
 
 
 def _may_hide_text(file: FileChange) -> bool:
@@ -261,7 +261,7 @@ def _may_hide_text(file: FileChange) -> bool:
     return bool(file.unread) and regular and (file.readable or not has_suffix(file.path))
 
 
-def _count_lines(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
+def _add_line_count(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
     data = content.get(file.new_blob or "") if _may_hide_text(file) else None
     if data is None or not (file.readable or data.startswith(b"#!")):
         return file
@@ -280,7 +280,7 @@ class _Allowance:
     lines: int = 0
     size: int = 0
 
-    def find_cap(self, patch: FilePatch) -> str | None:
+    def spend_or_refuse(self, patch: FilePatch) -> str | None:
         """Say which cap the file's patch is beyond, or take it off what is left."""
         caps = self.caps
         if patch.added_bytes > caps.file_bytes:
@@ -302,12 +302,12 @@ class _Allowance:
         return None
 
 
-def _read_within(caps: Caps, shots: Iterable[_Shot]) -> Iterator[FileChange]:
+def _read_within_caps(caps: Caps, shots: Iterable[_Patched]) -> Iterator[FileChange]:
     """Yield the files with their hunks; those beyond a cap without, and with the reason."""
     allowance = _Allowance(caps)
     for shot in shots:
         file, patch = shot.file, shot.patch
         kind_reason = _REASONS.get(file.kind, "binary content")
         reason = file.unread or (None if file.readable else file.exempt or kind_reason)
-        reason = reason or allowance.find_cap(patch)
+        reason = reason or allowance.spend_or_refuse(patch)
         yield replace(file, unread=reason) if reason else replace(file, hunks=patch.hunks())

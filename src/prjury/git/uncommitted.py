@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from prjury.errors import UsageError
 from prjury.git.command import Git, decode_path
-from prjury.git.directory import work_tree_git
+from prjury.git.directory import open_work_tree_git
 from prjury.git.store import Store
 from prjury.scratch import scratch
 from prjury.snapshot.model import Side, visible
@@ -27,8 +27,8 @@ REFS = {"worktree": "the work tree", "staged": "the index"}
 
 def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
     """Commit the uncommitted work onto the current commit; None if there is none."""
-    parent = store.operator.current()
-    with _copy_index(store) as git:
+    parent = store.operator.read_head()
+    with _open_index_copy(store) as git:
         if which == "worktree":
             git("add", "--all", "--", ".", env={"GIT_LITERAL_PATHSPECS": "0"})
         tree = _write_index_tree(git)
@@ -41,7 +41,7 @@ def commit_uncommitted(store: Store, which: Uncommitted) -> Side | None:
 
 
 @contextmanager
-def _copy_index(store: Store) -> Iterator[Git]:
+def _open_index_copy(store: Store) -> Iterator[Git]:
     """Open git on the work tree with a copy of the index; objects go to the store."""
     operator = store.operator
     if operator.work_tree is None:
@@ -50,7 +50,7 @@ def _copy_index(store: Store) -> Iterator[Git]:
             remedy="Name both sides with --base REF --head REF",
         )
     with (
-        work_tree_git(operator, operator.work_tree) as git,
+        open_work_tree_git(operator, operator.work_tree) as git,
         scratch("prjury-index-") as place,
     ):
         (git.git_dir / "info" / "attributes").write_text("* !filter\n")

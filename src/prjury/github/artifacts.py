@@ -77,7 +77,7 @@ class BuildArtifact(Struct, frozen=True):
 
 def fetch_artifact(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """The newest artifact of that name as GitHub keeps it."""
-    return _fetch_zip(client, repo, _find_newest(client, repo, run, name))
+    return _fetch_zip(client, repo, _require_newest(client, repo, run, name))
 
 
 def _fetch_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
@@ -91,7 +91,7 @@ def _fetch_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
     return content
 
 
-def _find_newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
+def _require_newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
     artifacts = _list_artifacts(client, repo, run, {"name": name})
     matching = [each for each in artifacts if each.name == name]
     if not matching:
@@ -110,7 +110,7 @@ def _find_newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
 def _list_artifacts(
     client: GitHub, repo: str, run: int, query: Mapping[str, object] | None = None
 ) -> list[Artifact]:
-    artifacts = client.repo(repo).every(
+    artifacts = client.repo(repo).list_all(
         f"list the artifacts of run {run}",
         f"/actions/runs/{run}/artifacts",
         _read_artifact,
@@ -121,7 +121,7 @@ def _list_artifacts(
     return [each for each in artifacts if not each.expired]
 
 
-def junit_artifacts(
+def fetch_junit_reports(
     client: GitHub, repo: str, runs: Sequence[int], names: Sequence[str]
 ) -> LeftReports:
     """The JUnit reports in the newest artifact of each wanted name that the runs have left."""
@@ -135,7 +135,7 @@ def junit_artifacts(
         try:
             if artifact.size > _LARGEST_ZIP:
                 raise _refuse_archive(f"it is larger than {_LARGEST_ZIP // 1024**2} MiB")
-            contents = junit_files(_fetch_zip(client, repo, artifact), room)
+            contents = unpack_junit_reports(_fetch_zip(client, repo, artifact), room)
         except CannotJudgeError as error:
             problems.append(f"the artifact {artifact.name} is refused: {error.why}")
             continue
@@ -152,7 +152,7 @@ def is_named(name: str, pattern: str) -> bool:
     return fnmatchcase(name.casefold(), plain)
 
 
-def junit_files(content: bytes, room: int) -> dict[str, bytes]:
+def unpack_junit_reports(content: bytes, room: int) -> dict[str, bytes]:
     """The JUnit reports of an archive by their paths; everything else is left alone."""
     contents: dict[str, bytes] = {}
     with _open_zip(content) as archive:
@@ -191,7 +191,7 @@ def _open_zip(content: bytes) -> Iterator[zipfile.ZipFile]:
 def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
     """The one file of an archive; where it need not be alone, one file of a few."""
     with _open_zip(content) as archive:
-        entry = _find_entry(archive, name, alone=alone)
+        entry = _require_entry(archive, name, alone=alone)
         with archive.open(entry) as file:
             unpacked = file.read(_LARGEST_FILE + 1)
     if len(unpacked) > _LARGEST_FILE:
@@ -199,7 +199,7 @@ def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
     return unpacked
 
 
-def _find_entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
+def _require_entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
         raise _refuse_archive(f"it holds more than {_MOST_ENTRIES} files")

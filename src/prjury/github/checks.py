@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import SourceError
-from prjury.github.artifacts import junit_artifacts
+from prjury.github.artifacts import fetch_junit_reports
 from prjury.github.check_results import (
     CommitRuns,
     OwnRun,
@@ -61,7 +61,7 @@ class CommitChecks(Struct, frozen=True):
             while True:
                 over = not deadline.remaining
                 try:
-                    seen = lookout.look(commit)
+                    seen = lookout.read_results(commit)
                 except SourceError as error:
                     failed += 1
                     if over or failed >= _MOST_FAILED or error.reason not in _PASSING:
@@ -79,7 +79,7 @@ class CommitChecks(Struct, frozen=True):
         with self._connect(deadline) as client:
             workflows = _Lookout(client, self.repo, self.own).workflows(commit)
             runs = CommitRuns(workflows, own=self.own).list_ended_workflows()
-            return junit_artifacts(client, self.repo, [run.id for run in runs], names)
+            return fetch_junit_reports(client, self.repo, [run.id for run in runs], names)
 
     def _connect(self, deadline: Deadline) -> GitHub:
         budget = min(_LONGEST_WAIT, deadline.remaining)
@@ -95,7 +95,7 @@ class _Lookout:
     own: OwnRun
     _kept: KeptPages = field(default_factory=dict)
 
-    def look(self, commit: str) -> Sequence[CheckResult]:
+    def read_results(self, commit: str) -> Sequence[CheckResult]:
         """All that is said of the commit now."""
         on = f"/commits/{commit}"
         workflows = self.workflows(commit)
@@ -127,7 +127,7 @@ class _Lookout:
     ) -> Sequence[Entry]:
         doing, needed = f"read the checks of {self.repo}", f"{needs}: read"
         try:
-            listed = self.client.repo(self.repo).every(
+            listed = self.client.repo(self.repo).list_all(
                 doing, path, read, key=key, needs=needed, query=query, kept=self._kept
             )
         except SourceError as error:
@@ -146,13 +146,13 @@ def _unknown(repo: str, error: SourceError) -> SourceError:
     )
 
 
-def checks_of(
+def make_checks_or_reason(
     url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> CommitChecks | str:
     """The checks of the repository that is cloned from a URL, or why they cannot be had."""
     if offline:
         return "--offline forbids to ask GitHub. Leave it out, or build here: `build: {from: run}`"
-    place = find_clone(url, environ)
+    place = locate_on_github(url, environ)
     if place is None:
         return (
             f"the repository is not known to be on {_server(environ) or 'GitHub'}. Name the pull "
@@ -168,7 +168,7 @@ def checks_of(
     return CommitChecks(Connection(api, token), name, _read_own_run(environ))
 
 
-def find_clone(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
+def locate_on_github(url: str | None, environ: Mapping[str, str]) -> tuple[str, str] | None:
     """GitHub's API and ``owner/name`` of the repository at a URL; None where it is elsewhere."""
     host = _server(environ)
     match = _CLONE_URL.search(url or "")

@@ -41,7 +41,7 @@ _NEW_LABEL = re.compile(r"\bcreate labels?\b", re.IGNORECASE)
 _MOST_ERRORS, _LONGEST = 3, 200
 
 
-def answer_to_403(message: str, permission: str) -> tuple[str, str]:
+def explain_403(message: str, permission: str) -> tuple[str, str]:
     """The remedy for a 403 and its machine-readable word: ``permission`` or ``forbidden``."""
     for words, remedy in _FORBIDDEN:
         if words.search(message):
@@ -188,7 +188,7 @@ def _diagnose_status(what: str, status: int, said: str, permission: str) -> Trou
         )
     why, remedy, reason = {
         401: (message, "Give a valid token", "bad_credentials"),
-        403: (message, *answer_to_403(said, permission)),
+        403: (message, *explain_403(said, permission)),
         404: (
             f"{message}: it does not exist, or the token may not see it",
             f"Check the name; a private repository takes a token with `{permission}`",
@@ -236,12 +236,12 @@ class Connection:
     account: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "api_url", _check_root(self.api_url))
+        object.__setattr__(self, "api_url", _check_api_url(self.api_url))
         if self.token is not None and not (self.token.isascii() and self.token.isprintable()):
             raise UsageError("The GitHub token holds characters that no token has")
 
 
-def _check_root(url: str) -> str:
+def _check_api_url(url: str) -> str:
     try:
         parts = urlsplit(url.strip())
         plain = parts.scheme == "http" and parts.hostname in LOOPBACK
@@ -333,12 +333,12 @@ class GitHub:
             return False
         return right in {"admin", "write", "maintain"}
 
-    def login(self) -> str:
+    def find_account(self) -> str:
         """The account that the token acts as; an installation's token acts as a bot."""
         if self._account is None:
             is_installation = (self.connection.token or "").startswith("ghs_")
             self._account = (
-                self._find_bot() if is_installation else self._find_user() or self._find_bot()
+                self._ask_bot() if is_installation else self._ask_user() or self._ask_bot()
             )
         return self._account
 
@@ -373,7 +373,7 @@ class GitHub:
             self._opened = _open_client(self.connection)
         return self._opened
 
-    def _find_user(self) -> str:
+    def _ask_user(self) -> str:
         """The person behind the token; empty for an installation, which may not ask."""
         try:
             return self.ask(
@@ -387,7 +387,7 @@ class GitHub:
                 raise
         return ""
 
-    def _find_bot(self) -> str:
+    def _ask_bot(self) -> str:
         """Installations may not ask `/user`, but GraphQL tells them who they are."""
         query = "query { viewer { login } }"
         try:

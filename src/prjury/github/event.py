@@ -21,10 +21,10 @@ from prjury.github.payload import (
     read_comment,
     read_number,
     read_pull,
-    repo_name,
+    read_repo_name,
     text,
 )
-from prjury.github.pulls import list_open_pulls, not_bound, refuse_twins
+from prjury.github.pulls import list_open_pulls, not_bound, require_single_pull
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 #: How a run ends that has run its jobs. One that waits for an approval is told of as completed,
@@ -53,7 +53,7 @@ def find_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Supers
             "repository that is there",
         )
     every = list_open_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
-    refuse_twins(every, run.head_sha)
+    require_single_pull(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
     if pulls := [pull for pull in own if pull.head.sha == run.head_sha]:
         return pulls[0]
@@ -155,7 +155,7 @@ def read_event(environ: Mapping[str, str]) -> Event:
             action=text(at(payload, "action")) or None,
             api_url=_strip_root(environ.get("GITHUB_API_URL"), "https://api.github.com"),
             server_url=_strip_root(environ.get("GITHUB_SERVER_URL"), "https://github.com"),
-            run=_read_run(environ),
+            run=_read_run_id(environ),
             trigger=_find_trigger(kind, payload),
             sender=text(at(payload, "sender", "login")) or None,
             default_branch=text(at(payload, "repository", "default_branch")) or None,
@@ -238,7 +238,7 @@ def _read_dispatch(payload: object, repo: str) -> PullFacts:
     if number and not number.isdecimal():
         raise ValueError("inputs.number is not a number")
     return PullFacts(
-        repo=repo_name(repo, "GITHUB_REPOSITORY"),
+        repo=read_repo_name(repo, "GITHUB_REPOSITORY"),
         base=_named_tip(text(at(payload, "inputs", "base")).strip()),
         head=_named_tip(text(at(payload, "inputs", "head")).strip()),
         number=read_number(int(number), "inputs.number") if number else None,
@@ -253,7 +253,7 @@ def _named_tip(name: str) -> Tip:
 
 def _read_merge_group(payload: object, repo: str) -> PullFacts:
     group = at(payload, "merge_group")
-    name = repo_name(repo, "GITHUB_REPOSITORY")
+    name = read_repo_name(repo, "GITHUB_REPOSITORY")
     title, _, body = text(at(group, "head_commit", "message")).partition("\n")
     return PullFacts(
         repo=name,
@@ -275,7 +275,7 @@ def _group_tip(group: object, side: str) -> Tip:
 def _of_workflow_run(payload: object, repo: str) -> PullFacts:
     """The head alone; which pull request has it is for `prjury.github.trigger` to say."""
     run = read_workflow_run(at(payload, "workflow_run"))
-    name = repo_name(repo, "GITHUB_REPOSITORY")
+    name = read_repo_name(repo, "GITHUB_REPOSITORY")
     head = Tip(run.head_branch or None, run.head_sha)
     return PullFacts(repo=name, base=Tip(), head=head, head_repo=run.head_repo)
 
@@ -286,7 +286,7 @@ def _read_push(payload: object, repo: str) -> PullFacts:
     moved = at(payload, "deleted") is not True and not branch.startswith("refs/")
     sha = object_name(at(payload, "after"), "after") if moved else None
     return PullFacts(
-        repo=repo_name(repo, "GITHUB_REPOSITORY"),
+        repo=read_repo_name(repo, "GITHUB_REPOSITORY"),
         base=Tip(branch or None, sha) if moved else Tip(),
         head=Tip(),
     )
@@ -295,7 +295,7 @@ def _read_push(payload: object, repo: str) -> PullFacts:
 def _read_issue_comment(payload: object, repo: str) -> PullFacts:
     """The number alone: the event says neither which head the pull request has nor which base."""
     return PullFacts(
-        repo=repo_name(repo, "GITHUB_REPOSITORY"),
+        repo=read_repo_name(repo, "GITHUB_REPOSITORY"),
         base=Tip(),
         head=Tip(),
         number=read_number(at(payload, "issue", "number"), "issue.number"),
@@ -329,7 +329,7 @@ def _strip_root(url: str | None, default: str) -> str:
     return (url or default).rstrip("/")
 
 
-def _read_run(environ: Mapping[str, str]) -> RunId | None:
+def _read_run_id(environ: Mapping[str, str]) -> RunId | None:
     number = environ.get("GITHUB_RUN_ID", "")
     attempt = environ.get("GITHUB_RUN_ATTEMPT", "") or "1"
     if not number:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from prjury.errors import SourceError, UsageError
-from prjury.github.checks import find_clone
+from prjury.github.checks import locate_on_github
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, read_number, text
 from prjury.ports.types import LinkedIssue
@@ -29,7 +29,7 @@ _ASIDE = re.compile(
 )
 
 
-def list_closed_issues(body: str, repo: str) -> list[int]:
+def list_issues_to_close(body: str, repo: str) -> list[int]:
     """Return the numbers of this repository's issues that a pull request's text closes."""
     numbers: dict[int, None] = {}
     for match in _CLOSES.finditer(_ASIDE.sub(" ", body)):
@@ -39,31 +39,31 @@ def list_closed_issues(body: str, repo: str) -> list[int]:
     return list(numbers)
 
 
-def read_linked_issues(
+def fetch_linked_issues(
     pull: PullRequest, url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> tuple[LinkedIssue, ...]:
     """Read the issues that a pull request closes; where one cannot be read, why."""
-    place = find_clone(url, environ)
+    place = locate_on_github(url, environ)
     if place is None and environ.get("GITHUB_REPOSITORY") == pull.repo:
         place = environ.get("GITHUB_API_URL", GITHUB_API), pull.repo
     api, repo = place or ("", pull.repo)
-    numbers = list_closed_issues(pull.body, repo)
+    numbers = list_issues_to_close(pull.body, repo)
     why = "a local review does not ask GitHub"
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")
     if numbers and api and pull.number is not None and not offline:
         try:
             patience = RetryBudget(budget=_LONGEST_WAIT)
             with GitHub(Connection(api, token, _TIMEOUT), patience) as client:
-                return tuple(_read_issues(client, repo, numbers))
+                return tuple(_fetch_issues(client, repo, numbers))
         except UsageError as error:
             why = str(error)
     return tuple(LinkedIssue(number, problem=why) for number in numbers)
 
 
-def _read_issues(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator[LinkedIssue]:
+def _fetch_issues(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator[LinkedIssue]:
     for number in numbers[:_MOST_ISSUES]:
         try:
-            issue = _read_issue(client, repo, number)
+            issue = _fetch_issue(client, repo, number)
         except SourceError as error:
             issue = LinkedIssue(number, problem=str(error))
         if issue.text or issue.problem:
@@ -72,7 +72,7 @@ def _read_issues(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator[
         yield LinkedIssue(number, problem=f"only {_MOST_ISSUES} are read")
 
 
-def _read_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
+def _fetch_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
     """Read one issue; the text of a pull request, which nothing can close, is empty."""
 
     def read(payload: object) -> LinkedIssue:

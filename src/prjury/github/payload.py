@@ -68,7 +68,7 @@ class PullFacts(Struct, frozen=True):
 def read_pull(payload: object) -> PullFacts:
     """The facts in a ``pull_request`` object."""
     return PullFacts(
-        repo=repo_name(at(payload, "base", "repo", "full_name"), "base.repo.full_name"),
+        repo=read_repo_name(at(payload, "base", "repo", "full_name"), "base.repo.full_name"),
         base=_tip(payload, "base"),
         head=_tip(payload, "head"),
         number=read_number(at(payload, "number"), "number"),
@@ -100,7 +100,7 @@ def text(value: object) -> str:
     return _SURROGATES.sub("\ufffd", value) if isinstance(value, str) else ""
 
 
-def repo_name(value: object, key: str) -> str:
+def read_repo_name(value: object, key: str) -> str:
     """The value as ``owner/name``; raises ValueError for anything else."""
     if (
         isinstance(value, str)
@@ -157,7 +157,7 @@ def _merge_sha(payload: object) -> str | None:
 def _head_repo(payload: object) -> str | None:
     """GitHub sends null for the repository of a deleted fork."""
     name = at(payload, "head", "repo", "full_name")
-    return None if name is None else repo_name(name, "head.repo.full_name")
+    return None if name is None else read_repo_name(name, "head.repo.full_name")
 
 
 class CommentFacts(Struct, frozen=True):

@@ -26,7 +26,7 @@ ReactionName: TypeAlias = Literal["-1", "rocket"]
 def read_comments(room: RepoClient, number: int) -> list[CommentFacts]:
     """Return what every comment of a pull request says, oldest first."""
     doing, path = f"list the comments of {room.repo}#{number}", f"/issues/{number}/comments"
-    return room.every(doing, path, read_comment, needs=_READS)
+    return room.list_all(doing, path, read_comment, needs=_READS)
 
 
 def post_comment(room: RepoClient, number: int, body: str) -> CommentFacts:
@@ -58,7 +58,7 @@ def has_reaction(room: RepoClient, comment: int) -> bool:
     from github.Reaction import Reaction  # noqa: PLC0415 - heavy, hence late
 
     path = f"/issues/comments/{comment}/reactions"
-    reactions = room.objects(Reaction, f"read reactions in {room.repo}", path, needs=_READS)
+    reactions = room.list_objects(Reaction, f"read reactions in {room.repo}", path, needs=_READS)
     authors = {login_of(reaction.user) for reaction in reactions}
     return bool(authors) and room.account() in authors
 

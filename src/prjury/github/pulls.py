@@ -32,7 +32,7 @@ def list_open_pulls(
         return client.ask(doing, lambda: list(map(read_pull, listed)))
     pulls = {pull.number: pull for pull in _search_pulls(client, repo, head_sha)}
     query |= {"head": f"{(head_repo or '').partition('/')[0]}:{branch or ''}"}
-    own = client.repo(repo).every(doing, "/pulls", read_pull, needs=needs, query=query)
+    own = client.repo(repo).list_all(doing, "/pulls", read_pull, needs=needs, query=query)
     unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in pulls]
     if unknown:
         why = f"GitHub's search does not know #{unknown[0].number} by its head yet"
@@ -63,7 +63,7 @@ def read_message(client: GitHub, repo: str, sha: str) -> str:
     )
 
 
-def refuse_twins(pulls: Iterable[PullFacts], head_sha: str) -> None:
+def require_single_pull(pulls: Iterable[PullFacts], head_sha: str) -> None:
     """Refuses a commit that is the head of several pull requests.
 
     A check or status belongs to the commit, not to the pull request: judged against one base, it
@@ -117,7 +117,7 @@ class MergeState(Struct, frozen=True):
     mergeable: bool | None
 
 
-def merge_states(client: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
+def poll_mergeable(client: GitHub, repo: str, base: str, most: int) -> tuple[list[MergeState], int]:
     """The pull requests onto a branch, the last updated first, and how many there are in all."""
     owner, _, name = repo.partition("/")
     variables = {"owner": owner, "name": name, "base": base, "size": most}

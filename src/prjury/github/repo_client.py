@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from prjury.errors import PrJuryError, PublishError, SourceError
-from prjury.github.payload import at, read_number, repo_name, text
+from prjury.github.payload import at, read_number, read_repo_name, text
 
 if TYPE_CHECKING:
     from github.GithubObject import GithubObject
@@ -52,12 +52,12 @@ class RepoClient:
     error: type[PrJuryError] = PublishError
 
     def __post_init__(self) -> None:
-        repo_name(self.repo, "the repository")
+        read_repo_name(self.repo, "the repository")
 
     def account(self) -> str:
         """The account that the token acts as."""
         try:
-            return self.client.login()
+            return self.client.find_account()
         except SourceError as error:
             raise error.phrase_error(self.error) from error
 
@@ -102,7 +102,7 @@ class RepoClient:
         why = f"The list has more than {_MOST_PAGES * _PAGE:,} entries"
         raise self.error(f"Could not {doing}", why=why, reason="too_large")
 
-    def every(
+    def list_all(
         self,
         doing: str,
         path: str,
@@ -117,7 +117,7 @@ class RepoClient:
         entries = list(self.entries(doing, path, needs=needs, key=key, query=query, kept=kept))
         return self.client.ask(doing, lambda: list(map(read, entries)), error=self.error)
 
-    def objects(
+    def list_objects(
         self,
         kind: type[Posted],
         doing: str,
@@ -129,7 +129,7 @@ class RepoClient:
     ) -> list[Posted]:
         """Return every entry of a list as PyGithub's objects; see `entries`."""
         read = partial(self.read_object, kind)
-        return self.every(doing, path, read, needs=needs, key=key, query=query)
+        return self.list_all(doing, path, read, needs=needs, key=key, query=query)
 
     def read_object(self, kind: type[Posted], payload: object) -> Posted:
         """Return one of PyGithub's objects with all that GitHub tells of it."""

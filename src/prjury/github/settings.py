@@ -13,7 +13,7 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from prjury.errors import SourceError
-from prjury.github.checks import find_clone
+from prjury.github.checks import locate_on_github
 from prjury.github.client import GITHUB_API, Connection, GitHub, RetryBudget
 from prjury.github.payload import at, text
 
@@ -109,13 +109,13 @@ class RepoSettings:
             return shown
 
 
-def read_settings(
+def make_settings_or_reason(
     url: str | None, environ: Mapping[str, str], *, offline: bool = False
 ) -> RepoSettings | str:
     """The settings of the repository that is cloned from a URL, or why they cannot be asked for."""
     if offline:
         return "--offline forbids to ask GitHub"
-    place = find_clone(url, environ)
+    place = locate_on_github(url, environ)
     if place is None:
         return "the repository has no remote on GitHub"
     token = environ.get("GITHUB_TOKEN") or environ.get("GH_TOKEN")

@@ -12,9 +12,9 @@ from prjury.github.payload import (
     object_name,
     read_count,
     read_number,
+    read_repo_name,
     read_time,
     read_url,
-    repo_name,
     text,
 )
 from prjury.github.repo_client import RepoClient, ignore
@@ -81,7 +81,7 @@ def read_workflow_run(payload: object) -> WorkflowRun:
         event=text(at(payload, "event")),
         head_sha=object_name(at(payload, "head_sha"), "workflow_run.head_sha"),
         head_branch=text(at(payload, "head_branch")),
-        head_repo=None if head is None else repo_name(head, "workflow_run.head_repository"),
+        head_repo=None if head is None else read_repo_name(head, "workflow_run.head_repository"),
         is_own=head is not None and head == at(payload, "repository", "full_name"),
         path=text(at(payload, "path")).partition("@")[0],
         conclusion=text(at(payload, "conclusion")) or ("unknown" if is_over else None),

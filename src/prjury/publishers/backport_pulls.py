@@ -272,7 +272,7 @@ class BackportPulls:
         from github.PullRequest import PullRequest  # noqa: PLC0415 - heavy, hence late
 
         owner = self.room.repo.partition("/")[0]
-        pulls = self.room.objects(
+        pulls = self.room.list_objects(
             PullRequest,
             f"list the pull requests of {self.room.repo}",
             "/pulls",

@@ -172,7 +172,7 @@ class CheckRunReport:
     def _find_checks(self, head: str) -> list[CheckRun]:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
-        runs = self.room.objects(
+        runs = self.room.list_objects(
             CheckRun,
             f"list the check runs of {self.room.repo}",
             f"/commits/{object_name(head, 'the head')}/check-runs",
@@ -231,7 +231,7 @@ class CheckRunReport:
         """Return the annotations that a run lacks; None where it has some that no longer hold."""
         doing = f"list the annotations of a check run of {self.room.repo}"
         path = f"/check-runs/{run.id}/annotations"
-        posted = frozenset(self.room.every(doing, path, identify, needs=_READS))
+        posted = frozenset(self.room.list_all(doing, path, identify, needs=_READS))
         if posted - set(map(identify, wanted)):
             return None
         return [annotation for annotation in wanted if identify(annotation) not in posted]

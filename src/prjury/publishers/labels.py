@@ -40,7 +40,7 @@ class Labels:
 
         pull, path = f"{self.room.repo}#{self.number}", f"/issues/{self.number}/labels"
         needs = "pull-requests: read"
-        labels = self.room.objects(Label, f"list the labels of {pull}", path, needs=needs)
+        labels = self.room.list_objects(Label, f"list the labels of {pull}", path, needs=needs)
         present = [label.name for label in labels]
         names = {name.casefold() for name in present}
         missing = [name for key, name in desired.items() if key not in names]

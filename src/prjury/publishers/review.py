@@ -78,13 +78,13 @@ class LineReview:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
-        reviews: list[Posted] = self.room.objects(
+        reviews: list[Posted] = self.room.list_objects(
             PullRequestReview,
             f"list the reviews of {self._pull_name}",
             f"{self._address}/reviews",
             needs=_READS,
         )
-        comments: list[Posted] = self.room.objects(
+        comments: list[Posted] = self.room.list_objects(
             PullRequestComment,
             f"list the review comments of {self._pull_name}",
             f"{self._address}/comments",

@@ -38,7 +38,7 @@ def test_every_commit_counts_as_git_counts_it() -> None:
     wrong = []
     with open_store(repository) as store:
         for old, new in pairs:
-            pull = take_snapshot(store, repository.commit(old), repository.commit(new), caps=CAPS)
+            pull = take_snapshot(store, repository.resolve(old), repository.resolve(new), caps=CAPS)
             text = [file for file in pull.files if file.unread != "not text (NUL bytes or UTF-16)"]
             ours = sum(file.additions for file in text), sum(file.deletions for file in text)
             if ours != _numstat(repository, old, new):

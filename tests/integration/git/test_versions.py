@@ -91,7 +91,7 @@ def test_content_that_is_missing_is_said(history: History, store: Store) -> None
 def test_what_is_looked_into_at_most(
     sizes: list[int | None], files: int, total: int, reason: str | None
 ) -> None:
-    assert versions._find_size_limit(sizes, files, total) == reason
+    assert versions._explain_unread(sizes, files, total) == reason
 
 
 def test_a_damaged_object_is_an_error(history: History, store: Store) -> None:

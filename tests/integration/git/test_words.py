@@ -118,7 +118,7 @@ def test_a_real_branch_lacks_what_came_after_it(history: History) -> None:
     operator = open_repository(history.path)
 
     with open_store(operator) as store:
-        pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
+        pull = take_snapshot(store, operator.resolve("main"), operator.resolve("change"))
         lacked = find_missing_symbols(collect_references(pull, store), history.sha("1.x"), store)
 
     assert [str(each) for each in lacked.symbols] == [

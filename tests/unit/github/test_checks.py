@@ -8,14 +8,14 @@ import pytest
 
 from prjury.errors import UsageError
 from prjury.github.check_results import OwnRun
-from prjury.github.checks import CommitChecks, checks_of
+from prjury.github.checks import CommitChecks, make_checks_or_reason
 
 TOKEN = {"GITHUB_TOKEN": "t"}
 URL = "https://github.com/octo/shop.git"
 
 
 def found(url: str | None, environ: Mapping[str, str] = TOKEN) -> CommitChecks:
-    checks = checks_of(url, environ)
+    checks = make_checks_or_reason(url, environ)
     assert isinstance(checks, CommitChecks), checks
     return checks
 
@@ -57,7 +57,7 @@ def test_a_repository_on_github(url: str) -> None:
     ],
 )
 def test_one_elsewhere_never_gets_the_token(url: str | None) -> None:
-    assert checks_of(url, TOKEN) == (
+    assert make_checks_or_reason(url, TOKEN) == (
         "the repository is not known to be on github.com. Name the pull request by its URL, or "
         "build here: `build: {from: run}`"
     )
@@ -68,7 +68,7 @@ def test_an_enterprise_server() -> None:
     assert found("git@ghe.example.com:octo/shop.git", environ).connection.api_url == (
         "https://ghe.example.com/api/v3"
     )
-    assert isinstance(checks_of(URL, environ), str)
+    assert isinstance(make_checks_or_reason(URL, environ), str)
     api = {**environ, "GITHUB_API_URL": "https://api.ghe.example.com/"}
     checks = found("https://ghe.example.com/octo/shop", api)
     assert checks.connection.api_url == "https://api.ghe.example.com"
@@ -81,14 +81,14 @@ def test_the_other_name_of_the_token() -> None:
 
 @pytest.mark.parametrize("environ", [{}, {"GITHUB_TOKEN": ""}])
 def test_without_a_token(environ: dict[str, str]) -> None:
-    assert checks_of(URL, environ) == (
+    assert make_checks_or_reason(URL, environ) == (
         "there is no token. Set GITHUB_TOKEN to one with `checks: read`, `statuses: read` and "
         "`actions: read`"
     )
 
 
 def test_offline() -> None:
-    told = checks_of(URL, TOKEN, offline=True)
+    told = make_checks_or_reason(URL, TOKEN, offline=True)
     assert isinstance(told, str)
     assert told.startswith("--offline forbids to ask GitHub")
 
@@ -104,4 +104,4 @@ def test_the_run_that_waits(number: str, own: int | None) -> None:
 
 def test_an_address_to_which_no_token_is_sent() -> None:
     with pytest.raises(UsageError, match="cannot be GitHub's API"):
-        checks_of(URL, {**TOKEN, "GITHUB_API_URL": "http://example.com"})
+        make_checks_or_reason(URL, {**TOKEN, "GITHUB_API_URL": "http://example.com"})

@@ -4,7 +4,7 @@ import pytest
 from github import GithubException
 
 from prjury.errors import SourceError
-from prjury.github.client import Connection, GitHub, answer_to_403, message_of
+from prjury.github.client import Connection, GitHub, explain_403, message_of
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_githubs_reason_is_kept(data: object, said: str) -> None:
 def test_no_permission_is_asked_for_where_none_helps(
     message: str, remedy: str, reason: str
 ) -> None:
-    told, word = answer_to_403(message, "pull-requests: write")
+    told, word = explain_403(message, "pull-requests: write")
     assert told.startswith(remedy)
     assert word == reason
 

@@ -6,11 +6,7 @@ from fakes.github import ACTIONS_APP, FakeGitHub, running
 from fakes.github.repository import rule_payload
 from prjury.errors import SourceError
 from prjury.github.client import Connection, RetryBudget
-from prjury.github.settings import (
-    RepoSettings,
-    RequiredCheck,
-    read_settings,
-)
+from prjury.github.settings import RepoSettings, RequiredCheck, make_settings_or_reason
 
 SHOP = "https://github.com/octo/shop.git"
 
@@ -90,10 +86,13 @@ def test_who_sees_no_checks_and_may_not_read_the_protection_knows_nothing() -> N
 
 def test_without_a_way_to_ask_there_is_a_reason() -> None:
     token = {"GITHUB_TOKEN": "ghp_octocat"}
-    assert read_settings(SHOP, token, offline=True) == "--offline forbids to ask GitHub"
-    assert read_settings("/srv/git/shop.git", token) == "the repository has no remote on GitHub"
-    assert read_settings(None, token) == "the repository has no remote on GitHub"
-    assert str(read_settings(SHOP, {})).startswith("there is no token")
-    found = read_settings(SHOP, {"GH_TOKEN": "ghp_octocat"})
+    assert make_settings_or_reason(SHOP, token, offline=True) == "--offline forbids to ask GitHub"
+    assert (
+        make_settings_or_reason("/srv/git/shop.git", token)
+        == "the repository has no remote on GitHub"
+    )
+    assert make_settings_or_reason(None, token) == "the repository has no remote on GitHub"
+    assert str(make_settings_or_reason(SHOP, {})).startswith("there is no token")
+    found = make_settings_or_reason(SHOP, {"GH_TOKEN": "ghp_octocat"})
     assert isinstance(found, RepoSettings)
     assert found.repo == "octo/shop"

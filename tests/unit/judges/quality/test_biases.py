@@ -190,7 +190,7 @@ def test_who_wrote_it_where_and_with_which_words_is_not_sent(
     operator = open_repository(history.path)
     with open_store(operator) as store:
         plain, famous = (
-            take_snapshot(store, operator.commit("main"), operator.commit(branch))
+            take_snapshot(store, operator.resolve("main"), operator.resolve(branch))
             for branch in ("plain", "hopper/flawless")
         )
         for make in BLIND.values():

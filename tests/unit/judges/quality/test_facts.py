@@ -293,7 +293,7 @@ def test_a_real_pull_request_is_widened_on_both_sides(tmp_path: Path) -> None:
     history.commit({**new, "a.py": None, "b.py": moved})
     operator = open_repository(history.path)
     with open_store(operator) as store:
-        pull = take_snapshot(store, operator.commit("main"), operator.commit("change"))
+        pull = take_snapshot(store, operator.resolve("main"), operator.resolve("change"))
         result = with_surroundings(pull.files, store, Parser(), SOON)
         assert [file.path for file in result] == ["A.java", "README.md", "b.py", "new.py"]
         assert [file is same for file, same in zip(result, pull.files, strict=True)] == [
