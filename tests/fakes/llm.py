@@ -146,7 +146,7 @@ def always(said: Said, name: str = "test:talker", **more: Any) -> Talker:
 
 def room_for(chunks: int, *files: FileChange) -> int:
     """The most tokens in which these files need so many sheets."""
-    case, _ = judge(always("")).case(context(*files))
+    case, _ = judge(always("")).prepare_case(context(*files))
     assert not isinstance(case, Judgment)
     model_seats = (ModelSeat(always("", room=room), CallContext()) for room in range(5_000, 0, -1))
     return next(j.model.room for j in model_seats if len(j.plan(case).chunks) == chunks)

@@ -172,6 +172,6 @@ def test_no_other_judge_asks_for_issues() -> None:
         name="own", text="Look.", criteria={"sound": "Is it?"}, sees_description=True
     )
     model = always(reply(["sound"]))
-    asked = kinds.make_prompt(own, ports(model))
+    asked = kinds.make_prompt_judge(own, ports(model))
     change = replace(context(SMALL, title="Add", body="Fixes #12"), read_issues=refuse)
     assert alone(asked).judge(change).status.value == "pass"

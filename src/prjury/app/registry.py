@@ -64,7 +64,7 @@ JUDGES: Mapping[str, str] = {
     "tests-exercise-behaviour": "prjury.judges.quality.kinds:make_tests",
     "description-matches-change": "prjury.judges.quality.kinds:make_description",
     "backport-suitability": "prjury.judges.quality.kinds:make_suitability",
-    "prompt": "prjury.judges.quality.kinds:make_prompt",
+    "prompt": "prjury.judges.quality.kinds:make_prompt_judge",
     "command": "prjury.judges.merged_tree.command:make",
     "file-exists": "prjury.judges.merged_tree.tree:make",
     "file-content": "prjury.judges.merged_tree.tree:make",

@@ -66,7 +66,7 @@ def _defer(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
 
     def read(context: PullRequestContext) -> Judgment:
         if isinstance(judge_to_be, ModelBackedJudge):
-            judge_to_be.case(context)
+            judge_to_be.prepare_case(context)
         return Judgment.abstained("asked in the next job", WAITING)
 
     record = structs.replace(record_of(judge), waits=True)

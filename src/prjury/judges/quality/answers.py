@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds import RagContext, correctness, inquiry_about, list_subjects
+from prjury.judges.quality.kinds import RagContext, inquiry_about, list_subjects, make_work_inquiry
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -71,7 +71,7 @@ class CorrectnessJudge(_AnswerJudge):
             is_in_files = work.workspace is not None and not work.diff
             files = all_files(work) if is_in_files else ()
             threshold = 1.0 if self.threshold is None else self.threshold
-            inquiry = correctness((lambda _: files) if files else None, BY_SHAPE, threshold)
+            inquiry = make_work_inquiry((lambda _: files) if files else None, BY_SHAPE, threshold)
             return self._inquire(inquiry, work)
 
         return judge_or_error(compare)

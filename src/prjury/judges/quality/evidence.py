@@ -156,7 +156,7 @@ class Lines:
     def path_of(self, finding: ReportedFinding) -> str | None:
         return self._files.get(finding.path)
 
-    def hold(self, finding: ReportedFinding) -> bool:
+    def matches_quote(self, finding: ReportedFinding) -> bool:
         """Compare the quote with exactly these lines, white space at its ends aside."""
         lines = self._texts.get((finding.path, finding.side), {})
         # The count is compared first: a range of ten million lines is not walked.
@@ -173,7 +173,7 @@ class Lines:
         """True if one of its lines stands in a passage in which something changes."""
         return not self._near.isdisjoint(_list_places(finding))
 
-    def find(self, finding: ReportedFinding) -> ReportedFinding | None:
+    def relocate(self, finding: ReportedFinding) -> ReportedFinding | None:
         """Return the finding at the one place where its quote stands; None if there is none.
 
         A quote that does not hold is moved to where its lines, or a part of a line, stand among
@@ -181,12 +181,12 @@ class Lines:
         """
         if finding.path not in self._files and finding.path[:2] in {"a/", "b/"}:  # as in a diff
             finding = replace(finding, path=finding.path[2:])
-        if self.hold(finding):
+        if self.matches_quote(finding):
             return finding
         texts = self._texts.get((finding.path, finding.side), {})
         plain = {number: _normalise(text) for number, text in texts.items()}
         for lines in _readings(finding):
-            places = _find_places(plain, lines, finding.line)
+            places = _find_quote(plain, lines, finding.line)
             if len(places) == 1:
                 first, last = places[0].start, places[0].stop - 1
                 text = "\n".join(texts[number] for number in places[0])
@@ -211,7 +211,7 @@ def _readings(finding: ReportedFinding) -> Iterator[Sequence[str]]:
             yield _normalise_lines(prefix.sub("", line, count=1) for line in lines)
 
 
-def _find_places(texts: Mapping[int, str], quote: Sequence[str], line: int) -> Sequence[range]:
+def _find_quote(texts: Mapping[int, str], quote: Sequence[str], line: int) -> Sequence[range]:
     """Return the lines that the quote means: the named place, or else every possible one."""
     if not any(quote):
         return ()
@@ -308,12 +308,12 @@ class VerifiedAnswer(Struct, frozen=True, forbid_unknown_fields=True):
 Answers = Mapping[str, VerifiedAnswer]
 
 
-def verify(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
+def verify_quotes(answers: Mapping[str, Answer], lines: Lines) -> dict[str, VerifiedAnswer]:
     verified = {}
     for name, answer in answers.items():
         claims, relocated, no_quote, not_changed = list[Claim](), 0, 0, 0
         for finding in answer.findings:
-            placed = lines.find(finding)
+            placed = lines.relocate(finding)
             if placed is None:
                 no_quote += 1
             elif not lines.is_near(placed):
@@ -332,7 +332,7 @@ def join_passes(passes: Sequence[Answers]) -> dict[str, VerifiedAnswer]:
     joined = {}
     for name in passes[0]:
         answers = [each[name] for each in passes]
-        joined[name] = replace(_merge(answers), **_add_counts(answers))
+        joined[name] = replace(_combine(answers), **_add_counts(answers))
     return joined
 
 
@@ -354,7 +354,7 @@ class Opinion(Struct, frozen=True, dict=True):
     @cached_property
     def answers(self) -> dict[str, VerifiedAnswer]:
         """One answer a criterion: a failure somewhere is one, else a pass somewhere."""
-        return {name: _merge([chunk[name] for chunk in self.chunks]) for name in self.chunks[0]}
+        return {name: _combine([chunk[name] for chunk in self.chunks]) for name in self.chunks[0]}
 
     @cached_property
     def counted(self) -> dict[str, VerifiedAnswer]:
@@ -370,7 +370,7 @@ class Opinion(Struct, frozen=True, dict=True):
         return round(verdicts.count("pass") / len(verdicts), DIGITS) if verdicts else None
 
     @property
-    def review(self) -> dict[str, object]:
+    def finding_counts(self) -> dict[str, object]:
         """The counts of all findings, for a judgment's metadata."""
         every = [answer for chunk in self.chunks for answer in chunk.values()]
         counts = _add_counts(every)
@@ -389,7 +389,7 @@ def speaks(answers: Answers) -> bool:
     return any(answer.counted for answer in answers.values())
 
 
-def _merge(answers: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
+def _combine(answers: Sequence[VerifiedAnswer]) -> VerifiedAnswer:
     """Return one answer for several to the same question, with the claims of all of them.
 
     A failure speaks for all; else one that leaves the question open; else the least sure pass, for

@@ -30,7 +30,7 @@ from prjury.judges.quality.evidence import (
     ReportedFinding,
     VerifiedAnswer,
     read_answers,
-    verify,
+    verify_quotes,
 )
 from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, document
 from prjury.judges.quality.question import Form, Instructions, Prompts, Question
@@ -56,7 +56,7 @@ class UsageLog(Struct, frozen=True):
     replies: list[Reply] = field(default_factory=list)
     recalled: list[str] = field(default_factory=list)
 
-    def ask(self, model: ChatModel, prompt: Prompt, deadline: Deadline) -> Reply:
+    def ask_and_record(self, model: ChatModel, prompt: Prompt, deadline: Deadline) -> Reply:
         """Return the model's reply, or raise its error."""
         started = time.monotonic()
         try:
@@ -135,7 +135,7 @@ class CallContext(Struct, frozen=True):
             return answers
         prompt, problem = question.prompt, ""
         for _ in range(2):
-            text = self.usage_log.ask(model, prompt, deadline).text
+            text = self.usage_log.ask_and_record(model, prompt, deadline).text
             # The canary may come back escaped, or with characters strewn between its own.
             plain = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)), text.lower()).lower()
             if prompt.nonces[-1] in _SEPARATORS.sub("", plain):
@@ -143,20 +143,20 @@ class CallContext(Struct, frozen=True):
                 self.leaks.append(leak)
                 raise leak
             try:
-                answers = verify(
+                answers = verify_quotes(
                     read_answers(text, question.form.criteria), Lines(question.shown.sections)
                 )
             except InvalidReplyError as error:
                 problem = str(error)
                 prompt = question.with_problem(problem)
                 continue
-            keep(self.memory, key, question.shown, answers)
+            store_answers(self.memory, key, question.shown, answers)
             return answers
         raise UnusableError(f"The model's reply could not be used, twice: {problem}")
 
     def recall(self, model: ChatModel, question: Question, turn: int) -> Answers | None:
         key = key_of(model.identity, question, turn)
-        return recall(self.memory, key, question.shown, question.form.criteria)
+        return load_answers(self.memory, key, question.shown, question.form.criteria)
 
 
 _FORM = 4
@@ -169,7 +169,7 @@ def key_of(model: str, question: Question, turn: int) -> str:
     return digest_of([_FORM, "answer", model, question.digest, chunk, turn])
 
 
-def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
+def load_answers(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> Answers | None:
     """Return the answers that were kept, with today's line numbers; None if none, or damaged."""
     text = memory.recall(key)
     if text is None:
@@ -186,7 +186,7 @@ def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> A
                 line, end_line = (row.number(finding.side) or 0 for row in (first, last))
                 path = section.heading["path"]
                 finding = replace(finding, path=path, line=line, end_line=end_line)
-                if not lines.hold(finding):
+                if not lines.matches_quote(finding):
                     return None
                 claims.append(replace(claim, finding=finding))
             answers[name] = replace(stored[name], claims=tuple(claims))
@@ -195,7 +195,7 @@ def recall(memory: Memory, key: str, shown: Chunk, criteria: Iterable[str]) -> A
     return answers
 
 
-def keep(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
+def store_answers(memory: Memory, key: str, shown: Chunk, answers: Answers) -> None:
     rows = list(enumerate(shown.rows, start=1))
     stored = {}
     for name, answer in answers.items():
@@ -231,7 +231,7 @@ _MOST_ANSWERS = 9
 _AROUND = 25
 
 
-def confirm_errors(
+def double_check_errors(
     answers: Answers, question: Question, author: ChatModel, calls: CallContext, deadline: Deadline
 ) -> Answers:
     """Return the answers with each error confirmed or not, in turn by others than the author."""
@@ -245,7 +245,7 @@ def confirm_errors(
             return claim
         lead, turn = 0, 0
         while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
-            second = _ask_about(claim.finding, question, calls, documents_first=bool(turn % 2))
+            second = _make_question(claim.finding, question, calls, documents_first=bool(turn % 2))
             try:
                 answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
             except CannotJudgeError:
@@ -263,7 +263,7 @@ def confirm_errors(
     }
 
 
-def _ask_about(
+def _make_question(
     finding: ReportedFinding, question: Question, calls: CallContext, *, documents_first: bool
 ) -> Question:
     chunk = _cut_around(finding, question.shown)
@@ -273,7 +273,7 @@ def _ask_about(
     facts = tuple(fact for fact in question.form.facts if fact.name in words)
     instructions = confirming_instructions()
     form = Form(CONFIRM, instructions, _CONFIRM_CRITERIA, (claim,), facts, documents_first)
-    return form.ask(chunk, Plan((chunk,)), calls.word)
+    return form.fill(chunk, Plan((chunk,)), calls.word)
 
 
 @cache

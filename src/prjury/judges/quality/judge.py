@@ -78,7 +78,7 @@ class ModelBackedJudge(Generic[ContextT]):
         about: dict[str, Any] = {"subject": ", ".join(self.inquiry.criteria)}
         if not self.panel.models:
             return Judgment.abstained(self.panel.missing, self.panel.label, metadata=about)
-        case, warnings = self.case(context)
+        case, warnings = self.prepare_case(context)
         if isinstance(case, Judgment):
             return _add(case, warnings, about)
         about["basis"] = self._describe_model_setup(case.form).to_metadata()
@@ -107,7 +107,7 @@ class ModelBackedJudge(Generic[ContextT]):
         log, round_facts = calls.usage_log, verdict.aggregated.metadata
         about |= {
             "answered_by": prose(log.answered_by)[:200],
-            "prompt": case.form.ask(layout.chunks[0], layout, self.word).about,
+            "prompt": case.form.fill(layout.chunks[0], layout, self.word).about,
             "usage": log.usage,
         }
         if round_facts.get("iterations", 1) > 1:
@@ -123,7 +123,7 @@ class ModelBackedJudge(Generic[ContextT]):
         digest = digest_of([form.name, form.instructions.digest, dict(form.criteria), ways])
         return ModelSetup(tuple(sorted({model.name for model in models})), {self.name: digest})
 
-    def case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
+    def prepare_case(self, context: ContextT) -> tuple[InquiryInput | Judgment, tuple[Check, ...]]:
         """Return what the seats are asked about, or why nobody is; and what the program noticed."""
         inquiry = self.inquiry
         deadline = self.time(context).within(ALL_CALLS)
@@ -163,7 +163,7 @@ class ModelBackedJudge(Generic[ContextT]):
         """Return what would be asked; nothing is."""
         if not self.panel.models:
             return Forecast(self.name, nothing_because=self.panel.missing)
-        case, _ = self.case(context)
+        case, _ = self.prepare_case(context)
         if isinstance(case, Judgment):
             return Forecast(self.name, nothing_because=case.reasoning)
         return self._forecast_inquiry(case)

@@ -17,9 +17,9 @@ from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.prompt_input import Material, document, pieces_of
+from prjury.judges.quality.prompt_input import Material, document, make_sections
 from prjury.judges.quality.question import Instructions, OwnTexts, Prompts
-from prjury.judges.quality.reading import Kind, judge_of
+from prjury.judges.quality.reading import Kind, make_judge
 from prjury.judges.quality.votes import PassMark
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
@@ -93,13 +93,13 @@ SUITABILITY = Kind(
     },
     "suitability",
 )
-make_tests, make_description = partial(judge_of, TESTS), partial(judge_of, DESCRIPTION)
-make_suitability = partial(judge_of, SUITABILITY)
+make_tests, make_description = partial(make_judge, TESTS), partial(make_judge, DESCRIPTION)
+make_suitability = partial(make_judge, SUITABILITY)
 
 
 def make_quality(options: QualityOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """The judge of a change's quality; it is blind to every word of the author's."""
-    criteria = find_criteria(options)
+    criteria = read_criteria(options)
 
     def instruct(own: OwnTexts, pull: PullRequest) -> Instructions:
         paths = [printable(file.path) for file in pull.files]
@@ -126,10 +126,10 @@ def make_quality(options: QualityOptions, ports: Ports) -> ModelBackedJudge[Pull
         must=options.musts(criteria),
         inapplicable=find_inapplicable,
     )
-    return judge_of(kind, options, ports)
+    return make_judge(kind, options, ports)
 
 
-def find_criteria(options: QualityOptions) -> Mapping[str, str]:
+def read_criteria(options: QualityOptions) -> Mapping[str, str]:
     """Return the questions by the names of their criteria, in the order of the configuration."""
     questions = {}
     if isinstance(options.criteria, list):
@@ -153,7 +153,7 @@ def _changes_code(file: FileChange) -> bool:
     return file.kind in {FileKind.SOURCE, FileKind.TEST} and bool(file.unread or signs - {" "})
 
 
-def make_prompt(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
+def make_prompt_judge(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRequestContext]:
     """A judge of one's own, made of a text and questions; it goes by the name in its options."""
 
     def instruct(own: OwnTexts, _: PullRequest) -> Instructions:
@@ -167,7 +167,7 @@ def make_prompt(options: PromptOptions, ports: Ports) -> ModelBackedJudge[PullRe
     about = f"asks a model the questions of {options.name}"
     described = options.sees_description
     kind = Kind(options.name, about, options.criteria, instruct, described=described)
-    return judge_of(kind, options, ports)
+    return make_judge(kind, options, ports)
 
 
 def _read_task(options: PromptOptions, own: OwnTexts) -> str:
@@ -200,7 +200,7 @@ _WORK_CRITERIA: Mapping[str, str] = {
 }
 
 
-def correctness(
+def make_work_inquiry(
     files: Callable[[JudgmentContext], tuple[FileChange, ...]] | None,
     redact: Redact,
     threshold: float = 1.0,
@@ -214,7 +214,7 @@ def correctness(
         texts = {"output": context.agent_output, "diff": context.diff if files is None else ""}
         words = tuple(document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
         if files is not None:
-            return Material(*pieces_of(files(context), redact), (goal, *words))
+            return Material(*make_sections(files(context), redact), (goal, *words))
         if not words:
             return Judgment.abstained("there is no work to judge", NOT_APPLICABLE)
         return Material(words, always=(goal,))

@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import Answers, Lines, Opinion, join_passes, speaks
-from prjury.judges.quality.interview import CallContext, TaintedError, confirm_errors
+from prjury.judges.quality.interview import CallContext, TaintedError, double_check_errors
 from prjury.judges.quality.prompt_input import Chunk, Material, Plan, document, plan_chunks
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Prompts, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
@@ -100,9 +100,9 @@ class ModelSeat:
         judgment = _decide_seat(outcomes, lines, case.mark)
         facts = _describe_reading(layout, outcomes, judgment)
         judgment = judgment.with_metadata(model=self.model.name, **facts)
-        return judgment if case.is_flipped else self._keep_failure(judgment, outcomes)
+        return judgment if case.is_flipped else self._fall_back_to_failure(judgment, outcomes)
 
-    def _keep_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
+    def _fall_back_to_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
         """Return the judgment, or the failure before if a later round has no answer."""
         troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
         leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)
@@ -121,7 +121,7 @@ class ModelSeat:
         """Iterate over what would be asked in the first round, as the budget counts it."""
         layout, turn = self.plan(case), self.number_turn(case, 0)
         for chunk in layout.chunks:
-            question = case.form.ask(chunk, layout, self.calls.word)
+            question = case.form.fill(chunk, layout, self.calls.word)
             is_known = self.calls.recall(self.model, question, turn) is not None
             prompt = question.prompt
             tokens, answer = prompt.tokens, prompt.answer_tokens
@@ -134,7 +134,7 @@ class ModelSeat:
         def work(chunk: Chunk) -> SeatAnswer:
             with slots:
                 try:
-                    answers = self._ask(case, case.form.ask(chunk, layout, self.calls.word), turn)
+                    answers = self._ask(case, case.form.fill(chunk, layout, self.calls.word), turn)
                 except CannotJudgeError as error:
                     return SeatAnswer(chunk, trouble=error)
             counting = {n: it for n, it in answers.items() if n not in case.inapplicable}
@@ -153,7 +153,7 @@ class ModelSeat:
             for number in range(self.calls.passes)
         ]
         answers = join_passes(passes)
-        return confirm_errors(answers, question, self.model, self.calls, case.deadline)
+        return double_check_errors(answers, question, self.model, self.calls, case.deadline)
 
 
 def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Judgment:
@@ -166,7 +166,7 @@ def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Ju
     if judgment and (not troubles or judgment.status is Status.FAIL):
         return judgment
     trouble = (tainted or troubles)[0]
-    review = (opinion or Opinion((), lines)).review
+    review = (opinion or Opinion((), lines)).finding_counts
     message = prose(str(trouble))
     if len(outcomes) > 1:
         message = f"{len(troubles)} of {len(outcomes)} parts have no answer: {message}"

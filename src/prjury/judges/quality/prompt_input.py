@@ -229,7 +229,7 @@ LONGEST_LINE = 20_000
 _LEFT_OUT = "[redacted]"
 
 
-def pieces_of(
+def make_sections(
     files: Iterable[FileChange], redact: Redact, longest_line: int = LONGEST_LINE
 ) -> tuple[tuple[Section, ...], tuple[NotSent, ...]]:
     """Return the files that a model sees, source first, and those that it does not."""

@@ -105,7 +105,7 @@ class Form(Struct, frozen=True):
         """Characters of what stands on every chunk."""
         return sizes(self.always) + sum(len(_write_json(fact.text)) + 1 for fact in self.facts)
 
-    def ask(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
+    def fill(self, chunk: Chunk, plan: Plan, word: Callable[[], str]) -> Question:
         """Return the question about one chunk of a plan; ``word`` makes a new random word."""
         elsewhere = [section.heading for section in plan.list_other_files(chunk)]
         left_out = [{"path": file.name, "reason": file.reason} for file in plan.left_out]

@@ -21,7 +21,7 @@ from prjury.judges.quality.prompt_input import (
     Section,
     cut_text,
     document,
-    pieces_of,
+    make_sections,
     show_safely,
     sizes,
 )
@@ -65,7 +65,7 @@ class Kind(Struct, frozen=True):
     inapplicable: Callable[[PullRequestContext], Mapping[str, str]] = lambda _: {}
 
 
-def judge_of(
+def make_judge(
     kind: Kind, options: QuestionOptions, ports: Ports
 ) -> ModelBackedJudge[PullRequestContext]:
     """Make the judge of this kind, which asks a panel."""
@@ -107,18 +107,18 @@ class ChangeReader(Struct, frozen=True):
         pull, redact = context.pull, self.ports.redact
         if reason := self.kind.aside(pull) or _find_nothing(pull):
             return Judgment.abstained(reason, NOT_APPLICABLE)
-        sections, left_out = pieces_of(filter(self._reads, pull.files), redact, self.room)
+        sections, left_out = make_sections(filter(self._reads, pull.files), redact, self.room)
         if sections:
             # What the change stands in is shown unless that takes more questions.
             around = widen_once(context, self.ports.repository, deadline)
-            wider, _ = pieces_of(filter(self._reads, around), redact, self.room)
+            wider, _ = make_sections(filter(self._reads, around), redact, self.room)
             questions, more = (math.ceil(sizes(some) / self.room) for some in (sections, wider))
             if more <= questions and len(wider) == len(sections):
                 sections = wider
         sites = context.once.get("call sites", context.find_call_sites)
-        facts = find_facts(context.ballots, sites, redact)
+        facts = list_facts(context.ballots, sites, redact)
         always, notes = self._describe_intent(context) if self.kind.described else ((), [])
-        warnings = (*instructions(pull.files), *check_family(pull, self.models), *notes)
+        warnings = (*find_injections(pull.files), *check_same_family(pull, self.models), *notes)
         return Material(sections, left_out, always, facts, warnings)
 
     def _describe_intent(
@@ -128,7 +128,7 @@ class ChangeReader(Struct, frozen=True):
         pull, redact = context.pull, self.ports.redact
         text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
         texts = [document(DESCRIPTION_PATH, "description", text, redact)]
-        notes = [*find_instruction("the description", f"{pull.title}\n{pull.body}")]
+        notes = [*find_injection("the description", f"{pull.title}\n{pull.body}")]
         half = self.room // 2 - texts[0].size  # the other is for the change
         room = min(self.room // _ISSUES_SHARE, half)
         for issue in (
@@ -143,7 +143,7 @@ class ChangeReader(Struct, frozen=True):
                 continue
             room -= section.size
             texts.append(section)
-            notes += find_instruction(f"the issue #{issue.number}", issue.text)
+            notes += find_injection(f"the issue #{issue.number}", issue.text)
         return tuple(texts), notes
 
     def _reads(self, file: FileChange) -> bool:
@@ -171,7 +171,7 @@ _MOST_FINDINGS = 5
 _JUDGES_SHARE = 1_000
 
 
-def find_facts(
+def list_facts(
     ballots: Sequence[Ballot], sites: Sequence[CallSite], redact: Redact
 ) -> tuple[Fact, ...]:
     """Return what the programs of earlier tiers say, and then the call sites that fit."""
@@ -239,7 +239,7 @@ _FAMILIES = {
 }
 
 
-def check_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
+def check_same_family(pull: PullRequest, models: Iterable[str]) -> tuple[Check, ...]:
     """Return a hint for each family that has written the change and judges it as well."""
     signs = "\n".join(filter(None, (pull.author, pull.body)))
     flags, names, hints = re.IGNORECASE | re.MULTILINE, "\n".join(models), []
@@ -268,7 +268,7 @@ _WORK = r"(?:pr|pull[- ]request|merge[- ]request|changes?|diff|patch|commit|code
 
 
 @cache  # compiling takes 3 ms, and few reviews ask models
-def _compile_phrases() -> re.Pattern[str]:
+def _compile_injections() -> re.Pattern[str]:
     return re.compile(
         rf"""
           \b(?:ignore|disregard|forget|override|bypass)\b.{{0,30}}
@@ -307,15 +307,15 @@ _AGENT_FILES = re.compile(
 _LEADER = re.compile(r"^[\s/#*;%!<>-]+")
 
 
-def instructions(files: Iterable[FileChange]) -> tuple[Check, ...]:
+def find_injections(files: Iterable[FileChange]) -> tuple[Check, ...]:
     """Return a warning for each line and path that talks to the judge, and each agents' file."""
     checks = (check for file in files for check in _check_file(file))
     return tuple(islice(checks, _MOST_WARNINGS))
 
 
-def find_instruction(name: str, text: str) -> tuple[Check, ...]:
+def find_injection(name: str, text: str) -> tuple[Check, ...]:
     addressed = _find_addressed(text.split("\n"))
-    return tuple(_warn(name, None, line) for _, line in islice(addressed, 1))
+    return tuple(_make_warning(name, None, line) for _, line in islice(addressed, 1))
 
 
 def _check_file(file: FileChange) -> Iterator[Check]:
@@ -324,19 +324,19 @@ def _check_file(file: FileChange) -> Iterator[Check]:
         message = "this file tells coding agents what to do in the repository"
         place = Location(path)
         yield Check(AGENT_FILE, passed=False, message=message, location=place, severity="warning")
-    if _compile_phrases().search(_normalise(file.path)):
-        yield _warn("the name of a file", Location(path), path)
+    if _compile_injections().search(_normalise(file.path)):
+        yield _make_warning("the name of a file", Location(path), path)
     for hunk in file.hunks:
         added = [line for line in hunk.lines if line.sign == "+"]
         for at, text in _find_addressed([line.text for line in added]):
-            yield _warn("an added line", Location(path, added[at].new), text)
+            yield _make_warning("an added line", Location(path, added[at].new), text)
 
 
 def _find_addressed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Iterate over the lines in which a phrase begins, which may go on in the next."""
     for at, (line, following) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
         text = _normalise(line)
-        match = _compile_phrases().search(f"{text} {_LEADER.sub('', _normalise(following))}")
+        match = _compile_injections().search(f"{text} {_LEADER.sub('', _normalise(following))}")
         if match and match.start() < len(text):
             yield at, line
 
@@ -346,7 +346,7 @@ def _normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", bare(printable(text))[0]).split())
 
 
-def _warn(where: str, location: Location | None, text: str) -> Check:
+def _make_warning(where: str, location: Location | None, text: str) -> Check:
     message = f"{where} addresses the judges of the change"
     evidence = show_invisible(printable(text).strip())[:_MOST_EVIDENCE]
     return Check(

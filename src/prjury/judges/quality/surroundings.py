@@ -35,7 +35,7 @@ _KINDS = frozenset({FileKind.SOURCE, FileKind.TEST})
 _STATUSES = frozenset({FileStatus.MODIFIED, FileStatus.RENAMED, FileStatus.COPIED})
 
 
-def with_surroundings(
+def widen_hunks(
     files: Sequence[FileChange], repository: Repository, parser: Parser, deadline: Deadline
 ) -> tuple[FileChange, ...]:
     """Return the files in the same order, those of code with wider hunks where that can be had."""
@@ -86,7 +86,7 @@ def widen_once(
     """Return the changed files with their surroundings, made once for all judges."""
     files = context.pull.files
     return context.once.get(
-        "surroundings", lambda: with_surroundings(files, repository, Parser(), deadline)
+        "surroundings", lambda: widen_hunks(files, repository, Parser(), deadline)
     )
 
 
@@ -135,7 +135,7 @@ class _Side:
                 names.setdefault(line - 1, name)
         return names
 
-    def find_names(self) -> Iterator[tuple[str, bool]]:
+    def find_changed_names(self) -> Iterator[tuple[str, bool]]:
         """Iterate over names with whether their very definition changes."""
         for at, (text, changes) in enumerate(self.rows):
             if not changes or not text.strip():
@@ -182,7 +182,7 @@ def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int
         for hunk in file.hunks:
             for sign in "-+":
                 rows = [(x.text, x.sign == sign) for x in hunk.lines if x.sign in {" ", sign}]
-                for name, definition in _Side(kin, rows).find_names():
+                for name, definition in _Side(kin, rows).find_changed_names():
                     way = (_GONE if sign == "-" else _CHANGED) if definition else _INSIDE
                     names[kin, name] = min(way, names.get((kin, name), way))
                     if definition and sign == "+":

@@ -52,11 +52,11 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
         }
         for name, answer in opinion.answers.items()
     }
-    facts = {"review": opinion.review, "share": share, "must_failed": broken}
+    facts = {"review": opinion.finding_counts, "share": share, "must_failed": broken}
     metadata = {"criteria": criteria, **facts}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
-    doubt = _find_doubt(opinion, mark)
+    doubt = _explain_doubt(opinion, mark)
     if not opinion.counted or (passed and doubt):
         checks = list_failures(opinion)
         return Judgment.abstained(doubt, NO_OPINION, checks=checks, metadata=metadata)
@@ -72,7 +72,7 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     )
 
 
-def _find_doubt(opinion: Opinion, mark: PassMark) -> str:
+def _explain_doubt(opinion: Opinion, mark: PassMark) -> str:
     """Return why an approval does not count; half of the criteria have to, and of the chunks."""
     least = max(mark.quorum, 0.5) * len(opinion.answers)
     chunks = sum(map(speaks, opinion.chunks))
@@ -106,7 +106,7 @@ def _list_checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
             yield Check(name, passed=True, message=prose(answer.reasoning))
         for claim in answer.claims:
             severity: Severity = "error" if name in blamed and claim in errors else "warning"
-            yield _describe_claim(name, claim, opinion.lines, severity)
+            yield _make_claim_check(name, claim, opinion.lines, severity)
 
 
 _NOT_CONFIRMED = {
@@ -115,7 +115,7 @@ _NOT_CONFIRMED = {
 }
 
 
-def _describe_claim(name: str, claim: Claim, lines: Lines, severity: Severity) -> Check:
+def _make_claim_check(name: str, claim: Claim, lines: Lines, severity: Severity) -> Check:
     finding = claim.finding
     path = lines.path_of(finding)
     same = " (the line itself does not change)" if path and not lines.changes(finding) else ""

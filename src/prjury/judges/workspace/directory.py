@@ -18,7 +18,7 @@ from prjury.judges.patterns.judge import PatternsJudge
 from prjury.judges.patterns.selection import PackSelection
 from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
-from prjury.judges.quality.kinds import CORRECTNESS, RagContext, correctness, inquiry_about
+from prjury.judges.quality.kinds import CORRECTNESS, RagContext, inquiry_about, make_work_inquiry
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
@@ -62,7 +62,7 @@ def make(
         ask = _make_lines_asker(kinds.make_tests, QuestionOptions(**asking), ports)
     elif name == kinds.QUALITY:
         choices = read_options({**asking, **options}, QualityOptions)
-        kinds.find_criteria(choices)  # an unknown criterion is refused before anything is read
+        kinds.read_criteria(choices)  # an unknown criterion is refused before anything is read
         ask = _make_lines_asker(kinds.make_quality, choices, ports)
     elif name == CORRECTNESS:
         ask = _make_work_asker(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
@@ -135,7 +135,7 @@ def _make_judge(
 
 
 def _make_work_asker(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Asker:
-    inquiry = correctness(all_files, ports.redact, options.threshold)
+    inquiry = make_work_inquiry(all_files, ports.redact, options.threshold)
 
     def ask(context: JudgmentContext) -> Judgment:
         words = context.agent_output if output is None else Workspace.of(context).text(output)

@@ -69,11 +69,11 @@ BLIND: Mapping[str, Make] = {
     "quality": lambda to: kinds.make_quality(QualityOptions(), to),
     "tests-exercise-behaviour": lambda to: kinds.make_tests(QuestionOptions(), to),
     "backport-suitability": lambda to: kinds.make_suitability(SuitabilityOptions(), to),
-    "prompt": lambda to: kinds.make_prompt(PromptOptions(**OWN), to),
+    "prompt": lambda to: kinds.make_prompt_judge(PromptOptions(**OWN), to),
 }
 SEEING: Mapping[str, Make] = {
     "description-matches-change": lambda to: kinds.make_description(QuestionOptions(), to),
-    "prompt": lambda to: kinds.make_prompt(PromptOptions(**OWN, sees_description=True), to),
+    "prompt": lambda to: kinds.make_prompt_judge(PromptOptions(**OWN, sees_description=True), to),
 }
 
 #: What the instructions say of comments and tests, whatever else they say.
@@ -143,7 +143,7 @@ def sent(prompts: Sequence[Prompt]) -> str:
 
 def laid_out(what: Change) -> InquiryInput:
     """The change as it is laid before every seat."""
-    case, _ = BLIND["quality"](behind(always(fails), what.repository)).case(what.context)
+    case, _ = BLIND["quality"](behind(always(fails), what.repository)).prepare_case(what.context)
     assert isinstance(case, InquiryInput)
     return case
 

@@ -28,11 +28,11 @@ BLIND: dict[str, Making] = {
     "quality": lambda at: kinds.make_quality(QualityOptions(), at),
     "tests": lambda at: kinds.make_tests(QuestionOptions(), at),
     "suitability": lambda at: kinds.make_suitability(SuitabilityOptions(), at),
-    "prompt": lambda at: kinds.make_prompt(read_options(OWN, PromptOptions), at),
+    "prompt": lambda at: kinds.make_prompt_judge(read_options(OWN, PromptOptions), at),
 }
 SEEING: dict[str, Making] = {
     "description": lambda at: kinds.make_description(QuestionOptions(), at),
-    "prompt": lambda at: kinds.make_prompt(
+    "prompt": lambda at: kinds.make_prompt_judge(
         read_options({**OWN, "sees_description": True}, PromptOptions), at
     ),
 }

@@ -14,7 +14,7 @@ from prjury.judges.quality.prompt_input import (
     Passage,
     Section,
     document,
-    pieces_of,
+    make_sections,
 )
 from prjury.report.sanitise import Redact, Redactor
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
@@ -23,7 +23,7 @@ LONGEST = 1_000
 
 
 def laid_out(*files: FileChange, redact: Redact = str) -> tuple[Section, ...]:
-    sections, left_out = pieces_of(files, redact)
+    sections, left_out = make_sections(files, redact)
     assert left_out == ()
     return sections
 
@@ -45,14 +45,14 @@ def texts(file: FileChange, redact: Redact) -> list[str]:
     ],
 )
 def test_what_is_not_sent_has_a_reason(file: FileChange, reason: str) -> None:
-    sections, left_out = pieces_of([file, changed("b.py", "+x")], str, LONGEST)
+    sections, left_out = make_sections([file, changed("b.py", "+x")], str, LONGEST)
     assert [(named.path, named.reason) for named in left_out] == [(file.path, reason)]
     assert [section.path for section in sections] == ["b.py"]
 
 
 def test_a_very_long_line_is_not_sent_whatever_room_there_is() -> None:
     file = changed("a.js", "+" + "x" * (LONGEST_LINE + 1))
-    sections, left_out = pieces_of([file], str, 10**6)
+    sections, left_out = make_sections([file], str, 10**6)
     assert (sections, len(left_out)) == ((), 1)
 
 
@@ -100,7 +100,7 @@ def test_a_broken_redactor_withholds_everything() -> None:
 
 
 def section(file: FileChange) -> Section:
-    ((made,), _) = pieces_of([file], str)
+    ((made,), _) = make_sections([file], str)
     return made
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import FOUR, answer, changed, hunk, quote, reply
-from prjury.judges.quality.evidence import Lines, ReportedFinding, read_answers, verify
-from prjury.judges.quality.prompt_input import Material, pieces_of, plan_chunks
+from prjury.judges.quality.evidence import Lines, ReportedFinding, read_answers, verify_quotes
+from prjury.judges.quality.prompt_input import Material, make_sections, plan_chunks
 from prjury.report.sanitise import Redactor
 
 FILE = replace(
@@ -20,7 +20,7 @@ FILE = replace(
 
 
 def lines_of(*files: Any) -> Lines:
-    sections, _ = pieces_of(files or (FILE,), Redactor())
+    sections, _ = make_sections(files or (FILE,), Redactor())
     return Lines(sections)
 
 
@@ -44,7 +44,7 @@ def at(line: int, text: str, end: int | None = None, **more: Any) -> ReportedFin
     ],
 )
 def test_what_stands_there_is_true(said: ReportedFinding) -> None:
-    assert lines_of().hold(said)
+    assert lines_of().matches_quote(said)
 
 
 @pytest.mark.parametrize(
@@ -69,29 +69,29 @@ def test_what_stands_there_is_true(said: ReportedFinding) -> None:
     ],
 )
 def test_what_does_not_stand_there_is_not(said: ReportedFinding) -> None:
-    assert not lines_of().hold(said)
+    assert not lines_of().matches_quote(said)
 
 
 def test_a_quote_of_what_was_shown_is_true_also_where_it_was_made_safe() -> None:
     token = "ghp_" + "a1" * 20
     lines = lines_of(changed("src/a.py", "+x = '\u202e'", f"+t = '{token}'"))
-    assert lines.hold(at(1, "x = '\\u{202e}'"))
-    assert lines.hold(at(2, "t = '[redacted: GitHub token]'"))
-    assert not lines.hold(at(2, f"t = '{token}'"))
+    assert lines.matches_quote(at(1, "x = '\\u{202e}'"))
+    assert lines.matches_quote(at(2, "t = '[redacted: GitHub token]'"))
+    assert not lines.matches_quote(at(2, f"t = '{token}'"))
 
 
 def test_a_part_that_was_not_sent_cannot_be_quoted() -> None:
     big = changed("src/a.py", *(f"+line {i}" for i in range(200)))
-    sections, _ = pieces_of([big], str)
+    sections, _ = make_sections([big], str)
     lines = Lines(plan_chunks(Material(sections), 1_000).chunks[0].sections)
-    assert lines.hold(at(1, "line 0"))
-    assert not lines.hold(at(200, "line 199"))
+    assert lines.matches_quote(at(1, "line 0"))
+    assert not lines.matches_quote(at(200, "line 199"))
 
 
 def test_a_file_goes_by_the_name_that_was_shown() -> None:
     lines = lines_of(changed("src/\u202ea.py", "+x"))
     said = at(1, "x", path="src/\\u{202e}a.py")
-    assert lines.hold(said)
+    assert lines.matches_quote(said)
     assert lines.path_of(said) == "src/\u202ea.py"
 
 
@@ -107,7 +107,7 @@ def test_untrue_evidence_is_dropped_and_counted() -> None:
         FOUR,
     )
     lines = lines_of(changed("src/app.py", " def f():", "+return a + b"))
-    findings = verify(answers, lines)
+    findings = verify_quotes(answers, lines)
     assert {name: (f.verdict, len(f.claims), f.dropped) for name, f in findings.items()} == {
         "correctness": ("fail", 1, 1),
         "tests": ("abstain", 0, 1),
@@ -124,7 +124,7 @@ def test_what_is_only_warned_of_is_no_failure_and_stated_confidence_decides_noth
         conventions=answer("fail", [warned]),
         correctness=answer("fail", [warned, quote()]),
     )
-    answers = verify(
+    answers = verify_quotes(
         read_answers(said, FOUR), lines_of(changed("src/app.py", " x", "+return a + b"))
     )
     assert {name: each.verdict for name, each in answers.items()} == {
@@ -145,7 +145,7 @@ def test_only_the_text_of_the_very_lines_is_true(line: int, end: int, text: str,
     old = {10: "def f():", 11: "    return 1"}
     texts = new if side == "new" else old
     expected = [texts[n] for n in range(line, end + 1) if n in texts]
-    if lines_of().hold(at(line, text, end, side=side)):
+    if lines_of().matches_quote(at(line, text, end, side=side)):
         assert "\n".join(expected).strip() == text.replace("\r\n", "\n").strip()
 
 
@@ -202,11 +202,11 @@ def test_a_quote_that_matches_once_is_moved_there(
     said: ReportedFinding, line: int, end: int
 ) -> None:
     lines = lines_of(LONG)
-    found = lines.find(said)
+    found = lines.relocate(said)
     assert found is not None
     assert (found.path, found.line, found.end_line) == ("src/a.py", line, end)
     assert found != said
-    assert lines.hold(found)
+    assert lines.matches_quote(found)
 
 
 @pytest.mark.parametrize(
@@ -228,13 +228,13 @@ def test_a_quote_that_matches_once_is_moved_there(
     ],
 )
 def test_a_quote_that_matches_nowhere_or_twice_is_dropped(said: ReportedFinding) -> None:
-    assert lines_of(LONG).find(said) is None
+    assert lines_of(LONG).relocate(said) is None
 
 
 def test_a_part_that_stands_in_two_lines_is_dropped_unless_one_is_named() -> None:
     lines = lines_of(changed("src/a.py", "+total = add(first, second)", "+x = add(first, second)"))
-    assert lines.find(at(3, "add(first, second)")) is None
-    assert lines.find(at(2, "total = add(first")) is not None
+    assert lines.relocate(at(3, "add(first, second)")) is None
+    assert lines.relocate(at(2, "total = add(first")) is not None
 
 
 def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
@@ -243,7 +243,7 @@ def test_a_line_far_from_any_change_is_dropped_and_counted_apart() -> None:
         hunks=(hunk(" def f():", "     return x", start=1), hunk("+return a + b", start=50)),
     )
     said = reply(risk=answer("fail", [quote(line=1, text="def f():"), quote(line=50)]))
-    risk = verify(read_answers(said, FOUR), lines_of(far))["risk"]
+    risk = verify_quotes(read_answers(said, FOUR), lines_of(far))["risk"]
     assert (risk.not_changed, risk.no_quote, len(risk.claims)) == (1, 0, 1)
 
 
@@ -252,7 +252,7 @@ def test_relocated_evidence_counts_and_is_counted() -> None:
     answers = read_answers(
         reply(risk=answer("fail", [moved, msgspec.to_builtins(at(1, "gone()"))])), FOUR
     )
-    finding = verify(answers, lines_of(LONG))["risk"]
+    finding = verify_quotes(answers, lines_of(LONG))["risk"]
     assert (finding.verdict, finding.relocated, finding.dropped) == ("fail", 1, 1)
     assert finding.claims[0].finding.quote == "    source.balance += amount"
 
@@ -277,18 +277,18 @@ def test_what_is_found_stands_where_it_is_said_to(
     lines = lines_of(file)
     quoted = "\n".join(before + word for word in text.split("\n"))
     said = at(line, quoted, end, side=side, path="b/src/a.py" if prefixed else "src/a.py")
-    found = lines.find(said)
+    found = lines.relocate(said)
     if found is None:
-        assert not lines.hold(said)
+        assert not lines.matches_quote(said)
         return
-    assert lines.hold(found)
+    assert lines.matches_quote(found)
     assert (found.path, found.side) == ("src/a.py", side)
     shown = [row for part in file.hunks for row in part.lines]
     number = {row: row.new if side == "new" else row.old for row in shown}
     span = range(found.line, found.end_line + 1)
     if found != said:
         assert (
-            lines.hold(said)
+            lines.matches_quote(said)
             or found.quote.strip()
             == "\n".join(row.text for row in shown if number[row] in span).strip()
         )

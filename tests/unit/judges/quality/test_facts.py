@@ -34,11 +34,11 @@ from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
 from prjury.judges.context import CallSite
-from prjury.judges.quality.reading import MOST_CHARACTERS, find_facts
+from prjury.judges.quality.reading import MOST_CHARACTERS, list_facts
 from prjury.judges.quality.surroundings import (
     find_altered_names,
     find_call_sites,
-    with_surroundings,
+    widen_hunks,
 )
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Status
@@ -139,7 +139,7 @@ def test_other_definitions_of_an_altered_method_are_listed_and_what_tools_wrote_
 def test_a_long_path_leaves_room_for_the_arguments() -> None:
     path = f"{'long/' * 30}Factory.java"
     code = f"return {'wrapped(' * 12}new TreeAdapter(serializer, type, null, nullSafe));"
-    (fact,) = find_facts([], [CallSite("TreeAdapter", path, 70, code)], str)
+    (fact,) = list_facts([], [CallSite("TreeAdapter", path, 70, code)], str)
     assert "long/Factory.java:70: …" in fact.text
     assert "TreeAdapter(serializer, type, null, nullSafe));" in fact.text
 
@@ -199,8 +199,8 @@ def test_programs_are_quoted_in_a_few_lines_and_models_not_at_all() -> None:
     coverage = ballot("coverage", Judgment.passed("9 of 12 added lines are covered"))
     aside = ballot("patterns", Judgment.abstained("no pack fits", "not_applicable"))
     ballots = [ballot("build", build), coverage, aside, opinion]
-    facts = find_facts(ballots, [], str)
-    assert find_facts(ballots[::-1], [], str) == facts
+    facts = list_facts(ballots, [], str)
+    assert list_facts(ballots[::-1], [], str) == facts
     assert [fact.text for fact in facts] == [
         "build: fail, 120 tests run, 1 failed, 2 no longer run",
         "tests/test_a.py:7: test_sum: 3 != 4",
@@ -215,7 +215,7 @@ def test_facts_never_take_more_than_their_room_and_hold_no_secret() -> None:
         ballot(f"judge-{n}", Judgment(Status.FAIL, "z" * 900, checks=checks)) for n in range(20)
     ]
     calls = [CallSite("name", f"{n}.py", n, f"name({secret})" + "w" * 90) for n in range(200)]
-    facts = find_facts(ballots, calls, Redactor((secret,)))
+    facts = list_facts(ballots, calls, Redactor((secret,)))
     assert sum(len(json.dumps(fact.text)) for fact in facts) <= MOST_CHARACTERS
     assert any(fact.name for fact in facts)
     assert secret not in str(facts)
@@ -294,7 +294,7 @@ def test_a_real_pull_request_is_widened_on_both_sides(tmp_path: Path) -> None:
     operator = open_repository(history.path)
     with open_store(operator) as store:
         pull = take_snapshot(store, operator.resolve("main"), operator.resolve("change"))
-        result = with_surroundings(pull.files, store, Parser(), SOON)
+        result = widen_hunks(pull.files, store, Parser(), SOON)
         assert [file.path for file in result] == ["A.java", "README.md", "b.py", "new.py"]
         assert [file is same for file, same in zip(result, pull.files, strict=True)] == [
             False,
@@ -346,19 +346,19 @@ LATIN = CODE.encode() + b"# \xe9\n"
 )
 def test_a_file_without_surroundings_stays_as_it_is(path: str, content: str | bytes) -> None:
     file = edited(path, content)
-    assert with_surroundings([file], repository(content), Parser(), SOON) == (file,)
+    assert widen_hunks([file], repository(content), Parser(), SOON) == (file,)
 
 
 def test_a_parser_that_dies_leaves_the_files() -> None:
     dying = Parser(command=(sys.executable, "-I", "-c", "raise SystemExit(3)"))
     file = edited("a.py")
-    assert with_surroundings([file], repository(CODE), dying, SOON) == (file,)
+    assert widen_hunks([file], repository(CODE), dying, SOON) == (file,)
 
 
 def test_a_hostile_text_leaves_its_own_file() -> None:
     bomb = "class A {\n" * 8 + "int x = " + "a<" * 9_000 + "\n" + ("a<" * 9_000 + "\n") * 5
     files = [edited("A.java", bomb), edited("a.py")]
-    first, second = with_surroundings(files, repository(bomb, CODE), Parser(), SOON)
+    first, second = widen_hunks(files, repository(bomb, CODE), Parser(), SOON)
     assert first is files[0]
     assert lines(second)[0] == [1]
 
@@ -367,7 +367,7 @@ def test_of_more_text_than_is_looked_at_the_smaller_files_come_first() -> None:
     large = CODE + f'y = "{"x" * 900}"\n' * 1_150
     small = edited("z.py")
     files = [*(edited(f"{number}.py", large) for number in range(9)), small]
-    result = with_surroundings(files, repository(large, CODE), Parser(), SOON)
+    result = widen_hunks(files, repository(large, CODE), Parser(), SOON)
     assert [len(file.hunks) for file in result] == [*[2] * 8, 1, 2]
 
 
@@ -381,4 +381,4 @@ def test_a_repository_that_cannot_be_read_leaves_the_files() -> None:
     files: Files = {"a.py": CODE}
     file = edited("a.py")
     damaged = DamagedRepository({BASE: files, HEAD: files})
-    assert with_surroundings([file], damaged, Parser(), SOON) == (file,)
+    assert widen_hunks([file], damaged, Parser(), SOON) == (file,)

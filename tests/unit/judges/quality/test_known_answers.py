@@ -32,9 +32,9 @@ from fakes.llm import (
 )
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.quality.evidence import Answers, Lines, read_answers, verify
-from prjury.judges.quality.interview import UsageLog, keep, key_of, recall
-from prjury.judges.quality.prompt_input import Chunk, Material, pieces_of, plan_chunks
+from prjury.judges.quality.evidence import Answers, Lines, read_answers, verify_quotes
+from prjury.judges.quality.interview import UsageLog, key_of, load_answers, store_answers
+from prjury.judges.quality.prompt_input import Chunk, Material, make_sections, plan_chunks
 from prjury.judges.quality.question import Form, Prompts, Question
 from prjury.jury.judgment import Judgment, Status
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply, UnsentError
@@ -45,7 +45,7 @@ TEXTS = (" def add(a, b):", "-    return a - b", "+    return a + b", "+", "+x =
 
 
 def chunk(start: int = 1, *texts: str) -> Chunk:
-    sections, _ = pieces_of([changed("src/app.py", *(texts or TEXTS), start=start)], str)
+    sections, _ = make_sections([changed("src/app.py", *(texts or TEXTS), start=start)], str)
     return Chunk(sections)
 
 
@@ -57,28 +57,28 @@ def answers(on: Chunk, start: int = 1) -> Answers:
         risk=answer("fail", [span, old], 0.75),
         tests=answer("fail", [context, quote(text="made up")]),
     )
-    found = verify(read_answers(said, FOUR), Lines(on.sections))
+    found = verify_quotes(read_answers(said, FOUR), Lines(on.sections))
     assert [len(found[name].claims) for name in ("risk", "tests")] == [2, 1]
     return found
 
 
 def test_what_is_kept_comes_back() -> None:
     memory, on = Notebook(), chunk()
-    keep(memory, "key", on, answers(on))
-    assert recall(memory, "key", on, FOUR) == answers(on)
-    assert recall(memory, "other", on, FOUR) is None
+    store_answers(memory, "key", on, answers(on))
+    assert load_answers(memory, "key", on, FOUR) == answers(on)
+    assert load_answers(memory, "other", on, FOUR) is None
 
 
 @given(st.integers(1, 100_000), st.integers(1, 100_000))
 def test_quotes_move_with_their_lines(before: int, after: int) -> None:
     memory = Notebook()
-    keep(memory, "key", chunk(before), answers(chunk(before), before))
-    assert recall(memory, "key", chunk(after), FOUR) == answers(chunk(after), after)
+    store_answers(memory, "key", chunk(before), answers(chunk(before), before))
+    assert load_answers(memory, "key", chunk(after), FOUR) == answers(chunk(after), after)
 
 
 def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
     memory, on = Notebook(), chunk()
-    keep(memory, "key", on, answers(on))
+    store_answers(memory, "key", on, answers(on))
     return memory, on, json.loads(memory.kept["key"])
 
 
@@ -100,7 +100,7 @@ def kept() -> tuple[Notebook, Chunk, dict[str, Any]]:
 def test_what_is_damaged_is_not_known(text: str) -> None:
     memory, on, _ = kept()
     memory.kept["key"] = text
-    assert recall(memory, "key", on, FOUR) is None
+    assert load_answers(memory, "key", on, FOUR) is None
 
 
 DAMAGE: list[dict[str, Any]] = [
@@ -149,7 +149,7 @@ def test_a_part_that_is_damaged_spoils_the_whole(damage: dict[str, Any]) -> None
     memory, on, value = kept()
     value["risk"] = damaged(value["risk"], damage)
     memory.kept["key"] = json.dumps(value)
-    assert recall(memory, "key", on, FOUR) is None
+    assert load_answers(memory, "key", on, FOUR) is None
 
 
 json_values = st.recursive(
@@ -164,10 +164,10 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
     memory, on, all_of_it = kept()
     all_of_it["risk"][part] = value
     memory.kept["key"] = json.dumps(all_of_it)
-    found = recall(memory, "key", on, FOUR)
+    found = load_answers(memory, "key", on, FOUR)
     if found is not None:
         assert 0 <= found["risk"].confidence <= 1
-        assert all(Lines(on.sections).hold(each.finding) for each in found["risk"].claims)
+        assert all(Lines(on.sections).matches_quote(each.finding) for each in found["risk"].claims)
 
 
 # The key.
@@ -176,7 +176,7 @@ def test_no_damage_breaks_anything(part: str, value: Any) -> None:
 def question(on: Chunk, **more: Any) -> Question:
     instructions = Prompts().render("quality", {"criteria": CRITERIA, "guidelines": "", **more})
     made = plan_chunks(Material(on.sections), 100_000)
-    return Form("quality", instructions, CRITERIA).ask(made.chunks[0], made, words())
+    return Form("quality", instructions, CRITERIA).fill(made.chunks[0], made, words())
 
 
 def test_everything_that_an_answer_depends_on_is_in_the_key() -> None:
@@ -203,9 +203,9 @@ def entered(*said: str | CannotJudgeError) -> UsageLog:
     for item in said:
         if isinstance(item, CannotJudgeError):
             with pytest.raises(CannotJudgeError):
-                usage_log.ask(model, PROMPT, SOON)
+                usage_log.ask_and_record(model, PROMPT, SOON)
         else:
-            usage_log.ask(model, PROMPT, SOON)
+            usage_log.ask_and_record(model, PROMPT, SOON)
     return usage_log
 
 
@@ -240,7 +240,7 @@ def test_an_answer_from_memory_is_counted_apart() -> None:
 def test_many_threads_may_enter() -> None:
     usage_log, model = UsageLog(), always("a")
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: usage_log.ask(model, PROMPT, SOON), range(200)))
+        list(pool.map(lambda _: usage_log.ask_and_record(model, PROMPT, SOON), range(200)))
     assert (usage_log.usage["llm_calls"], len(model.asked)) == (200, 200)
 
 

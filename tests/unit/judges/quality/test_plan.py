@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from fakes.llm import changed, hunk
-from prjury.judges.quality.prompt_input import Material, Plan, Section, pieces_of, plan_chunks
+from prjury.judges.quality.prompt_input import Material, Plan, Section, make_sections, plan_chunks
 from prjury.report.sanitise import show_invisible
 from prjury.snapshot.model import FileChange
 
@@ -15,7 +15,7 @@ BUDGET = 1_000
 
 
 def sections(*files: FileChange) -> tuple[Section, ...]:
-    laid_out, left_out = pieces_of(files, str)
+    laid_out, left_out = make_sections(files, str)
     assert left_out == ()
     return laid_out
 

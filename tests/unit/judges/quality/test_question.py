@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from fakes.llm import FOUR, SMALL, changed, document, told, words
 from fakes.repository import BASE, FakeRepository, Files
 from prjury.errors import ConfigError
-from prjury.judges.quality.prompt_input import Material, Plan, Section, pieces_of, plan_chunks
+from prjury.judges.quality.prompt_input import Material, Plan, Section, make_sections, plan_chunks
 from prjury.judges.quality.prompt_input import document as document_of
 from prjury.judges.quality.question import Form, OwnTexts, Prompts, Question
 from prjury.snapshot.model import FileChange
@@ -26,12 +26,12 @@ def form(*always: Section, **more: Any) -> Form:
 
 
 def planned(*files: FileChange, budget: int = 100_000) -> Plan:
-    return plan_chunks(Material(*pieces_of(files or (SMALL,), str)), budget)
+    return plan_chunks(Material(*make_sections(files or (SMALL,), str)), budget)
 
 
 def question(*files: FileChange) -> Question:
     made = planned(*files)
-    return form().ask(made.chunks[0], made, words())
+    return form().fill(made.chunks[0], made, words())
 
 
 def material(it: Question) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def test_the_delimiter_is_random_and_absent_from_the_material() -> None:
 def test_a_document_holds_the_delimiter_no_more_than_a_file_does() -> None:
     made = planned()
     story = document_of("description", "description", f"{1:032x}", str)
-    it = form(story).ask(made.chunks[0], made, words())
+    it = form(story).fill(made.chunks[0], made, words())
     assert it.prompt.user.count(it.prompt.nonces[0]) == 1
 
 
@@ -104,7 +104,7 @@ def test_another_change_is_another_question_with_the_same_instructions() -> None
 )
 def test_the_digest_knows_what_an_answer_depends_on(other: dict[str, Any]) -> None:
     made = planned()
-    it = form(**other).ask(made.chunks[0], made, words())
+    it = form(**other).fill(made.chunks[0], made, words())
     assert it.digest != question().digest
 
 
@@ -118,7 +118,7 @@ def test_files_that_are_not_shown_are_named_but_not_without_end() -> None:
 
 def test_files_elsewhere_are_named_but_not_without_end() -> None:
     made = planned(*(changed(f"src/{i}.py", "+x") for i in range(300)), budget=200)
-    told = material(form().ask(made.chunks[0], made, words()))["elsewhere"]
+    told = material(form().fill(made.chunks[0], made, words()))["elsewhere"]
     assert told["count"] > len(told["files"])
     assert 3_000 < len(compact(told["files"])) < 5_000
 

@@ -9,7 +9,7 @@ from fakes.llm import SMALL, Notebook, alone, always, answer, changed, context, 
 from prjury.app.registry import Unwanted, seat
 from prjury.errors import ConfigError
 from prjury.judges.quality.judge import ModelBackedJudge
-from prjury.judges.quality.kinds import DESCRIPTION, make_description, make_prompt
+from prjury.judges.quality.kinds import DESCRIPTION, make_description, make_prompt_judge
 from prjury.jury.judgment import Status
 from prjury.policy.load import make_config, read_options
 from prjury.policy.tiers import PromptOptions, QuestionOptions
@@ -28,7 +28,7 @@ def options(commit: str | None = None, **more: Any) -> PromptOptions:
 def own_judge(
     model: ChatModel, chosen: PromptOptions | None = None, **more: Any
 ) -> ModelBackedJudge[Any]:
-    return alone(make_prompt(chosen or options(), ports(model, **more)))
+    return alone(make_prompt_judge(chosen or options(), ports(model, **more)))
 
 
 def instructions(chosen: PromptOptions, **more: Any) -> str:
@@ -96,8 +96,8 @@ def test_a_directory_of_the_machine_is_no_prompt(tmp_path: Path) -> None:
 
 
 def test_whoever_sees_the_description_only_lowers() -> None:
-    assert make_prompt(options(**SAYS, sees_description=True), ports()).lowers_only
-    assert not make_prompt(options(), ports()).lowers_only
+    assert make_prompt_judge(options(**SAYS, sees_description=True), ports()).lowers_only
+    assert not make_prompt_judge(options(), ports()).lowers_only
 
 
 STORY: dict[str, Any] = {

@@ -26,10 +26,10 @@ from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import (
     SUITABILITY,
     TESTS,
-    find_criteria,
     make_quality,
     make_suitability,
     make_tests,
+    read_criteria,
 )
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Status
@@ -172,8 +172,8 @@ def test_a_chair_does_not_bring_back_what_does_not_count() -> None:
 @pytest.mark.parametrize("name", CRITERIA)
 def test_every_preset_can_be_named(name: str) -> None:
     expected = {name: CRITERIA[name].text}
-    assert dict(find_criteria(QualityOptions(criteria=[name]))) == expected
-    assert dict(find_criteria(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
+    assert dict(read_criteria(QualityOptions(criteria=[name]))) == expected
+    assert dict(read_criteria(QualityOptions(criteria=[name.replace("_", "-")]))) == expected
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_every_preset_can_be_named(name: str) -> None:
 )
 def test_what_cannot_be_asked_is_a_configuration_error(criteria: list[str], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        find_criteria(QualityOptions(criteria=criteria))
+        read_criteria(QualityOptions(criteria=criteria))
 
 
 TEST = changed("tests/test_app.py", "+def test_add():", "+    assert add(1, 2) == 3")
