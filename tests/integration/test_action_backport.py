@@ -114,12 +114,12 @@ def lines(tmp_path: Path, job: Job) -> dict[str, Line]:
     return {name: Line(history, name, start) for name in ("1.x", "2.x")}
 
 
-def picks_of(lines: dict[str, Line], *branches: str) -> tuple[Pick, ...]:
+def judge_picks(lines: dict[str, Line], *branches: str) -> tuple[Pick, ...]:
     return tuple(lines[name].pick(lines[name].history.sha("main")) for name in branches)
 
 
 def test_a_merge_opens_one_for_each_branch_that_suits(job: Job, lines: dict[str, Line]) -> None:
-    job.judged = [Picks(Opening(labels=("backport",)), picks=picks_of(lines, "1.x", "2.x"))] * 2
+    job.judged = [Picks(Opening(labels=("backport",)), picks=judge_picks(lines, "1.x", "2.x"))] * 2
     assert job.run() == ExitCode.OPEN
     assert job.opened == [("1.x", "backport/7-to-1.x"), ("2.x", "backport/7-to-2.x")]
     ((event, branches),) = job.asked
@@ -160,7 +160,7 @@ def test_a_strangers_branch_of_such_a_name_is_no_backport(job: Job) -> None:
 def test_a_branch_that_keeps_moving_fails_the_job_and_no_other(
     job: Job, lines: dict[str, Line]
 ) -> None:
-    both = picks_of(lines, "2.x", "1.x")
+    both = judge_picks(lines, "2.x", "1.x")
     job.fake.branches["2.x"] = job.fake.branches["main"]
     job.judged = [Picks(Opening(), picks=both), Picks(Opening(), picks=both[:1])]
     assert job.run() == ExitCode.NOT_PUBLISHED
@@ -183,7 +183,7 @@ def test_a_branch_without_a_verdict_fails_the_job_and_no_other(
     job: Job, lines: dict[str, Line]
 ) -> None:
     unjudged = Backport("3.x", "error", None, reasons=("it cannot be fetched",))
-    job.judged = [Picks(Opening(), (unjudged,), picks_of(lines, "1.x"))]
+    job.judged = [Picks(Opening(), (unjudged,), judge_picks(lines, "1.x"))]
     assert job.run() == ExitCode.NOT_PUBLISHED
     assert [base for base, _ in job.opened] == ["1.x"]
     assert "3.x: it cannot be fetched" in job.log

@@ -40,8 +40,11 @@ def test_what_is_posted_to_the_pull_request(
 
 
 def test_the_check_run_and_its_annotations(posts: PublisherFactory) -> None:
-    assert posts.check(wanted("{check: false}")) is None
-    plain, annotated = posts.check(wanted("{annotations: false}")), posts.check(wanted("{}"))
+    assert posts.make_check(wanted("{check: false}")) is None
+    plain, annotated = (
+        posts.make_check(wanted("{annotations: false}")),
+        posts.make_check(wanted("{}")),
+    )
     assert plain is not None
     assert annotated is not None
     assert (plain.has_annotations, annotated.has_annotations) == (False, True)

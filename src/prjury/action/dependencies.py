@@ -77,9 +77,9 @@ def _judge_event(
     progress = RecordedProgress(environment.progress, journal)
     around = structs.replace(with_inputs(environment, inputs), journal=journal, progress=progress)
     if inputs.junit:
-        from prjury.app.builds import JunitReports, read_junit  # noqa: PLC0415 - as above
+        from prjury.app.builds import JunitReports, parse_junit_input  # noqa: PLC0415 - as above
 
-        places = read_junit(inputs.junit, environment.environ)
+        places = parse_junit_input(inputs.junit, environment.environ)
         request = structs.replace(request, evidence=JunitReports(request, around, places))
     request = structs.replace(
         request,
@@ -102,7 +102,7 @@ def _make_picks(
     branches: Sequence[str],
 ) -> Picks:
     """Judge the merged change for release branches; nothing of it is ever run here."""
-    from prjury.app.backport import Picks, picks_of  # noqa: PLC0415 - everything that judges
+    from prjury.app.backport import Picks, judge_picks  # noqa: PLC0415 - everything that judges
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
@@ -119,7 +119,7 @@ def _make_picks(
     around = with_inputs(environment, inputs)
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
-    return picks_of(request, around)
+    return judge_picks(request, around)
 
 
 def request_of(

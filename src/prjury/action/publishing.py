@@ -124,7 +124,7 @@ class Publication:
 
     def begin(self, policy: Policy) -> None:
         posts = self._make_factory()
-        self._check = posts.check(policy.resolved.get("publish", {})) if posts else None
+        self._check = posts.make_check(policy.resolved.get("publish", {})) if posts else None
         if self._check and (head := self.event.pull.head.sha):
             with suppress(PublishError):  # it is tried again with the verdict
                 self._check.start(head, is_new=self.event.is_first_run)
@@ -205,7 +205,7 @@ class Publication:
                     self.notes += getattr(publisher, "notes", ())
                 if isinstance(publisher, StickyComment) and publisher.outdated:
                     break
-        if check := self._check or posts.check(wanted):
+        if check := self._check or posts.make_check(wanted):
             with self._catch_publish_errors(check.name):
                 check.publish(report)
             self.notes += check.notes

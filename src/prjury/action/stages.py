@@ -17,7 +17,7 @@ from prjury.action.dependencies import request_of, with_inputs
 from prjury.action.job import Beforehand, Job, JobResult, copy_logs
 from prjury.action.publishing import Publication
 from prjury.app.builds import build as build_stage
-from prjury.app.builds import junit_evidence, read_junit
+from prjury.app.builds import make_junit_evidence, parse_junit_input
 from prjury.app.evidence import (
     NoEvidence,
     StageEvidence,
@@ -29,7 +29,7 @@ from prjury.app.evidence import (
     verdict_to_text,
 )
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.stages import ask_needed_models, opinions_without_models, publish_stage
+from prjury.app.stages import ask_needed_models, derive_report, make_abstaining_opinions
 from prjury.app.stages import collect as collect_stage
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.open_snapshot import NothingToReview
@@ -81,8 +81,8 @@ def build(job: Job) -> JobResult:
     event = resolve_event(job)
     request, environment = _make_request(job, event), _make_environment(job)
     if job.inputs.junit:
-        places = read_junit(job.inputs.junit, job.environ)
-        outcome = junit_evidence(request, environment, places)
+        places = parse_junit_input(job.inputs.junit, job.environ)
+        outcome = make_junit_evidence(request, environment, places)
     else:
         outcome = build_stage(request, environment)
     if isinstance(outcome, NothingToReview):
@@ -127,7 +127,7 @@ def decide(job: Job) -> JobResult:
         return job.end_idle(evidence.reason, is_open=True)
     digest = sha256(content)
     opinions = ask_needed_models(evidence, digest, _make_request(job, None), _make_environment(job))
-    report = publish_stage(evidence, digest, opinions)
+    report = derive_report(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
     write_atomically(job.places.make_report_path(VERDICT), text)
@@ -158,13 +158,13 @@ def publish(job: Job) -> JobResult:
         verdict = read_checked_artifact(job, VERDICT, VERDICT_DIGEST) if models_asked else None
         digest = sha256(content)
         opinions = (
-            opinions_from_text(verdict) if verdict else opinions_without_models(evidence, digest)
+            opinions_from_text(verdict) if verdict else make_abstaining_opinions(evidence, digest)
         )
         if run.attempt > 1:
             # What the earlier attempt said counts no longer.
             publication.set_gate("pending", "Judging")
         override = publication.read_standing_commands().override
-        report = publish_stage(evidence, digest, opinions, override, publication.earlier.dismissals)
+        report = derive_report(evidence, digest, opinions, override, publication.earlier.dismissals)
         return publication.finish(report)
 
 

@@ -119,10 +119,10 @@ class AgentJudge(Generic[ContextT]):
         if context.workspace is None or not context.workspace.is_dir():
             return self._ask(context)  # nothing here that it could change
         try:
-            with private_copy(context.workspace) as copy:
+            with copy_workspace(context.workspace) as copy:
                 before, copied = DirectoryState.of(copy), replace(context, workspace=copy)
                 judgment = self._ask(copied)
-                return with_undone(judgment, before.list_edits(DirectoryState.of(copy)))
+                return note_undone_edits(judgment, before.list_edits(DirectoryState.of(copy)))
         except CannotJudgeError as error:
             return Judgment.errored(str(error), metadata={"reason": error.reason})
 
@@ -148,7 +148,7 @@ class AgentJudge(Generic[ContextT]):
         )
 
 
-def with_undone(judgment: Judgment, edits: tuple[FileEdit, ...]) -> Judgment:
+def note_undone_edits(judgment: Judgment, edits: tuple[FileEdit, ...]) -> Judgment:
     """Name in a judgment what the agent changed although it was asked to look."""
     if not edits:
         return judgment
@@ -230,7 +230,7 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         super().__init__(
             client,
             Template(prompt, {"checks": listed, "form": _FORM}),
-            lambda reply: lower_assessment(reply, names),
+            lambda reply: read_audit_reply(reply, names),
             name,
             "an agent's audit of the workspace's security",
             read_only=read_only,
@@ -242,14 +242,14 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         workspace = context.workspace
         if workspace is None or judgment.status is Status.ERROR:
             return judgment
-        return _weaken_unplaced(judgment, workspace)
+        return _downgrade_unplaced(judgment, workspace)
 
     def asking_confidence(self) -> Self:
         """Return the audit itself: its form asks for a confidence."""
         return self
 
 
-def lower_assessment(reply: str, names: Iterable[str]) -> Judgment:
+def read_audit_reply(reply: str, names: Iterable[str]) -> Judgment:
     """Read the assessment, and lower it where its findings say less than its status."""
     judgment = assessment(reply)
     if judgment.status is not Status.PASS:
@@ -264,13 +264,13 @@ def lower_assessment(reply: str, names: Iterable[str]) -> Judgment:
     return judgment
 
 
-def _weaken_unplaced(judgment: Judgment, root: Path) -> Judgment:
+def _downgrade_unplaced(judgment: Judgment, root: Path) -> Judgment:
     """Have what is not in the workspace count as a hint."""
     workspace = Workspace(root.resolve())
     checks: list[Check] = []
     for check in judgment.checks:
         hint = replace(check, message=f"{_NOT_THERE}{check.message}", severity="hint")
-        checks.append(check if check.passed or _is_there(check, workspace) else hint)
+        checks.append(check if check.passed or _has_evidence(check, workspace) else hint)
     if judgment.status is Status.FAIL and all(c.passed or c.severity == "hint" for c in checks):
         message, metadata = judgment.reasoning, judgment.metadata
         message = f"no finding has a place that is there: {message}"
@@ -278,7 +278,7 @@ def _weaken_unplaced(judgment: Judgment, root: Path) -> Judgment:
     return replace(judgment, checks=tuple(checks))
 
 
-def _is_there(check: Check, workspace: Workspace) -> bool:
+def _has_evidence(check: Check, workspace: Workspace) -> bool:
     """Tell whether the finding's file is there and holds its evidence, white space aside."""
     quoted = " ".join((check.evidence or "").split())
     if check.location is None or not quoted:
@@ -327,7 +327,7 @@ class DirectoryState(Struct, frozen=True):
 
 
 @contextlib.contextmanager
-def private_copy(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
+def copy_workspace(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
     """Make a copy of a directory, under the same name, that is removed at the end.
 
     A ``.git`` file of a linked work tree is left out: it leads to the original's repository.

@@ -124,9 +124,9 @@ class TestsRepair(Struct, frozen=True):
 
     def _repair(self, context: PullRequestContext, tree: str) -> Recovery:
         state = _State(tree, [judgment for _, judgment in self.builds])
-        while not (stop := state.stop or self._find_end(state, context)):
+        while not (stop := state.stop or self._find_stop_reason(state, context)):
             started = time.monotonic()
-            state.rounds.append(self._try_once(context, tree, state))
+            state.rounds.append(self._run_round(context, tree, state))
             last = state.rounds[-1]
             self.ports.journal.record(
                 "round",
@@ -143,7 +143,7 @@ class TestsRepair(Struct, frozen=True):
                 return self._make_patch(state, tree)
         return Recovery("not_recovered", stop, tuple(state.rounds))
 
-    def _find_end(self, state: _State, context: PullRequestContext) -> str:
+    def _find_stop_reason(self, state: _State, context: PullRequestContext) -> str:
         """Return why no further round is made; empty where one is."""
         spent = sum(each.usd or 0.0 for each in state.rounds)
         if context.deadline.remaining < _LEAST_SECONDS:
@@ -152,7 +152,7 @@ class TestsRepair(Struct, frozen=True):
             return f"the money is spent: ${spent:.2f} of ${self.config.usd:.2f} (`fix.usd`)"
         return state.outcome if len(state.rounds) >= self.config.rounds else ""
 
-    def _try_once(self, context: PullRequestContext, tree: str, state: _State) -> RepairRound:
+    def _run_round(self, context: PullRequestContext, tree: str, state: _State) -> RepairRound:
         number = len(state.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
         result, edits = self._ask_agent(context, state)
@@ -168,7 +168,7 @@ class TestsRepair(Struct, frozen=True):
         if result.status is not ExecutionStatus.SUCCESS:
             state.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
             return structs.replace(repair_round, outcome=_cut_outcome(state.stop))
-        edits = self._drop_settings(state.tree, edits)
+        edits = self._drop_test_settings(state.tree, edits)
         state.refused = edits.refused
         repair_round = structs.replace(
             repair_round,
@@ -211,7 +211,7 @@ class TestsRepair(Struct, frozen=True):
             feedback=feedback_on(JuryVerdict(_find_worst(state.judgments), ballots), _FEEDBACK),
         )
 
-    def _drop_settings(self, tree: str, edits: Edits) -> Edits:
+    def _drop_test_settings(self, tree: str, edits: Edits) -> Edits:
         """Drop files that say which tests run, or how their results come about."""
         grafted = write_tree_with(self.store, tree, edits.accepted)
         changed = self._list_changes(tree, grafted)
@@ -344,17 +344,17 @@ class EditRules(Struct, frozen=True):
         for edit in before.list_edits(DirectoryState.of(root)):
             if _BY_PRODUCT.search(edit.path) and edit.path not in self.modes:
                 continue
-            content = self._read_edit(root, edit, len(accepted))
+            content = self._read_edit_or_refusal(root, edit, len(accepted))
             if isinstance(content, str):
                 refused.append(RefusedEdit(edit.path, content))
             elif content != old.get(edit.path):
                 accepted[edit.path] = (self.modes.get(edit.path, "100644"), content)
-        weakened = _find_weakened({path: new for path, (_, new) in accepted.items()}, old)
+        weakened = _find_weakened_tests({path: new for path, (_, new) in accepted.items()}, old)
         refused += [RefusedEdit(path, why) for path, why in weakened.items()]
         remaining = {path: file for path, file in accepted.items() if path not in weakened}
         return Edits(remaining, tuple(refused))
 
-    def _read_edit(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
+    def _read_edit_or_refusal(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
         path = edit.path
         if ".git" in path.casefold().split("/"):
             return "git's own files are no part of a repair"
@@ -368,7 +368,7 @@ class EditRules(Struct, frozen=True):
             return "it takes the place of a file of the project"
         if count >= _MOST:
             return f"more than {_MOST} files"
-        return _read_plain_text(root / path)
+        return _read_text_or_refusal(root / path)
 
     def _shadows_code(self, path: str) -> bool:
         """Tell whether a new file could be imported in the place of one that may not change."""
@@ -387,7 +387,7 @@ class EditRules(Struct, frozen=True):
         return [path for path in self.modes if any(matches(path, glob) for glob in self.paths)]
 
 
-def _read_plain_text(file: Path) -> bytes | str:
+def _read_text_or_refusal(file: Path) -> bytes | str:
     try:
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -406,11 +406,11 @@ def _read_plain_text(file: Path) -> bytes | str:
     return read
 
 
-def _find_weakened(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
+def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
     """Return which files test less than before, and why."""
     files = {f"{side} {path}": data for side, files in (("new", new), ("old", old))
              for path, data in files.items() if path in new}  # fmt: skip
-    code = _select_code(files)
+    code = _strip_to_code(files)
     reasons = {}
     for path in new:
         if path not in old:
@@ -432,7 +432,7 @@ def _count_assertions(code: str) -> int:
     return len(_ASSERTION.findall(code)) - len(_VACUOUS.findall(code))
 
 
-def _select_code(files: Mapping[str, bytes]) -> dict[str, str]:
+def _strip_to_code(files: Mapping[str, bytes]) -> dict[str, str]:
     texts = {name: data.decode("utf-8", "replace") for name, data in files.items()}
     sources = {
         name: Source.of(text, language)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from prjury.agents.judge import AgentJudge, DirectoryState, with_undone
+from prjury.agents.judge import AgentJudge, DirectoryState, note_undone_edits
 from prjury.errors import CannotJudgeError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.question import OwnTexts
@@ -81,4 +81,4 @@ class AgentSeat(Struct, frozen=True):
                 lambda goal, _: client.run(goal, root), lambda _: goal
             )
             judgment = agent_judge.judge(context)
-            return with_undone(judgment, before.list_edits(DirectoryState.of(root)))
+            return note_undone_edits(judgment, before.list_edits(DirectoryState.of(root)))

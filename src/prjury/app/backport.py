@@ -1,6 +1,6 @@
 """Backports outside of a review: ``prjury backport`` and the action's mode ``backport``.
 
-`backport` judges a change for release branches. `picks_of` judges a merged change and makes the
+`backport` judges a change for release branches. `judge_picks` judges a merged change and makes the
 picks that the policy wants as pull requests.
 """
 
@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from msgspec import Struct, structs
 
 from prjury.app import steps
-from prjury.app.composition import review_ports
+from prjury.app.composition import make_review_ports
 from prjury.app.release_branches import BranchJudges, ask_if_unsure, with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
@@ -57,7 +57,7 @@ def judge_backports(
             return
         steps.record_change(change, environment.journal, started)
         snapshot, policy = change.snapshot, change.policy
-        wired = review_ports(request, environment, policy.config, snapshot)
+        wired = make_review_ports(request, environment, policy.config, snapshot)
         chosen = change.choose_branches(alone=True, texts=texts)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.skipped]) or "the policy names none"
@@ -90,7 +90,7 @@ class Picks(Struct, frozen=True):
     reason: str = ""
 
 
-def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
+def judge_picks(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
     with judge_backports(request, environment, texts=False) as result:
         if isinstance(result, NothingToReview):
@@ -100,7 +100,7 @@ def picks_of(request: ReviewRequest, environment: RunEnvironment) -> Picks:
             return Picks(None, backports)
         opening = Opening(policy.conflicts, tuple(policy.labels))
         maker = _PickMaker(result, Releases(result.snapshot.store))
-        picks = [maker.pick(one) for one in backports if is_proposable(one, opening)]
+        picks = [maker.make_pick(one) for one in backports if is_proposable(one, opening)]
         return Picks(opening, backports, tuple(picks))
 
 
@@ -114,7 +114,7 @@ class _PickMaker(Struct, frozen=True):
     def _pull(self) -> PullRequest:
         return self.result.snapshot.pull
 
-    def pick(self, backport: Backport) -> Pick:
+    def make_pick(self, backport: Backport) -> Pick:
         pull = self._pull
         tip = self.releases.tip(backport.branch_sha or backport.branch)
         clean = backport.tree is not None

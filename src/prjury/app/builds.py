@@ -9,8 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from prjury.app import steps
-from prjury.app.composition import build_ports, builds, commands
-from prjury.app.policy_in_force import text_of
+from prjury.app.composition import builds, commands, make_build_ports
+from prjury.app.policy_in_force import read_config_text
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import CannotJudgeError, ConfigError, UsageError
 from prjury.git.directory import TREE, open_directory
@@ -69,14 +69,14 @@ def _config(root: Path | None, own: Path | None) -> Config:
     file = own or (root / POLICY_PATH if root and (root / POLICY_PATH).is_file() else None)
     if file is None:
         return default_policy().config
-    return read_policy(text_of(file), f"file:{file}", shown=str(file)).config
+    return read_policy(read_config_text(file), f"file:{file}", shown=str(file)).config
 
 
 def _make_judge(
     environment: RunEnvironment, config: Config, repository: Repository
 ) -> TreeBuildJudge:
     options = builds(config)
-    ports = build_ports(environment, config, repository)
+    ports = make_build_ports(environment, config, repository)
     return make(options[0] if options else BuildOptions(), ports)
 
 
@@ -93,7 +93,7 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence 
             )
         store = change.snapshot.store
         hidden = (store.operator.common_dir,)
-        ports = build_ports(environment, change.config, store, lend=(), hidden=hidden)
+        ports = make_build_ports(environment, change.config, store, lend=(), hidden=hidden)
         try:
             context, build = change.start_clock(), options[0] if options else None
             return build_evidence(build, ports, context, program_version(), others)
@@ -128,7 +128,7 @@ class JunitPlaces(Struct, frozen=True):
             )
 
 
-def junit_evidence(
+def make_junit_evidence(
     request: ReviewRequest, environment: RunEnvironment, places: JunitPlaces
 ) -> BuiltEvidence | NothingToReview:
     places.refuse_unended()
@@ -146,11 +146,11 @@ def junit_evidence(
             places.good,
         )
         options = next(iter(builds(change.config)), BuildOptions())
-        ports = build_ports(environment, change.config, store)
+        ports = make_build_ports(environment, change.config, store)
         return record_reports(tests, options, ports, pull, program_version())
 
 
-def read_junit(text: str, environ: Mapping[str, str]) -> JunitPlaces:
+def parse_junit_input(text: str, environ: Mapping[str, str]) -> JunitPlaces:
     """Lines ``head: PATH``, ``base: PATH``, ``result: WORD``; without a key it is the head's."""
     paths_by_key: dict[str, list[str]] = {key: [] for key in _KEYS}
     for line in filter(None, map(str.strip, text.splitlines())):
@@ -180,7 +180,7 @@ class JunitReports(Struct, frozen=True):
 
     def read(self) -> bytes:
         """Raises CannotJudgeError: ``report_missing``, or ``evidence_missing`` without a change."""
-        outcome = junit_evidence(self.request, self.environment, self.places)
+        outcome = make_junit_evidence(self.request, self.environment, self.places)
         if isinstance(outcome, NothingToReview):
             raise CannotJudgeError(
                 "there is no evidence of the tests", why=outcome.reason, reason="evidence_missing"

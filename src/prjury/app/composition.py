@@ -34,21 +34,21 @@ class Composition(Struct, frozen=True):
     models: ModelPanel
 
 
-def review_ports(
+def make_review_ports(
     request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
 ) -> Composition:
-    panel = model_panel(request, environment, config)
-    ports = program_ports(request, environment, config, snapshot.store, panel)
+    panel = make_panel(request, environment, config)
+    ports = make_program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
     spoiled = runs_others(request, config) and not panel.secret
     forgets = spoiled or request.record is not None
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
-    nobody = models_for(snapshot.pull, config.pulls, request.actor)
-    agents = agents_for(request, environment, config, nobody, panel)
+    nobody = withhold_models(snapshot.pull, config.pulls, request.actor)
+    agents = choose_agents(request, environment, config, nobody, panel)
     return Composition(replace(ports, models=nobody or panel, memory=memory, agents=agents), panel)
 
 
-def agents_for(
+def choose_agents(
     request: ReviewRequest,
     environment: RunEnvironment,
     config: Config,
@@ -65,7 +65,7 @@ def agents_for(
     return AgentStarter(shell, environment.progress, environment.environ, trusted)
 
 
-def program_ports(
+def make_program_ports(
     request: ReviewRequest,
     environment: RunEnvironment,
     config: Config,
@@ -73,7 +73,7 @@ def program_ports(
     panel: ModelPanel | None = None,
 ) -> Ports:
     hidden = (store.operator.common_dir,)
-    ports = build_ports(environment, config, store, panel, hidden=hidden)
+    ports = make_build_ports(environment, config, store, panel, hidden=hidden)
     sources = {each.from_ for each in running(config)}
     if "checks" in sources:
         from prjury.github.checks import make_checks_or_reason  # noqa: PLC0415 - few ask for them
@@ -87,7 +87,7 @@ def program_ports(
     return ports
 
 
-def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Config) -> ModelPanel:
+def make_panel(request: ReviewRequest, environment: RunEnvironment, config: Config) -> ModelPanel:
     return ModelPanel(
         config.models,
         config.limits,
@@ -101,7 +101,7 @@ def model_panel(request: ReviewRequest, environment: RunEnvironment, config: Con
     )
 
 
-def models_for(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoModels | None:
+def withhold_models(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoModels | None:
     """Models that are not asked: of drafts, and of a bot's change until somebody else pushes."""
     if pull.draft and not policy.drafts:
         missing = "a draft: models are asked when it is ready (pulls.drafts)"
@@ -120,7 +120,7 @@ def model_ports(config: Config) -> Ports:
     return Ports(nobody, nobody, nobody, models=models)
 
 
-def build_ports(
+def make_build_ports(
     environment: RunEnvironment,
     config: Config,
     store: Repository,

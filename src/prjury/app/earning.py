@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
-from prjury.app.policy_in_force import text_at
+from prjury.app.policy_in_force import read_text_at
 from prjury.calibration.answers import Record, join_model_setups, read_record
 from prjury.errors import PrJuryError
 from prjury.jury.cascade import conclude
@@ -22,12 +22,12 @@ _VOTES = frozenset({Status.PASS, Status.FAIL})
 def read_base_record(repository: Repository, commit: str, config: Config) -> str | None:
     """Read the record at the base commit; None if it has none, empty if it cannot be read."""
     try:
-        return text_at(repository, commit, config.calibration, config.calibration)
+        return read_text_at(repository, commit, config.calibration, config.calibration)
     except PrJuryError:
         return ""
 
 
-def earn_gate(
+def let_tiers_block(
     verdict: Verdict, config: Config, text: str | None, today: date
 ) -> tuple[Verdict, tuple[str, ...]]:
     """Let each tier block whose record fits; and say why another record does not count."""

@@ -22,7 +22,7 @@ _CHECK_NAME = re.compile(r"`([a-z][a-z0-9-]*)`")
 def explain(name: str) -> str:
     """The page of a judge, the passages about a check or a reason, or a rule with its example."""
     pages, topic = judge_pages(), name.strip()
-    if page := _page_of(topic, pages):
+    if page := _find_page(topic, pages):
         return page
     packs = list_known([])
     if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_find_passages(topic, pages)):
@@ -36,7 +36,7 @@ def explain(name: str) -> str:
     )
 
 
-def _page_of(name: str, pages: Mapping[str, str]) -> str:
+def _find_page(name: str, pages: Mapping[str, str]) -> str:
     if page := pages.get(name):
         return page.strip()
     section = re.compile(rf"(?ms)^##+ {re.escape(name)}$(.*?)(?=^##|\Z)")

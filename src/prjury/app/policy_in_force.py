@@ -23,7 +23,7 @@ def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
     if own:
-        policy = read_policy(text_of(own), f"file:{own}", shown=str(own))
+        policy = read_policy(read_config_text(own), f"file:{own}", shown=str(own))
     else:
         policy = _read_base_policy(pull, repository, path)
     return policy.adapt_to(bare(pull.base.ref))
@@ -31,7 +31,7 @@ def policy_in_force(
 
 def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:
     base, shown = pull.base.sha, f"{path} of {printable(pull.base.ref)}"
-    text = text_at(repository, base, path, shown)
+    text = read_text_at(repository, base, path, shown)
     if text is None and path != POLICY_PATH:
         raise ConfigError(
             f"there is no {path} in {printable(pull.base.ref)}",
@@ -42,7 +42,7 @@ def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> P
     return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)
 
 
-def text_at(repository: Repository, commit: str, path: str, shown: str) -> str | None:
+def read_text_at(repository: Repository, commit: str, path: str, shown: str) -> str | None:
     """The text of a regular file at a commit; None if there is no file."""
     entries = _entries(repository, commit, path)
     if not entries:
@@ -55,7 +55,7 @@ def text_at(repository: Repository, commit: str, path: str, shown: str) -> str |
     return _decode(content, shown)
 
 
-def policy_notes(
+def note_policy_edits(
     pull: PullRequest,
     repository: Repository,
     own: Path | None,
@@ -87,7 +87,7 @@ def edits_workflow(pull: PullRequest) -> str | None:
     return next((path for path in paths if _WORKFLOW.search(path)), None)
 
 
-def text_of(file: Path) -> str:
+def read_config_text(file: Path) -> str:
     try:
         return _decode(file.read_bytes(), str(file))
     except OSError as error:

@@ -90,7 +90,7 @@ def find_installed() -> Mapping[str, EntryPoint]:
     return {point.name: point for point in entry_points(group="prjury.judges")}
 
 
-def judge_factory(name: str, where: str = "") -> JudgeFactory:
+def find_judge_factory(name: str, where: str = "") -> JudgeFactory:
     if name in JUDGES:
         module, _, function = JUDGES[name].partition(":")
         factory: JudgeFactory = getattr(import_module(module), function)
@@ -163,7 +163,7 @@ def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_na
             place = SeatPosition(tier.name, number, entry.name)
             reason = unwanted.reason(tier.name, entry.name)
             if reason is None:
-                factory = judge_factory(entry.name, f"tier {tier.name}")
+                factory = find_judge_factory(entry.name, f"tier {tier.name}")
                 judges[place] = judge = cast(place, partial(factory, entry.options), ports)
                 if type_of(judge) in MODEL_BACKED:
                     reason = unwanted.model_backed
@@ -179,16 +179,16 @@ def try_models(config: Config, ports: Ports) -> None:
     """Make every judge that asks models, without asking any."""
     for tier in config.tiers:
         asking = [entry for entry in tier.judges if JUDGES.get(entry.name, "").startswith(ASKING)]
-        seats = [Seat(judge_factory(entry.name)(entry.options, ports)) for entry in asking]
+        seats = [Seat(find_judge_factory(entry.name)(entry.options, ports)) for entry in asking]
         if len(seats) == len(tier.judges):
-            _refuse_to_accept(tier, seats)
+            _refuse_lowering_judges(tier, seats)
 
 
 def _make_tier(
     config: TierConfig, seats: Sequence[Seat[PullRequestContext]]
 ) -> Tier[PullRequestContext]:
     jury: Jury[PullRequestContext] | None = None
-    _refuse_to_accept(config, seats)
+    _refuse_lowering_judges(config, seats)
     if seats:
         # No vote overrules a unanimous or must failure, and models lift nothing.
         jury = Jury(seats, voting_strategy(config.voting), config.name)
@@ -209,7 +209,7 @@ def _make_tier(
     )
 
 
-def _refuse_to_accept(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> None:
+def _refuse_lowering_judges(config: TierConfig, seats: Sequence[Seat[PullRequestContext]]) -> None:
     """Refuse an accepting tier of judges that can only lower a result."""
     lowers = [getattr(seat.judge, "lowers_only", False) for seat in seats]
     if config.policy is TierPolicy.ACCEPT_ON_ALL_PASS and lowers and all(lowers):

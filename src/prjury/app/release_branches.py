@@ -59,7 +59,7 @@ class BranchJudges:
         judge = BackportJudge(tools, self.thorough)
         return judge.judge(self.snapshot.pull, branches, deadline)
 
-    def begin(
+    def start_judging(
         self, branches: Sequence[str], deadline: Deadline, pool: Executor
     ) -> Future[tuple[Backport, ...]] | None:
         """Start to judge beside a review; None where picks are built, or the merge conflicts."""
@@ -68,7 +68,7 @@ class BranchJudges:
             return None
         return pool.submit(self.judge, branches, deadline)
 
-    def judge_beside(
+    def judge_after_review(
         self,
         branches: Sequence[str],
         verdict: Status,

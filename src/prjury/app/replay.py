@@ -61,7 +61,7 @@ def replay(record: SeatRecord) -> StandInJudge:
     return StandInJudge(record, lambda _: judgment, "was asked in another job")
 
 
-def _defer(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
+def _make_placeholder(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
     """Make a judge that abstains, and reads what the one of another stage will need."""
 
     def read(context: PullRequestContext) -> Judgment:
@@ -80,7 +80,7 @@ def defer_models(along: Ports) -> Casting:
         judge = make(ports)
         if type_of(judge) not in MODEL_BACKED:
             return judge
-        return _defer(judge, make(along))
+        return _make_placeholder(judge, make(along))
 
     return cast
 
@@ -130,7 +130,7 @@ def record_of(judge: PullJudge) -> SeatRecord:
     return SeatRecord(judge.name, type_of(judge), lowers_only)
 
 
-def with_times(seating: Seating, verdict: Verdict) -> Verdict:
+def restore_times(seating: Seating, verdict: Verdict) -> Verdict:
     """The verdict with the time that each recorded answer really took."""
     attempts = []
     for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
@@ -178,7 +178,7 @@ def apply_dismissals(
     )
 
 
-def seat_leniently(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
+def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
 
     def cast_leniently(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = cast(place, make, ports)

@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from prjury.app import steps
-from prjury.app.composition import review_ports, runs_others
+from prjury.app.composition import make_review_ports, runs_others
 from prjury.app.registry import Casting, as_named, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -33,27 +33,27 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change
-        steps.refuse_idle_evidence(change)
+        steps.refuse_unread_evidence(change)
         environment.begun(change.policy)
         steps.record_change(change, environment.journal, started)
-        report = _report_on(change, environment, started)
+        report = _judge_change(change, environment, started)
         steps.record_verdict(report, environment.journal)
         return report
 
 
-def _report_on(change: OpenedChange, environment: RunEnvironment, started: float) -> Report:
+def _judge_change(change: OpenedChange, environment: RunEnvironment, started: float) -> Report:
     request, config = change.request, change.config
-    wired = review_ports(request, environment, config, change.snapshot)
+    wired = make_review_ports(request, environment, config, change.snapshot)
     ports = wired.ports
     casting: Casting = as_named
-    if earlier := steps.reusable_votes(change):
+    if earlier := steps.find_reusable_votes(change):
         from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
 
         casting = reuse_votes(earlier.judgments)
     if request.dismissals:
-        from prjury.app.replay import seat_leniently  # noqa: PLC0415 - few are dismissed
+        from prjury.app.replay import honour_dismissals  # noqa: PLC0415 - few are dismissed
 
-        casting = seat_leniently(casting, config, request.dismissals)
+        casting = honour_dismissals(casting, config, request.dismissals)
     seating = seat(config, ports, change.unwanted, casting)
     if request.models:
         wired.models.start_loading_clients()
@@ -63,11 +63,11 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         branches.read_packs()
     with closing(ports.progress), ThreadPoolExecutor(1) as pool:
         chosen = change.choose_branches()
-        begun = branches.begin(chosen.names, context.deadline, pool)
+        begun = branches.start_judging(chosen.names, context.deadline, pool)
         verdict, earned = steps.earn(change, steps.hold_vote(seating, context, ports.progress))
-        tried = branches.judge_beside(chosen.names, verdict.status, context.deadline, begun)
+        tried = branches.judge_after_review(chosen.names, verdict.status, context.deadline, begun)
         opinion = steps.ask_opinion(tried, verdict, ports, context) if request.models else None
-        recovery = steps.repair(change, seating, verdict, ports, context)
+        recovery = steps.attempt_repair(change, seating, verdict, ports, context)
     return assemble(
         change.pull,
         verdict,
@@ -81,7 +81,7 @@ def _report_on(change: OpenedChange, environment: RunEnvironment, started: float
         ),
         version=program_version(),
         backports=with_opinions(tried, opinion),
-        cost=steps.cost_of(verdict, wired.models.spent, opinion, recovery=recovery),
+        cost=steps.sum_costs(verdict, wired.models.spent, opinion, recovery=recovery),
         elapsed_ms=round((time.monotonic() - started) * 1000),
         notes=(*change.notes, *chosen.notes, *earned),
         override=request.override,
@@ -100,7 +100,7 @@ def forecast(
     with steps.open_change(request) as change:
         if isinstance(change, NothingToReview):
             return change
-        wired = review_ports(request, environment, change.config, change.snapshot)
+        wired = make_review_ports(request, environment, change.config, change.snapshot)
         seating = seat(change.config, wired.ports, change.unwanted)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)

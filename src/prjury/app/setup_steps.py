@@ -136,12 +136,12 @@ def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
 
 def _version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
     one = wanted.get(tool)
-    if one is None or not (version := _read_versions_file(tool, one)):
+    if one is None or not (version := _pick_version(tool, one)):
         return {}
     return {f"{tool}-version": visible(version)}
 
 
-def _read_versions_file(tool: str, one: WantedVersion) -> str:
+def _pick_version(tool: str, one: WantedVersion) -> str:
     if one.kind != "range":
         return one.version.removeprefix("==").removesuffix(".*")
     low = one.span.low if one.span else release(one.version)
@@ -237,7 +237,7 @@ def _list_needs_of_steps(job: CiJob) -> Iterator[str]:
                 yield f"a set-up of its own (`{line.strip()}`)"
 
 
-def list_setup(ci: BaseCi | None) -> Mapping[str, SetupStep]:
+def list_ci_setup_steps(ci: BaseCi | None) -> Mapping[str, SetupStep]:
     """The steps that set up the tools of its jobs, as they stand there, by their actions."""
     steps: dict[str, SetupStep] = {}
     actions = [step for job in (ci.jobs if ci else ()) for step in job.actions]

@@ -20,8 +20,8 @@ from typing import Any, cast
 from msgspec import Struct, structs
 
 from prjury.app import steps
-from prjury.app.composition import model_panel, models_for, program_ports
-from prjury.app.earning import earn_gate, read_base_record
+from prjury.app.composition import make_panel, make_program_ports, withhold_models
+from prjury.app.earning import let_tiers_block, read_base_record
 from prjury.app.evidence import Opinions, ReadingAlong, SeatRecord, StageEvidence, TakenAlong
 from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
@@ -30,7 +30,7 @@ from prjury.app.replay import (
     dismiss_in_records,
     make_records,
     replay_records,
-    with_times,
+    restore_times,
 )
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
@@ -98,7 +98,7 @@ def collect(
             files=reading.seen,
             version=program_version(),
             unwanted=change.unwanted,
-            backports=branches.judge_beside(chosen.names, verdict.status, context.deadline),
+            backports=branches.judge_after_review(chosen.names, verdict.status, context.deadline),
             notes=(*change.notes, *chosen.notes, *unrepaired),
             spares=spares,
             trusted=request.trusts_policy or request.config is not None,
@@ -126,7 +126,7 @@ class Refused(Struct, frozen=True):
         )
 
 
-def _describe_edit(snapshot: Snapshot, workflow: str | None) -> str:
+def _explain_workflow_edit(snapshot: Snapshot, workflow: str | None) -> str:
     """Say why the evidence proves nothing: the merged tree has another workflow than the base."""
     if workflow is None:
         return ""
@@ -142,14 +142,14 @@ def _describe_edit(snapshot: Snapshot, workflow: str | None) -> str:
 
 
 def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
-    ports = program_ports(change.request, environment, change.config, change.snapshot.store)
-    edited = _describe_edit(change.snapshot, workflow)
+    ports = make_program_ports(change.request, environment, change.config, change.snapshot.store)
+    edited = _explain_workflow_edit(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
     return structs.replace(ports, models=RecordingModels(), evidence=evidence)
 
 
 def _spares(change: OpenedChange) -> tuple[str, str] | None:
-    nobody = models_for(change.pull, change.config.pulls, change.request.actor)
+    nobody = withhold_models(change.pull, change.config.pulls, change.request.actor)
     panel = nobody.panel() if nobody else None
     return (panel.missing, panel.label) if panel else None
 
@@ -163,7 +163,7 @@ def ask_needed_models(
     """Ask the models that the evidence waits for, and no others; programs are replayed from it."""
     started = time.monotonic()
     trusting = structs.replace(request, trusts_policy=request.trusts_policy or evidence.trusted)
-    panel = model_panel(trusting, environment, evidence.policy.config)
+    panel = make_panel(trusting, environment, evidence.policy.config)
     ports = Ports(
         TakenAlong(evidence.files),
         cast("Any", None),  # no program runs here
@@ -188,7 +188,7 @@ def ask_needed_models(
     return Opinions(
         evidence_digest,
         {at: record for at, record in make_records(seating, verdict).items() if at in waited},
-        steps.cost_of(verdict, panel.spent, opinion),
+        steps.sum_costs(verdict, panel.spent, opinion),
         opinion,
         round((time.monotonic() - started) * 1000),
     )
@@ -198,7 +198,7 @@ def ask_needed_models(
 _SECONDS = 60.0
 
 
-def opinions_without_models(evidence: StageEvidence, digest: str) -> Opinions:
+def make_abstaining_opinions(evidence: StageEvidence, digest: str) -> Opinions:
     """The opinions where no model has a key: every judge that waits abstains."""
     answer = Judgment.abstained(Panel().missing, Panel().label)
     waiting = {place: record for place, record in evidence.records.items() if record.waits}
@@ -208,7 +208,7 @@ def opinions_without_models(evidence: StageEvidence, digest: str) -> Opinions:
     )
 
 
-def publish_stage(
+def derive_report(
     evidence: StageEvidence,
     digest: str,
     opinions: Opinions,
@@ -230,8 +230,8 @@ def publish_stage(
     casting = replay_records(records)
     seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
-    verdict = with_times(seating, steps.vote(seating, context, ports.progress))
-    earned, notes = earn_gate(verdict, config, evidence.calibration, datetime.now(UTC).date())
+    verdict = restore_times(seating, steps.vote(seating, context, ports.progress))
+    earned, notes = let_tiers_block(verdict, config, evidence.calibration, datetime.now(UTC).date())
     return assemble(
         evidence.pull,
         earned,

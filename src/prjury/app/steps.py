@@ -14,8 +14,8 @@ from prjury.app.composition import running
 from prjury.app.policy_in_force import (
     answers_commands,
     edits_workflow,
+    note_policy_edits,
     policy_in_force,
-    policy_notes,
 )
 from prjury.app.registry import Seating, Unwanted
 from prjury.app.release_branches import BranchJudges, ask_if_unsure
@@ -48,7 +48,7 @@ from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import PullRequest, patch_id, printable
 
 
-def tiers_aside(config: Config, pull: PullRequest) -> tuple[str, ...]:
+def list_skipped_tiers(config: Config, pull: PullRequest) -> tuple[str, ...]:
     """The tiers that judge no changed path: of each path the first entry counts, or all judge."""
     every = [tier.name for tier in config.tiers]
     if not (config.paths and pull.files):
@@ -88,7 +88,7 @@ class OpenedChange(Struct, frozen=True):
         if not (request.build or request.trusts_policy or request.config):
             off = (*off, "python")  # it is the repository's, too
         models = None if request.models else "--no-llm"
-        elsewhere = tiers_aside(self.config, self.pull)
+        elsewhere = list_skipped_tiers(self.config, self.pull)
         return Unwanted(dict.fromkeys(off, "--no-build"), models, elsewhere)
 
     @property
@@ -100,7 +100,7 @@ class OpenedChange(Struct, frozen=True):
     def notes(self) -> tuple[str, ...]:
         request, store = self.request, self.snapshot.store
         work_tree = store.operator.work_tree
-        return policy_notes(self.pull, store, request.config, work_tree, request.policy_path)
+        return note_policy_edits(self.pull, store, request.config, work_tree, request.policy_path)
 
     @property
     def answers_commands(self) -> bool:
@@ -194,7 +194,7 @@ def record_verdict(report: Report, journal: Recorder) -> None:
     )
 
 
-def refuse_idle_evidence(change: OpenedChange) -> None:
+def refuse_unread_evidence(change: OpenedChange) -> None:
     """Refuse evidence that no judge reads: the operator believes that it was judged."""
     evidence = change.request.evidence
     if evidence and not any(each.from_ == "evidence" for each in running(change.config)):
@@ -204,7 +204,7 @@ def refuse_idle_evidence(change: OpenedChange) -> None:
         )
 
 
-def reusable_votes(change: OpenedChange) -> EarlierVotes | None:
+def find_reusable_votes(change: OpenedChange) -> EarlierVotes | None:
     """The models' votes of an earlier run, if they are on this very change and by this policy.
 
     A change that touches workflows may itself have written what its earlier run left behind.
@@ -256,13 +256,13 @@ def earn(change: OpenedChange, verdict: Verdict) -> tuple[Verdict, tuple[str, ..
     """Return the verdict with the tiers blocking that have earned it, and why others have not."""
     if not any(attempt.advisory and attempt.verdict for attempt in verdict.attempts):
         return verdict, ()
-    from prjury.app.earning import earn_gate, read_base_record  # noqa: PLC0415 - models were asked
+    from prjury.app.earning import let_tiers_block, read_base_record  # noqa: PLC0415 - models were asked
 
     record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
-    return earn_gate(verdict, change.config, record, datetime.now(UTC).date())
+    return let_tiers_block(verdict, change.config, record, datetime.now(UTC).date())
 
 
-def repair(
+def attempt_repair(
     change: OpenedChange,
     seating: Seating,
     verdict: Verdict,
@@ -294,7 +294,7 @@ def ask_opinion(
     return None if rejected else ask_if_unsure(tried, ports, context)
 
 
-def cost_of(
+def sum_costs(
     verdict: Verdict, spent: Spent, *others: Judgment | None, recovery: Recovery | None = None
 ) -> Cost:
     """Add up what models and agents have cost, unfinished judges included."""

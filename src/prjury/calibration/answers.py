@@ -41,7 +41,7 @@ def join_model_setups(parts: Sequence[ModelSetup]) -> ModelSetup | None:
     return ModelSetup(models, {judge: it for part in parts for judge, it in part.prompts.items()})
 
 
-def keeps_promise(right: int, wrong: int) -> bool:
+def proves_precision(right: int, wrong: int) -> bool:
     """Compare the exact one-sided binomial bound of the answers with the promise."""
     total = right + wrong
     likelihood = 0.0
@@ -55,7 +55,7 @@ def keeps_promise(right: int, wrong: int) -> bool:
 def fewest_answers(wrong: int) -> int:
     """Return how many answers the promise needs where so many of them are wrong."""
     total = 10 * wrong + 1  # a tenth of them wrong is too many
-    while not keeps_promise(total - wrong, wrong):
+    while not proves_precision(total - wrong, wrong):
         total += 1
     return total
 
@@ -180,7 +180,7 @@ def _find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     }
 
 
-def count_answers(reports: Sequence[ReportJson], clone: CloneHistory | None) -> Counts:
+def count_error_outcomes(reports: Sequence[ReportJson], clone: CloneHistory | None) -> Counts:
     """Count what became of each confirmed error, once a pull request; its reports are in order."""
     pulls: dict[str, list[ReportJson]] = defaultdict(list)
     for report in reports:

@@ -190,7 +190,7 @@ def from_junit(
     ),
 ) -> int:
     """Turn JUnit reports of any CI into evidence; nothing is run."""
-    from prjury.app.builds import JunitPlaces, junit_evidence
+    from prjury.app.builds import JunitPlaces, make_junit_evidence
     from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
@@ -198,7 +198,7 @@ def from_junit(
     options_of_change = options.ChangeOptions(
         change.pull, change.repo, change.base, change.head, change.config, change.offline
     )
-    outcome = junit_evidence(
+    outcome = make_junit_evidence(
         options.request_of(terminal, options_of_change),
         terminal.make_environment(),
         JunitPlaces(files, base_junit or (), result or ""),

@@ -50,7 +50,7 @@ def calibrate(
     setup = setups[-1]
     same = [report for report in first if answers.read_model_setup(report) in (setup, None)]
     clone = answers.open_clone(repo, first[-1].pull.base.sha)
-    counts = answers.count_answers(same, clone)
+    counts = answers.count_error_outcomes(same, clone)
     words = str(counts)
     if others := len(first) - len(same):
         words += f"\n{others} reports of other models or questions are not counted"

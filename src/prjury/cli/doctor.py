@@ -81,13 +81,13 @@ def check_config(
     ),
 ) -> None:
     """Check a configuration file; every problem is a line `file:line:column: message`."""
-    from prjury.app.policy_in_force import text_of
+    from prjury.app.policy_in_force import read_config_text
     from prjury.doctor.checked import check_policy, find_doubts
     from prjury.policy.load import list_places
     from prjury.policy.yaml_reader import read_yaml
     from prjury.report.wording import pluralize
 
-    text = text_of(file)
+    text = read_config_text(file)
     try:
         directory = file.absolute().parent
         root = directory.parent if directory.name == ".github" else Path.cwd()

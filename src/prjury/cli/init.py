@@ -299,13 +299,13 @@ def _describe_result(
 def _add_setup_steps(
     workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
 ) -> Mapping[str, str]:
-    from prjury.app.setup_steps import list_setup, setup_steps, with_setup
+    from prjury.app.setup_steps import list_ci_setup_steps, setup_steps, with_setup
     from prjury.git.directory import TREE, open_directory
 
     if isinstance(built, str):
         return workflows
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
-    steps = setup_steps(built.plans, files, list_setup(ci))
+    steps = setup_steps(built.plans, files, list_ci_setup_steps(ci))
     places = {f"{WORKFLOWS}/{name}" for name in _BUILDING}
     return {
         path: with_setup(text, steps) if path in places else text

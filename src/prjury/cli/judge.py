@@ -117,7 +117,7 @@ def make_judge(
     terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
     """The judge of a directory that goes by a name, ours or somebody else's."""
-    from prjury.app.registry import find_installed, judge_factory
+    from prjury.app.registry import find_installed, find_judge_factory
     from prjury.judges.workspace.catalog import KINDS, judge_by_name
     from prjury.judges.workspace.program_judges import make_shell
     from prjury.ports import Ports
@@ -129,7 +129,7 @@ def make_judge(
     others = find_installed()
     if name in KINDS or name not in others:
         return judge_by_name(name, options, ports, terminal.environ, others)
-    return cast("Judge[JudgmentContext]", judge_factory(name)(options, ports))
+    return cast("Judge[JudgmentContext]", find_judge_factory(name)(options, ports))
 
 
 def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:

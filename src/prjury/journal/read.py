@@ -116,8 +116,8 @@ def list_journal(journal: JournalFile) -> Iterator[str]:
         price = "price unknown" if verdict.facts.get("usd") is None else f"${usd:.4f}"
         yield f"{calls:.0f} calls of models, {put:,.0f} + {got:,.0f} tokens, {price}"
     yield ""
-    yield from _show_timeline(journal)
-    yield from _show_hotspots(journal)
+    yield from _list_timeline(journal)
+    yield from _list_hotspots(journal)
     states = journal.states
     if len(states) > 1:
         yield from ("", "transitions, from row to column", *Transitions.of(states).lines())
@@ -131,7 +131,7 @@ def list_journal(journal: JournalFile) -> Iterator[str]:
         yield "The journal was full before the run ended."
 
 
-def _show_timeline(journal: JournalFile) -> Iterator[str]:
+def _list_timeline(journal: JournalFile) -> Iterator[str]:
     steps = sorted((it for it in journal.events if it.state), key=lambda event: event.start)
     yield f"{'at':>8} {'took':>8}  what"
     half, more = _MOST_ROWS // 2, len(steps) - _MOST_ROWS
@@ -167,7 +167,7 @@ def _describe_event(event: JournalEvent) -> str:
     return re.sub(r"(?<=\S) +", " ", words.format_map(texts)).rstrip(" :")
 
 
-def _show_hotspots(journal: JournalFile) -> Iterator[str]:
+def _list_hotspots(journal: JournalFile) -> Iterator[str]:
     """The steps that took longest in all; those that ran side by side add up to more than 100 %."""
     spent: dict[str, list[float]] = defaultdict(list)
     for event in journal.events:

@@ -31,7 +31,7 @@ def check_address(url: str, key: str) -> str:
     Raises:
         ConfigError: for anything but a plain https address, or an http one of this machine.
     """
-    problem = _find_problem(url)
+    problem = _find_url_problem(url)
     if problem is None:
         return url.rstrip("/")
     # The address may hold a password, so the message does not repeat it.
@@ -41,7 +41,7 @@ def check_address(url: str, key: str) -> str:
     )
 
 
-def _find_problem(url: str) -> str | None:
+def _find_url_problem(url: str) -> str | None:
     if not url.isascii() or any(char <= " " or char in '\\"<>^`{|}\x7f' for char in url):
         return "holds characters that do not belong in an address"
     try:

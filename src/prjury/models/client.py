@@ -88,7 +88,7 @@ class ModelClient:
     ) -> None:
         arguments = {**options, "timeout": timeout}
         self._timeout = timeout
-        self.model = _connect(name, arguments, os.environ if environ is None else environ)
+        self.model = _make_model(name, arguments, os.environ if environ is None else environ)
 
     @property
     def name(self) -> str:
@@ -108,10 +108,10 @@ class ModelClient:
         return self.model.ask(question, Deadline.after(self._timeout))
 
 
-def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
+def _make_model(name: str, options: Mapping[str, object], environ: Mapping[str, str]) -> ChatModel:
     from prjury.errors import ConfigError, UsageError  # noqa: PLC0415 - importing the package costs nothing
     from prjury.models.choose import MissingModel, choose_model  # noqa: PLC0415 - as above
-    from prjury.models.panel import connect, parse_model_spec  # noqa: PLC0415 - as above
+    from prjury.models.panel import make_chat_model, parse_model_spec  # noqa: PLC0415 - as above
     from prjury.policy.load import read_options  # noqa: PLC0415 - as above
     from prjury.policy.schema import ModelConfig, ModelsConfig  # noqa: PLC0415 - as above
 
@@ -125,4 +125,4 @@ def _connect(name: str, options: Mapping[str, object], environ: Mapping[str, str
     choice = choose_model(replace(specs[0], config=config), ModelsConfig(), environ)
     if isinstance(choice, MissingModel):
         raise ConfigError(f"{name} cannot be asked: {choice.why}", remedy="Set the key")
-    return connect(choice, environ)
+    return make_chat_model(choice, environ)

@@ -60,7 +60,7 @@ def run_program(
             start_new_session=True,
         )
         try:
-            code = _wait(process, output, deadline)
+            code = _wait_for_exit(process, output, deadline)
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -70,7 +70,7 @@ def run_program(
         return code, output.read(OUTPUT_LIMIT + 1)
 
 
-def _wait(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadline) -> int:
+def _wait_for_exit(process: subprocess.Popen[bytes], output: IO[bytes], deadline: Deadline) -> int:
     code = None
     while code is None:
         if not deadline.remaining:

@@ -75,7 +75,7 @@ class FileMemory:
             except OSError:
                 Path(name).unlink()
                 raise
-            self._sweep(len(content))
+            self._delete_old(len(content))
 
     def _file(self, key: str) -> Path:
         return self._place / hashlib.sha256(_encode(key)).hexdigest()
@@ -84,7 +84,7 @@ class FileMemory:
         head = hashlib.sha256(_encode(key)).digest()
         return hmac.new(self._secret, head + written + b"\n" + value, "sha256").hexdigest().encode()
 
-    def _sweep(self, size: int) -> None:
+    def _delete_old(self, size: int) -> None:
         """Forget the old, and the oldest beyond the limit; now and then."""
         with self._lock:
             self._unswept += size

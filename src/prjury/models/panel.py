@@ -155,7 +155,7 @@ class ModelPanel:
     ) -> None:
         self._review = review or ReviewConfig(confirm=False)
         self._recorder, self._answers = recorder or NoRecorder(), answers
-        self._read_config = config.without_addresses if untrusted and flag else config
+        self._config = config.without_addresses if untrusted and flag else config
         self._environ = environ
         self._flag = None if flag in {None, "", AUTO} else flag
         self._offline = offline
@@ -166,7 +166,7 @@ class ModelPanel:
         self._models: dict[ModelChoice, ChatModel] = {}
         self._paces: dict[object, RateLimit] = {}
         if self._flag and not offline:
-            self._refuse_unknown(self._flag)
+            self._refuse_unavailable(self._flag)
 
     @property
     def spent(self) -> Spent:
@@ -175,7 +175,7 @@ class ModelPanel:
     @property
     def secret(self) -> bytes:
         """One digest of the keys of all models that could be asked, which only this user knows."""
-        config = self._read_config
+        config = self._config
         configs = (config.default, *config.panel, *filter(None, [config.chair]))
         own = {model.key_env for model in configs if model.key_env}
         names = sorted(own | {wiring.key for wiring in HOSTED.values()})
@@ -184,13 +184,13 @@ class ModelPanel:
 
     def panel(self, request: str = AUTO) -> Panel:
         """Return who is asked: by the flag, or else by the judge's wish, or else by the policy."""
-        if self._untrusted and (self._read_config.reaches_out or names_a_program(request)):
+        if self._untrusted and (self._config.reaches_out or names_a_program(request)):
             return Panel(missing=_NOT_TRUSTED, label="policy_not_trusted")
-        choices = [self._choose_model(each) for each in self._list_seats(request)]
+        choices = [self._choose_model(each) for each in self._list_wanted_models(request)]
         absent = [choice for choice in choices if isinstance(choice, MissingModel)]
         if len(absent) == len(choices):
             return Panel(missing="; ".join(dict.fromkeys(each.why for each in absent)))
-        retry, config = self._read_config.retry, self._read_config.chair
+        retry, config = self._config.retry, self._config.chair
         chair = WantedModel(config, "models.chair") if config and not self._flag else None
         return Panel(
             tuple(map(self._open_model, choices)),
@@ -219,9 +219,9 @@ class ModelPanel:
         if self._loading:
             self._loading.join()
 
-    def _refuse_unknown(self, flag: str) -> None:
+    def _refuse_unavailable(self, flag: str) -> None:
         """Refuse a model that the operator names and that nobody could ask."""
-        for spec in parse_model_spec(flag, "--model", self._read_config, script=True):
+        for spec in parse_model_spec(flag, "--model", self._config, script=True):
             choice = self._choose_model(spec)
             if isinstance(choice, MissingModel):
                 raise ConfigError(
@@ -229,8 +229,8 @@ class ModelPanel:
                     remedy="Set the key, name another model, or leave --model out",
                 )
 
-    def _list_seats(self, request: str) -> list[WantedModel]:
-        config = self._read_config
+    def _list_wanted_models(self, request: str) -> list[WantedModel]:
+        config = self._config
         if self._flag:
             return parse_model_spec(self._flag, "--model", config, script=True)
         if request not in {"", AUTO}:
@@ -240,16 +240,16 @@ class ModelPanel:
         return [WantedModel(config.default, "models.default")]
 
     def _choose_model(self, wanted: WantedModel) -> ModelChoice | MissingModel:
-        return choose_model(wanted, self._read_config, self._environ, offline=self._offline)
+        return choose_model(wanted, self._config, self._environ, offline=self._offline)
 
     def _open_model(self, choice: ModelChoice | MissingModel) -> ChatModel:
         if isinstance(choice, MissingModel):
-            return UnavailableModel(choice, self._read_config.default.room)
+            return UnavailableModel(choice, self._config.default.room)
         with self._lock:
             if choice not in self._models:
                 address = (choice.provider, choice.base_url or choice.command)
-                pace = self._paces.setdefault(address, RateLimit(self._read_config.rate))
-                model = connect(choice, self._environ, budget=self._budget, pace=pace)
+                pace = self._paces.setdefault(address, RateLimit(self._config.rate))
+                model = make_chat_model(choice, self._environ, budget=self._budget, pace=pace)
                 self._models[choice] = RecordedModel(model, self._recorder, self._answers)
             return self._models[choice]
 
@@ -426,7 +426,7 @@ class HostedModel(ChosenModel):
         return request_reply(self._choice, prompt, mode, deadline)
 
 
-def connect(
+def make_chat_model(
     choice: ModelChoice,
     environ: Mapping[str, str] = MappingProxyType({}),
     *,

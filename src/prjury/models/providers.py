@@ -40,7 +40,7 @@ _MEANING: Mapping[str, int] = {
 }
 
 
-def error_in_body(status: int, body: bytes) -> int:
+def find_real_status(status: int, body: bytes) -> int:
     """Return the status that a response means: an error's in the body of a 200, else its own."""
     if status != _OK or b'"error"' not in body:
         return status
@@ -65,7 +65,7 @@ def error_in_body(status: int, body: bytes) -> int:
 BODY_LIMIT = 1024 * 1024
 
 
-def http_client(seconds: float) -> httpx2.AsyncClient:
+def make_http_client(seconds: float) -> httpx2.AsyncClient:
     """Make a client for one conversation; each phase of a request may take so many seconds."""
     return httpx2.AsyncClient(
         transport=CappedTransport(
@@ -105,7 +105,7 @@ class CappedTransport(httpx2.AsyncBaseTransport):
             raise refuse_size()
         body = await _read_body(response)
         return httpx2.Response(
-            error_in_body(response.status_code, body),
+            find_real_status(response.status_code, body),
             headers=response.headers,
             stream=httpx2.ByteStream(body),
             extensions=response.extensions,
@@ -133,7 +133,7 @@ _ANTHROPIC = "https://api.anthropic.com"
 _GOOGLE = "https://generativelanguage.googleapis.com"
 
 
-def connect(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
+def make_model(choice: ModelChoice, client: httpx2.AsyncClient) -> Model:
     """The provider's model, spoken to through this client only.
 
     Raises:

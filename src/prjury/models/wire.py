@@ -45,7 +45,7 @@ from pydantic_ai.settings import ModelSettings
 
 from prjury.deadline import Deadline
 from prjury.models.choose import HOSTED, ModelChoice, Provider
-from prjury.models.providers import connect, http_client
+from prjury.models.providers import make_http_client, make_model
 from prjury.models.wrappers import (
     BusyError,
     SchemaRefusedError,
@@ -214,7 +214,7 @@ _NO_TEMPERATURE = (
 
 def request_reply(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline) -> Reply:
     try:
-        response = wait_for(lambda: _send_request(choice, prompt, mode, deadline), deadline)
+        response = run_until(lambda: _send_request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:
         # The chain is cut: the foreign error holds headers and the body of the response.
         raise translate_error(error, binding=mode == "schema") from None
@@ -230,10 +230,10 @@ def load(providers: Iterable[Provider]) -> None:
     for provider in providers:
         choice = ModelChoice(provider, HOSTED[provider].model)
         with suppress(ModelError):  # the first question reports which library is missing
-            connect(choice, http_client(1.0))
+            make_model(choice, make_http_client(1.0))
 
 
-def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
+def run_until(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
     """Return the result of the work, in a thread of its own: name resolution cannot be ended."""
     finished: list[asyncio.Task[T]] = []
 
@@ -254,8 +254,8 @@ def wait_for(work: Callable[[], Awaitable[T]], deadline: Deadline) -> T:
 async def _send_request(
     choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Deadline
 ) -> ModelResponse:
-    async with http_client(deadline.remaining) as client:
-        model = connect(choice, client)
+    async with make_http_client(deadline.remaining) as client:
+        model = make_model(choice, client)
         return await model_request(
             model,
             [ModelRequest(parts=[UserPromptPart(prompt.user)])],

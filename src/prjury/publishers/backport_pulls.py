@@ -21,7 +21,7 @@ from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, ignore, login_of
 from prjury.publishers.labels import add_labels
-from prjury.publishers.races import LookAgainError, converge, write_once
+from prjury.publishers.races import LookAgainError, guard_write, retry
 from prjury.report.model import Backport
 from prjury.report.render import render_template
 from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
@@ -55,20 +55,20 @@ _TYPES = {"160000": "commit", "040000": "tree"}
 _WORKFLOWS = ".github/workflows/"
 
 
-def store_commit(pick: Pick, room: RepoClient) -> str:
+def upload_commits(pick: Pick, room: RepoClient) -> str:
     """Store the commits and return the last one, which no branch has yet; idempotent."""
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
-        stored = _add_trees(tree, commit.files, room)
+        stored = _upload_trees(tree, commit.files, room)
         if stored != commit.tree:
             raise _differs("tree", stored, commit.tree)
         message = add_origins(commit.message, commit.origins)
-        parent = _add_commit(room, message, commit.tree, parent, commit.author)
+        parent = _upload_commit(room, message, commit.tree, parent, commit.author)
         tree = commit.tree
     return parent
 
 
-def _add_commit(
+def _upload_commit(
     room: RepoClient, message: str, tree: str, parent: str, author: Author | None
 ) -> str:
     """Store a commit by our account, whose address is GitHub's of no mailbox."""
@@ -82,10 +82,10 @@ def _add_commit(
         "author": own or committer,
         "committer": committer,
     }
-    return _store(room, "a commit", "/git/commits", content)
+    return _upload_object(room, "a commit", "/git/commits", content)
 
 
-def _store(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -> str:
+def _upload_object(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -> str:
     """Return the name of an object; stored twice it is the same, or one that nothing leads to."""
     return room.send(
         f"store {what} in {room.repo}",
@@ -97,7 +97,7 @@ def _store(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -
     )
 
 
-def refuse_unsayable(pick: Pick) -> None:
+def refuse_unsendable(pick: Pick) -> None:
     files = [file for commit in pick.commits for file in commit.files]
     names = [pick.branch, *(file.path for file in files)]
     wrong = next((name for name in names if re.search("[\ud800-\udfff]", name)), None)
@@ -116,7 +116,7 @@ def refuse_unsayable(pick: Pick) -> None:
 
 
 @contextmanager
-def explain_workflows(pick: Pick) -> Iterator[None]:
+def explain_workflow_refusal(pick: Pick) -> Iterator[None]:
     try:
         yield
     except PublishError as error:
@@ -134,15 +134,15 @@ def explain_workflows(pick: Pick) -> Iterator[None]:
         ) from error
 
 
-def _add_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> str:
+def _upload_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> str:
     """Store the trees of all files; paths that are in the way of others go first."""
     obstacles = _find_obstacles(files)
     others = [file for file in files if file not in obstacles]
     parts = [others[at : at + _MOST_ENTRIES] for at in range(0, len(others), _MOST_ENTRIES)]
     for part in filter(None, (obstacles, *parts)):
-        entries = [_make_entry(file, room) for file in part]
+        entries = [_upload_entry(file, room) for file in part]
         content = {"base_tree": object_name(tree, "the tree"), "tree": entries}
-        tree = _store(room, "a tree", "/git/trees", content)
+        tree = _upload_object(room, "a tree", "/git/trees", content)
     return tree
 
 
@@ -164,7 +164,7 @@ def _parents(path: str) -> Iterator[str]:
             yield path
 
 
-def _make_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
+def _upload_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
     entry: dict[str, Any] = {"path": file.path, "mode": file.mode or "100644", "type": "blob"}
     if file.mode is None:
         return {**entry, "sha": None}
@@ -172,7 +172,7 @@ def _make_entry(file: PickedFile, room: RepoClient) -> dict[str, Any]:
     if file.content is None:
         return {**entry, "sha": file.blob}
     encoded = {"content": base64.b64encode(file.content).decode(), "encoding": "base64"}
-    blob = _store(room, "a file", "/git/blobs", encoded)
+    blob = _upload_object(room, "a file", "/git/blobs", encoded)
     if blob != file.blob:
         raise _differs(f"content of {visible(file.path)}", blob, file.blob)
     return {**entry, "sha": blob}
@@ -235,15 +235,15 @@ class BackportPulls:
             )
         if not pick.conflicts and not pick.commits:
             return Proposal(pick.branch, "nothing", note="There is nothing to pick")
-        refuse_unsayable(pick)
-        return converge(lambda: self._try_pull(pick), self.room.client.sleep)
+        refuse_unsendable(pick)
+        return retry(lambda: self._try_pull(pick), self.room.client.sleep)
 
     def _try_pull(self, pick: Pick) -> Proposal:
-        if existing := self._find_existing(pick):
+        if existing := self._reuse_existing(pick):
             return existing
-        _refuse_moved(pick, self._find_tip(pick.branch))
+        _refuse_moved(pick, self._read_tip(pick.branch))
         head = head_of(pick)
-        tip = self._find_tip(head)
+        tip = self._read_tip(head)
         if tip is None:
             tip = self._push_branch(pick)
         elif not self._has_pick(tip, pick):
@@ -255,7 +255,7 @@ class BackportPulls:
             )
         return self._open_pull(pick, tip)
 
-    def _find_existing(self, pick: Pick) -> Proposal | None:
+    def _reuse_existing(self, pick: Pick) -> Proposal | None:
         pulls = self._list_pulls(head_of(pick))
         if not pulls:
             return None
@@ -265,7 +265,7 @@ class BackportPulls:
         if last.state != "open":
             note = "It was closed or merged, and is not opened again"
         elif is_ours and not {label.name for label in last.labels} & set(self.opening.labels):
-            note = self._label(last)
+            note = self._add_labels(last)
         return Proposal(pick.branch, "there", last.html_url, note)
 
     def _list_pulls(self, branch: str) -> list[PullRequest]:
@@ -282,7 +282,7 @@ class BackportPulls:
         # GitHub's filter does not tell a repository from its owner's own fork.
         return [pull for pull in pulls if _is_from(pull, branch)]
 
-    def _find_tip(self, branch: str) -> str | None:
+    def _read_tip(self, branch: str) -> str | None:
         try:
             return self.room.get(
                 f"read the branch {visible(branch)} of {self.room.repo}",
@@ -297,21 +297,21 @@ class BackportPulls:
 
     def _push_branch(self, pick: Pick) -> str:
         head = head_of(pick)
-        with explain_workflows(pick):
+        with explain_workflow_refusal(pick):
             if pick.conflicts:
                 # A pull request needs a commit; it names none that was picked.
                 count = pluralize(len(pick.conflicts), "file")
                 message = f"Backport of #{pick.number}: to be done\n\n"
                 message += f"The change conflicts in {count}. This commit is empty.\n"
                 tree, parent = pick.branch_tree, pick.branch_sha
-                sha = _add_commit(self.room, message, tree, parent, None)
+                sha = _upload_commit(self.room, message, tree, parent, None)
             else:
-                sha = store_commit(pick, self.room)
+                sha = upload_commits(pick, self.room)
             try:
-                with write_once():
+                with guard_write():
                     self._create_branch(head, sha)
             except PublishError as error:
-                if error.reason == "refused" and self._find_tip(head) is not None:
+                if error.reason == "refused" and self._read_tip(head) is not None:
                     raise LookAgainError(error) from error
                 raise
         return sha
@@ -357,13 +357,13 @@ class BackportPulls:
             "head": head_of(pick),
             "base": pick.branch,
             "title": join_lines(f"[{pick.branch}] {pick.title}", _LONGEST_TITLE, self.redact),
-            "body": body_of(pick, tip, self.redact),
+            "body": write_pull_body(pick, tip, self.redact),
             "draft": is_draft,
         }
         doing = f"open a pull request onto {visible(pick.branch)} of {self.room.repo}"
         needs = "pull-requests: write"
         try:
-            with write_once():
+            with guard_write():
                 opened = self.room.write(
                     PullRequest, doing, "POST", "/pulls", content, needs=needs, repeatable=False
                 )
@@ -371,10 +371,10 @@ class BackportPulls:
             if error.reason == "refused" and self._list_pulls(head_of(pick)):
                 raise LookAgainError(error) from error
             raise _explain(error, head_of(pick)) from error
-        note = self._label(opened)
+        note = self._add_labels(opened)
         return Proposal(pick.branch, "draft" if is_draft else "opened", opened.html_url, note)
 
-    def _label(self, pull: PullRequest) -> str:
+    def _add_labels(self, pull: PullRequest) -> str:
         if not self.opening.labels:
             return ""
         try:
@@ -436,7 +436,7 @@ def is_marked(body: str, pick: Pick) -> bool:
     return _MARKER.fullmatch(first) is not None and first == marker_of(pick)
 
 
-def body_of(pick: Pick, head_sha: str, redact: Redact) -> str:
+def write_pull_body(pick: Pick, head_sha: str, redact: Redact) -> str:
     # The push goes over the empty commit only.
     head = head_of(pick)
     lease, to = shlex.quote(f"{head}:{head_sha}"), shlex.quote(f"HEAD:refs/heads/{head}")

@@ -24,11 +24,11 @@ from prjury.jury.gate import Gate
 from prjury.publishers.races import (
     LookAgainError,
     Run,
-    converge,
     find_newer,
     find_run,
+    guard_write,
     read_run,
-    write_once,
+    retry,
 )
 from prjury.report.annotations import MARKER_ID, Annotation, Annotations, annotate, identify
 from prjury.report.model import Report
@@ -91,13 +91,13 @@ class CheckRunReport:
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url
-        return converge(lambda: self._begin_check(head_sha), self.room.client.sleep)
+        return retry(lambda: self._begin_check(head_sha), self.room.client.sleep)
 
     def publish(self, report: Report) -> str | None:
         head = report.pull.head.sha
         annotations = annotate(report, self.redact) if self.has_annotations else Annotations()
         words = CheckRunTexts.of(report, self.render(report), self.redact)
-        url = converge(lambda: self._publish(head, words, annotations), self.room.client.sleep)
+        url = retry(lambda: self._publish(head, words, annotations), self.room.client.sleep)
         self._ended.add(head)
         return url
 
@@ -107,7 +107,7 @@ class CheckRunReport:
             return None
         summary = plain(reason, 1_000, self.redact)
         words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", summary)
-        return converge(lambda: self._abandon(head_sha, words), self.room.client.sleep)
+        return retry(lambda: self._abandon(head_sha, words), self.room.client.sleep)
 
     def _begin_check(self, head: str) -> str:
         own = self._find_checks(head)
@@ -115,7 +115,7 @@ class CheckRunReport:
             return self._create(head).html_url
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
-        opened = self._put(own[-1], self._fill(*_JUDGING))
+        opened = self._write_check(own[-1], self._make_body(*_JUDGING))
         # One that cannot be opened again would show an earlier verdict until there is a new one.
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
@@ -125,7 +125,7 @@ class CheckRunReport:
         own = [fresh] if fresh else self._find_checks(head)
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
-        missing = self._find_missing(own[-1], annotations.entries) if own and not fresh else None
+        missing = self._list_missing(own[-1], annotations.entries) if own and not fresh else None
         shown = fresh or (own[-1] if missing is not None else head)
         ended = self._end_run(shown, words, annotations, missing)
         replaced = CheckRunTexts(words.conclusion, words.title, _REPLACED)
@@ -202,16 +202,16 @@ class CheckRunReport:
         return {"external_id": self._marker + run, **page}
 
     def _create(self, head: str) -> CheckRun:
-        self._fresh = self._post(head, self._fill(*_JUDGING))
+        self._fresh = self._post_check(head, self._make_body(*_JUDGING))
         return self._fresh
 
-    def _post(self, head: str, content: dict[str, Any]) -> CheckRun:
+    def _post_check(self, head: str, content: dict[str, Any]) -> CheckRun:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
         content = {"name": NAME, "head_sha": object_name(head, "the head"), **content}
         doing = f"make a check run of {self.room.repo}"
         try:
-            with write_once():
+            with guard_write():
                 return self.room.write(
                     CheckRun, doing, "POST", "/check-runs", content, needs=_WRITES, repeatable=False
                 )
@@ -225,7 +225,7 @@ class CheckRunReport:
                 ) from error
             raise
 
-    def _find_missing(
+    def _list_missing(
         self, run: CheckRun, wanted: Sequence[Annotation]
     ) -> Sequence[Annotation] | None:
         """Return the annotations that a run lacks; None where it has some that no longer hold."""
@@ -248,7 +248,7 @@ class CheckRunReport:
         batches = [missing[at : at + _BATCH] for at in range(0, len(missing), _BATCH)]
         try:
             for batch in batches[:-1]:
-                run = self._put(run, self._fill(*_JUDGING, annotations=batch))
+                run = self._write_check(run, self._make_body(*_JUDGING, annotations=batch))
             return self._conclude(run, words, batches[-1] if batches else ())
         except PublishError as error:
             if error.reason != "refused" or not batches:
@@ -261,21 +261,21 @@ class CheckRunReport:
         self, run: CheckRun | str, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
     ) -> CheckRun:
         summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
-        content = self._fill(words.title, summary, words.text, annotations, words.conclusion)
-        return self._put(run, content)
+        content = self._make_body(words.title, summary, words.text, annotations, words.conclusion)
+        return self._write_check(run, content)
 
-    def _put(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
+    def _write_check(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
         """Write what a check run says, or make one on a head; annotations are only ever added."""
         if isinstance(run, str):
-            return self._post(run, content)
+            return self._post_check(run, content)
         doing, path = f"update the check run of {self.room.repo}", f"/check-runs/{run.id}"
-        with write_once():
+        with guard_write():
             kind, once = type(run), "annotations" not in content["output"]
             return self.room.write(
                 kind, doing, "PATCH", path, content, needs=_WRITES, repeatable=once
             )
 
-    def _fill(
+    def _make_body(
         self,
         title: str,
         summary: str,

@@ -16,7 +16,7 @@ from prjury.errors import PublishError
 from prjury.github.payload import CommentFacts
 from prjury.github.posts import delete_comment, post_comment, read_comments
 from prjury.github.repo_client import RepoClient, ignore
-from prjury.publishers.races import LookAgainError, Run, converge, find_newer, read_run, write_once
+from prjury.publishers.races import LookAgainError, Run, find_newer, guard_write, read_run, retry
 from prjury.report.annotations import MARKER_ID, read_markers
 from prjury.report.model import Report
 
@@ -61,13 +61,13 @@ class StickyComment:
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        return converge(lambda: self._try_comment(body), self.room.client.sleep)
+        return retry(lambda: self._try_comment(body), self.room.client.sleep)
 
     def _try_comment(self, body: str) -> str:
         seen, self.comments = self.comments, None  # another attempt looks again
         own = self._find_comments(seen)
         if not own:
-            with write_once():
+            with guard_write():
                 created = post_comment(self.room, self.number, body)
             # A second look: another run may have seen nothing and posted at the same time.
             comments = {comment.id: comment for comment in (created, *self._find_comments())}

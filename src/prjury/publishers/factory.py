@@ -47,7 +47,7 @@ class PublisherFactory(Struct, frozen=True):
     #: The comments of the pull request, where this job has just read them.
     comments: Iterable[CommentFacts] | None = None
 
-    def check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
+    def make_check(self, wanted: Mapping[str, Any]) -> CheckRunReport | None:
         target = self.target
         if not (target.head_sha and wanted.get("check", True)):
             return None

@@ -33,7 +33,7 @@ class Labels:
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
-        desired, producible = _list_names(report, self.mapping)
+        desired, producible = _choose_labels(report, self.mapping)
         if not producible:
             return None
         from github.Label import Label  # noqa: PLC0415 - heavy, hence late
@@ -71,7 +71,7 @@ def add_labels(room: RepoClient, number: int, names: Sequence[str]) -> None:
     room.send(doing, "POST", path, {"labels": list(names)}, ignore, needs=_NEEDS)
 
 
-def _list_names(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
+def _choose_labels(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
     labels = [(mapping.get(status), status is report.verdict.status) for status in Status]
     if pattern := mapping.get(BACKPORT):
         labels += [

@@ -34,7 +34,7 @@ class LookAgainError(Exception):
 
 
 @contextmanager
-def write_once() -> Iterator[None]:
+def guard_write() -> Iterator[None]:
     """Guard a write that must not be carried out twice."""
     try:
         yield
@@ -44,7 +44,7 @@ def write_once() -> Iterator[None]:
         raise
 
 
-def converge(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
+def retry(attempt: Callable[[], Result], sleep: Callable[[float], None]) -> Result:
     """Return the result of an attempt; up to four are made while it is unclear what came of it."""
     number = 1
     while True:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
-from prjury.publishers.races import converge, write_once
+from prjury.publishers.races import guard_write, retry
 from prjury.report.annotations import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
 from prjury.report.continuity import find_settled
 from prjury.report.model import Report
@@ -59,22 +59,22 @@ class LineReview:
 
     def publish(self, report: Report) -> str | None:
         reviewer = Reviewer(report, list_added_lines(report.pull), self.redact)
-        self._resolve_settled(report)
+        self._resolve_settled_threads(report)
         if not reviewer.remarks():
             return None
-        return converge(lambda: self._try_review(reviewer), self.room.client.sleep)
+        return retry(lambda: self._try_review(reviewer), self.room.client.sleep)
 
     def _try_review(self, reviewer: Reviewer) -> str | None:
         head = reviewer.report.pull.head.sha
         earlier: set[str] = set()
-        for posted, values in self._find_reviews():
+        for posted, values in self._list_own_reviews():
             if values.get("head") == head:
                 return posted.html_url
             earlier.add(values.get("finding", ""))
         remarks = reviewer.remarks(earlier)
         return self._post_review(reviewer.report, remarks) if remarks else None
 
-    def _find_reviews(self) -> list[tuple[Posted, dict[str, str]]]:
+    def _list_own_reviews(self) -> list[tuple[Posted, dict[str, str]]]:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
@@ -113,7 +113,7 @@ class LineReview:
         doing, path = f"review {self._pull_name}", f"{self._address}/reviews"
         kind = PullRequestReview
         try:
-            with write_once():
+            with guard_write():
                 return self.room.write(
                     kind, doing, "POST", path, content, needs=_WRITES, repeatable=False
                 ).html_url
@@ -124,7 +124,7 @@ class LineReview:
             self.notes.append(f"GitHub refused remarks at lines: {error.why}")
             return None
 
-    def _resolve_settled(self, report: Report) -> None:
+    def _resolve_settled_threads(self, report: Report) -> None:
         is_settled = find_settled(report)
         try:
             for thread in self._list_threads():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from prjury.github.posts import find_status, list_statuses, set_status
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.jury.gate import Gate
-from prjury.publishers.races import Run, converge, find_newer, find_run, write_once
+from prjury.publishers.races import Run, find_newer, find_run, guard_write, retry
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact, join_lines
 
@@ -49,7 +49,7 @@ class CommitStatus:
         """Say in a line what is known of a head; `pending` keeps a required status closed."""
         line = join_lines(words, _LONGEST, self.redact)
         description = _FOUR_BYTES.sub("\N{REPLACEMENT CHARACTER}", line)
-        converge(lambda: self._try_status(sha, state, description), self.room.client.sleep)
+        retry(lambda: self._try_status(sha, state, description), self.room.client.sleep)
 
     def _try_status(self, sha: str, state: str, description: str) -> None:
         latest = find_status(self.room, sha, CONTEXT)
@@ -65,7 +65,7 @@ class CommitStatus:
                 self._create(sha, *_words_of(newer))
 
     def _create(self, sha: str, state: str, description: str, page: str) -> None:
-        with write_once():
+        with guard_write():
             words = {"state": state, "description": description, "target_url": page}
             set_status(self.room, sha, CONTEXT, **words)
 

@@ -269,7 +269,7 @@ class LiveProgress:
     def judge_started(self, jury: str, judge: str) -> None:
         with self._lock:
             if not self._closed:
-                self._live = self._live or self._open()
+                self._live = self._live or self._start_live()
                 name = self._clean_line(f"{jury} / {judge}")
                 self._tasks[jury, judge] = self._live.add_task(name, words="")
 
@@ -306,7 +306,7 @@ class LiveProgress:
         if live:
             live.stop()
 
-    def _open(self) -> Progress:
+    def _start_live(self) -> Progress:
         from rich.console import Console  # noqa: PLC0415 - see above
         from rich.progress import Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
         from rich.table import Column  # noqa: PLC0415

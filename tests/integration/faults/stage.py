@@ -21,7 +21,7 @@ from prjury.action.job import Beforehand, Dependencies
 from prjury.app.backport import Picks
 from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text, sha256
 from prjury.app.inputs import Inputs
-from prjury.app.stages import publish_stage
+from prjury.app.stages import derive_report
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.jury.gate import Gate
@@ -87,7 +87,7 @@ class Handed:
 def handed(status: str, head: str, evidence: bytes, verdict: bytes) -> Handed:
     read = evidence_from_text(evidence)
     assert isinstance(read, StageEvidence)
-    report = publish_stage(read, sha256(evidence), opinions_from_text(verdict))
+    report = derive_report(read, sha256(evidence), opinions_from_text(verdict))
     assert report.verdict.status.value == status, report.headline
     return Handed(status, head, evidence, verdict, report)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prjury import AgentJudge, AgentResult, JudgmentContext, SecurityAudit, Status
-from prjury.agents.judge import SECURITY_CHECKS, private_copy
+from prjury.agents.judge import SECURITY_CHECKS, copy_workspace
 from prjury.errors import CannotJudgeError
 
 
@@ -53,11 +53,11 @@ def test_links_of_a_copy_lead_into_the_copy(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("x")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     (tmp_path / ".git").write_text("gitdir: /elsewhere\n")
-    with private_copy(tmp_path) as copy:
+    with copy_workspace(tmp_path) as copy:
         (copy / "link").write_text("y")
         assert not (copy / ".git").exists()
     assert (tmp_path / "real").read_text() == "x"
-    with pytest.raises(CannotJudgeError, match="more than 2"), private_copy(tmp_path, 2):
+    with pytest.raises(CannotJudgeError, match="more than 2"), copy_workspace(tmp_path, 2):
         pass
 
 

@@ -17,7 +17,7 @@ from prjury.calibration.answers import (
     Counts,
     Record,
     fewest_answers,
-    keeps_promise,
+    proves_precision,
     read_record,
 )
 from prjury.cli.calibrate import read_reports
@@ -32,17 +32,17 @@ RECORD = Record.of(SETUP, Counts(mended=22), TODAY)
 @pytest.mark.parametrize(("wrong", "fewest"), [(0, 22), (1, 38), (2, 52)])
 def test_the_bound_is_exact(wrong: int, fewest: int) -> None:
     assert fewest_answers(wrong) == fewest
-    assert keeps_promise(fewest - wrong, wrong)
-    assert not keeps_promise(fewest - wrong - 1, wrong)
+    assert proves_precision(fewest - wrong, wrong)
+    assert not proves_precision(fewest - wrong - 1, wrong)
 
 
 def test_many_answers_are_compared_as_exactly_as_few() -> None:
-    assert keeps_promise(9_200, 800)
-    assert not keeps_promise(9_000, 1_000)
+    assert proves_precision(9_200, 800)
+    assert not proves_precision(9_000, 1_000)
 
 
 def test_no_answers_keep_no_promise() -> None:
-    assert not keeps_promise(0, 0)
+    assert not proves_precision(0, 0)
 
 
 def test_the_line_says_how_many_are_missing() -> None:
@@ -179,7 +179,7 @@ def _bound_risk(right: float, most: int = 3_000) -> float:
             if chance > 1e-12:
                 chances[wrong] += chance * right
                 chances[wrong + 1] += chance * (1 - right)
-        while keeps_promise(answers - refused, refused):
+        while proves_precision(answers - refused, refused):
             refused += 1
         earned += sum(chances.pop(wrong) for wrong in list(chances) if wrong < refused)
     divergence = 0.9 * log(0.9 / right) + 0.1 * log(0.1 / (1 - right))

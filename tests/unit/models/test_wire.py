@@ -8,8 +8,8 @@ import pytest
 
 from prjury.deadline import Deadline
 from prjury.models.choose import HOSTED, ModelChoice
-from prjury.models.providers import error_in_body
-from prjury.models.wire import price, wait_for
+from prjury.models.providers import find_real_status
+from prjury.models.wire import price, run_until
 from prjury.ports.messages import ModelError
 
 
@@ -28,13 +28,13 @@ async def broken() -> str:
 
 
 def test_the_result_comes_back() -> None:
-    assert wait_for(answered, Deadline.after(5)) == "yes"
+    assert run_until(answered, Deadline.after(5)) == "yes"
 
 
 def test_what_cannot_be_cancelled_is_left_behind() -> None:
     begun = time.monotonic()
     with pytest.raises(ModelError) as error:
-        wait_for(stuck_in_name_resolution, Deadline.after(0.1))
+        run_until(stuck_in_name_resolution, Deadline.after(0.1))
     assert error.value.reason == "timeout"
     assert time.monotonic() - begun < 8  # the sleeper goes on for 10 s
 
@@ -78,20 +78,20 @@ def body(error: object) -> bytes:
     ],
 )
 def test_an_error_says_what_it_is(error: object, status: int) -> None:
-    assert error_in_body(200, body(error)) == status
+    assert find_real_status(200, body(error)) == status
 
 
 @pytest.mark.parametrize(
     "text", [b"", b"null", b'["error"]', b'{"error"', b'"error"', b'{"error": ' + b"[" * 99_999]
 )
 def test_what_is_no_error_keeps_its_status(text: bytes) -> None:
-    assert error_in_body(200, text) == 200
+    assert find_real_status(200, text) == 200
 
 
 def test_a_reply_that_speaks_of_errors_is_a_reply() -> None:
     text = json.dumps({"choices": [{"message": {"content": '{"error": {"code": 503}}'}}]})
-    assert error_in_body(200, text.encode()) == 200
+    assert find_real_status(200, text.encode()) == 200
 
 
 def test_any_other_status_speaks_for_itself() -> None:
-    assert error_in_body(401, body({"code": 503})) == 401
+    assert find_real_status(401, body({"code": 503})) == 401
