@@ -18,10 +18,10 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.builds.ci import BaseCi
-from prjury.judges.builds.external_builds import ReportedTests, read_places
+from prjury.judges.builds.external_builds import ReportedTests, read_reports_at
 from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
 from prjury.judges.builds.plan import DetectedBuilds
-from prjury.judges.builds.stage import BuiltEvidence, build_evidence, record_reports, tree_of
+from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports, tree_of
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.policy.load import POLICY_PATH, default_policy, read_policy
 from prjury.policy.schema import Config
@@ -96,7 +96,7 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence 
         ports = make_build_ports(environment, change.config, store, lend=(), hidden=hidden)
         try:
             context, build = change.start_clock(), options[0] if options else None
-            return build_evidence(build, ports, context, program_version(), others)
+            return build_and_record(build, ports, context, program_version(), others)
         finally:
             ports.progress.close()
 
@@ -141,8 +141,8 @@ def make_junit_evidence(
             for tree in (tree_of(pull), pull.base.sha)
         )
         tests = ReportedTests(
-            read_places(places.head, merged),
-            read_places(places.base, base) if places.base else None,
+            read_reports_at(places.head, merged),
+            read_reports_at(places.base, base) if places.base else None,
             places.good,
         )
         options = next(iter(builds(change.config)), BuildOptions())

@@ -331,9 +331,9 @@ def _restrict_to_default_branch(
 def _describe_build(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
-    from prjury.judges.builds.plan import plan_summary
+    from prjury.judges.builds.plan import summarise_plans
 
-    line = built if isinstance(built, str) else plan_summary(built)[0]
+    line = built if isinstance(built, str) else summarise_plans(built)[0]
     yield f"What it would build: {line}. See prjury build --plan."
     if lacks := _describe_needs(ci):
         how = "" if situation.forks else ", or leave out --build"

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from prjury.app.composition import builds, model_ports
 from prjury.app.registry import ASKING, JUDGES, find_judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
-from prjury.judges.builds.systems.recipes import recipe_at
+from prjury.judges.builds.systems.recipes import load_recipe
 from prjury.judges.merged_tree.tree import read_content_options
 from prjury.policy.load import Policy, Problem, join_keys, make_refusal, read_policy
 from prjury.policy.options import FileContentOptions, FunctionOptions, PatternsOptions
@@ -97,7 +97,7 @@ def _check_recipes(config: Config, root: Path) -> Iterator[Problem]:
     for number, place in enumerate(config.build.options.recipes):
         path = ("build", "recipes", number)
         try:
-            recipe = recipe_at(root / place, place)
+            recipe = load_recipe(root / place, place)
         except ConfigError as error:
             yield _problem(path, error.problems[0] if error.problems else error)
             continue

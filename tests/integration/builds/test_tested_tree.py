@@ -131,7 +131,7 @@ def origins(tmp_path: Path, origin: Path) -> ImportedCode:
     found = ImportedCode(
         tmp_path / "probe", tmp_path / "tree", "", frozenset({"src/shop/__init__.py"})
     )
-    found.environment("pytest", {})
+    found.install_probe("pytest", {})
     (tmp_path / "probe" / "seen-1.json").write_text(f'{{"shop": ["{origin}"]}}')
     return found
 
@@ -140,11 +140,11 @@ def test_a_copy_that_was_installed_from_the_tree_is_the_tree_s(tmp_path: Path) -
     site = tmp_path / "lib" / "site-packages"
     found = origins(tmp_path, site / "shop" / "__init__.py")
     with pytest.raises(CannotJudgeError, match="another copy of `shop`"):
-        found.refuse_elsewhere()
+        found.refuse_foreign_imports()
     (site / "shop-1.dist-info").mkdir(parents=True)
     direct = site / "shop-1.dist-info" / "direct_url.json"
     direct.write_text(f'{{"url": "file://{tmp_path}/tree", "dir_info": {{}}}}')
-    found.refuse_elsewhere()
+    found.refuse_foreign_imports()
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_a_copy_that_was_installed_from_the_tree_is_the_tree_s(tmp_path: Path) -
 def test_notes_that_are_none_say_nothing(tmp_path: Path, noted: bytes) -> None:
     found = origins(tmp_path, tmp_path)
     (tmp_path / "probe" / "seen-1.json").write_bytes(noted)
-    found.refuse_elsewhere()
+    found.refuse_foreign_imports()
 
 
 @pytest.mark.parametrize(
@@ -205,5 +205,5 @@ def test_the_topmost_packages_or_modules_are_the_project_s(path: str) -> None:
 def test_a_copy_of_a_library_says_nothing_of_the_tree(tmp_path: Path, path: str) -> None:
     known = frozenset({path, "app/__init__.py", "queue.py", "setup.py"})
     code = ImportedCode(tmp_path / "seen", tmp_path, "", known)
-    assert "shop" not in code.environment("pytest", {}).get("PYTHONPATH", "")
+    assert "shop" not in code.install_probe("pytest", {}).get("PYTHONPATH", "")
     assert (tmp_path / "seen" / "names.json").read_text() == '["app"]'

@@ -195,7 +195,7 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
             return []
         elif program in {"hatch", "pixi"}:  # ENVIRONMENT:SCRIPT, or a task
             script = [word.rpartition(":")[2], *words[at + 1 :]]
-            return [program, word] if says_test(word) else script
+            return [program, word] if is_test_name(word) else script
         elif program == "coverage" and "-m" not in words[:at]:
             return ["python", *words[at:]]
         else:
@@ -223,10 +223,10 @@ def _find_test_runner(program: str, words: Sequence[str], path: str) -> tuple[st
 def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
     first, *rest = [word for word in words if not word.startswith("-")] or ["-"]
     if first in WORDS["going_through"] and "*" in tests:
-        return any(map(says_test, rest[:3]))
+        return any(map(is_test_name, rest[:3]))
     if first == "hack":
         return not {"test", "nextest"}.isdisjoint(rest)
-    by_name = says_test(first) and ("test" in first.lower() or "spec" in first.lower())
+    by_name = is_test_name(first) and ("test" in first.lower() or "spec" in first.lower())
     return first in tests or ("*" in tests and by_name)
 
 
@@ -247,7 +247,7 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
         return _calls_maven_test(words)
     for before, word in pairwise(["", *words]):
         if program == "cmake":
-            tests = before in {"--target", "-t"} and says_test(word)
+            tests = before in {"--target", "-t"} and is_test_name(word)
         elif before == "-C":
             tests = word.strip("./").startswith("test")
         elif word[:1] in {"", "-"} or "=" in word or before == "-x":
@@ -256,7 +256,7 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
             goal = word.rpartition(":")[2]
             tests = goal in WORDS["gradle_tasks"] or "test" in goal.lower()
         else:
-            tests = says_test(word)
+            tests = is_test_name(word)
         if tests:
             return True
     return False
@@ -279,7 +279,7 @@ def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[
             return ("python", "django") if plain[1] in {"test", "pytest"} else ("", "")
     elif "/" not in path:
         return "", ""
-    elif words and says_test(words[0]) and path.startswith("./"):
+    elif words and is_test_name(words[0]) and path.startswith("./"):
         return "script", "script"
     *folders, name = path.removeprefix("./").lower().split("/")
     stem = name.partition(".")[0] or name
@@ -294,7 +294,7 @@ def split_name(name: str) -> list[str]:
     return name.translate(_SIGNS).lower().split()
 
 
-def says_test(name: str) -> bool:
+def is_test_name(name: str) -> bool:
     pieces = split_name(name)
     if WORDS["beside"].intersection(pieces) or WORDS["preparing"].intersection(pieces[:1]):
         return False

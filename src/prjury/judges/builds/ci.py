@@ -271,7 +271,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
             distance=far + unusual * 0.5,
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
             below_root=all(place for _, place in job.places),
-            narrowness=-measure_breadth(job.calls),
+            narrowness=-measure_test_breadth(job.calls),
         )
 
     def _list_missing(self, job: CiJob, calls: Iterable[Call]) -> list[str]:
@@ -312,7 +312,7 @@ class _Row(msgspec.Struct, frozen=True, dict=True):
         return msgspec.structs.replace(read, lacks=tuple(self._list_missing(read, tests)))
 
 
-def measure_breadth(calls: Iterable[Call]) -> float:
+def measure_test_breadth(calls: Iterable[Call]) -> float:
     """The breadth of calls of tests: the features, tags and extras that they ask for."""
     breadth = 0.0
     for words in (call.words for call in calls if call.family):

@@ -21,12 +21,12 @@ from prjury.judges.builds.calls import (
     read_calls,
     stops_early,
 )
-from prjury.judges.builds.ci import CiJob, measure_breadth
+from prjury.judges.builds.ci import CiJob, measure_test_breadth
 from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.step_environment import FILES
-from prjury.judges.builds.systems.python import choose_environment, count_interpreters, tox_settings
+from prjury.judges.builds.systems.python import choose_environment, count_interpreters, read_tox
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.wording import join_names
 from prjury.sandbox.environment import is_refused
@@ -60,7 +60,7 @@ _SYSTEMS = {
 }  # fmt: skip
 
 
-def plan_of_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
+def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
     steps = _adapt_steps([_use_local_python(step, here) for step in job.steps], root)
     bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
@@ -91,7 +91,7 @@ def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
     selecting = {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
     selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
     places = [step.directory for step in job.tests for call in step.calls if call.program == "tox"]
-    settings = tox_settings(root.below(places[0])) if places and not selects else None
+    settings = read_tox(root.below(places[0])) if places and not selects else None
     several = settings and count_interpreters(settings.listed) > 1
     return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
 
@@ -183,7 +183,7 @@ RECIPE_FIRST: Mapping[str, Options] = {
 }  # fmt: skip
 
 
-def with_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
+def add_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
     """The recipe's plan with the job's variables, its words for the same tool, its other tests."""
     family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
     for name, text in job.env.items():
@@ -193,7 +193,7 @@ def with_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
     steps, reasons, notes = plan.steps, [*plan.reasons], [*plan.notes]
     pairs = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
     if pairs:
-        step, call = max(pairs, key=lambda pair: measure_breadth([pair[1]]))
+        step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
         words = list[str]()
         for word in call.words:
             text = Template(word).safe_substitute({**job.env, **step.env})
@@ -352,7 +352,7 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
                 if runner != "go" or root.has("go.mod"):
                     variables = ADAPTERS.get(runner, Adapter()).env
                     env |= {name: text.format(step=number) for name, text in variables.items()}
-        settings = tox_settings(root.below(step.directory))
+        settings = read_tox(root.below(step.directory))
         if settings and any(call.family for call in step.calls):
             env["TOX_OVERRIDE"] = settings.overrides
         script = _add_report_options(script, step, number, root)
@@ -424,7 +424,7 @@ def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
     return adapter.all_ran if call.runner in {call.program, "django", "node"} else None
 
 
-def with_adapters(plan: BuildPlan, root: SourceTree) -> BuildPlan:
+def adapt_test_steps(plan: BuildPlan, root: SourceTree) -> BuildPlan:
     """A recipe's plan of a package manager, whose runner is told as in a step of the CI."""
     if plan.system not in WORDS["managers"]:
         return plan

@@ -25,7 +25,7 @@ from prjury.judges.builds.calls import (
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
 from prjury.judges.builds.source_tree import SourceTree, join_path, path_in
-from prjury.judges.builds.systems.python import tox_settings
+from prjury.judges.builds.systems.python import read_tox
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json
@@ -234,7 +234,7 @@ def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -
             family = tests[0].family
         family = "node" if call.program in WORDS["managers"] else family
         return replace(call, purpose="test", family=family, runner=tests[0].runner)
-    settings = tox_settings(root.below(directory)) if call.program == "tox" else None
+    settings = read_tox(root.below(directory)) if call.program == "tox" else None
     if settings and not settings.tests:
         return replace(call, purpose="other", family="", runner="")
     if inner and all(one.purpose == "lint" for one in inner):

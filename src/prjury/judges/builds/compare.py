@@ -86,7 +86,7 @@ class Comparison(Struct, frozen=True, dict=True):
         """The tests of the base that did not run, unless a failure may have kept them from it."""
         if self.base is None or self.blocking or self.outcome.last.stopped:
             return Vanished()
-        return find_vanished(self.outcome.results, self.base.results)
+        return find_vanished_tests(self.outcome.results, self.base.results)
 
     @property
     def ignored(self) -> int:
@@ -146,7 +146,7 @@ def compare(
     outcome = _add_failure_from_log(_merge_retry(run))
     base = _add_failure_from_log(run.base) if run.base else None
     run = replace(run, base=base)
-    fault = find_fault(outcome, changed, known, run.versions)
+    fault = find_machine_fault(outcome, changed, known, run.versions)
     outcome = _add_broken_steps(outcome, base)
     if base and outcome.failed:
         outcome = _mark_pre_existing(outcome, base)
@@ -223,7 +223,7 @@ def _mark_pre_existing(outcome: TreeRun, base: TreeRun) -> TreeRun:
     return replace(outcome, failures=tuple(failures))
 
 
-def find_fault(
+def find_machine_fault(
     run: TreeRun,
     changed: Collection[str],
     known: Collection[str],
@@ -283,7 +283,7 @@ def _mark_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRu
     return replace(outcome, failures=tuple(failures))
 
 
-def find_suspects(run: Run) -> tuple[Failure, ...]:
+def find_new_test_failures(run: Run) -> tuple[Failure, ...]:
     """The tests that fail newly; none where code does not compile, which no luck explains."""
     if not run.head.failed or not run.head.ended:
         return ()
@@ -345,7 +345,7 @@ class Vanished(Struct, frozen=True):
     count: int = 0
 
 
-def find_vanished(here: Results, base: Results) -> Vanished:
+def find_vanished_tests(here: Results, base: Results) -> Vanished:
     """The tests that ran on the base and not here; one that was moved or renamed is not lost."""
     lost = Counter(base.ran) - Counter(here.ran)
     new = Counter(here.ran) - Counter(base.ran)

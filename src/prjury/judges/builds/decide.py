@@ -48,8 +48,8 @@ def decide(comparison: Comparison) -> Judgment:
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     if comparison.untested:
-        words = wording.UNTESTED.format(wording.quote(wording.list_causes(outcome.failures)))
-        return _err(comparison, words, BASE_BROKEN, *wording.make_own_remedy(comparison))
+        words = wording.UNTESTED.format(wording.quote(wording.describe_causes(outcome.failures)))
+        return _err(comparison, words, BASE_BROKEN, *wording.make_default_remedy(comparison))
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
     alike = outcome.ends_like(comparison.base)
     if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
@@ -83,11 +83,11 @@ def _decide_none_passed(comparison: Comparison) -> Judgment:
     lines = [line for one in outcome.failures for line in (one.message, *one.details.splitlines())]
     lines += outcome.last.tail.splitlines()
     remedy = find_remedy(lines, comparison.paths, comparison.run.versions, strict=False)
-    words = wording.UNPASSED.format(wording.quote(wording.list_causes(outcome.failures)))
+    words = wording.UNPASSED.format(wording.quote(wording.describe_causes(outcome.failures)))
     if remedy:
         told = wording.say_remedy(remedy, comparison.plan)
         return _err(comparison, words, "environment", told, remedy.snippet)
-    return _err(comparison, words, BASE_BROKEN, *wording.make_own_remedy(comparison))
+    return _err(comparison, words, BASE_BROKEN, *wording.make_default_remedy(comparison))
 
 
 def find_environment(comparison: Comparison) -> Failure | None:
@@ -148,7 +148,7 @@ def _decide_environment_failure(comparison: Comparison, cause: Failure) -> Judgm
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
-    words, snippet = wording.make_own_remedy(comparison)
+    words, snippet = wording.make_default_remedy(comparison)
     misspelt = _is_misspelt(comparison, line) and not (
         remedy and (remedy.strict or remedy.download)
     )
@@ -338,7 +338,7 @@ def list_touched(pull: PullRequest) -> tuple[str, ...]:
     return tuple(path for file in pull.files for path in (file.path, file.old_path) if path)
 
 
-def refuse_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
+def doubt_edited(judgment: Judgment, pull: PullRequest) -> Judgment:
     """The judgment, or ABSTAIN instead of a PASS by checks that the change itself defines."""
     edited = next(filter(_is_ci_configuration, list_touched(pull)), None)
     if edited is None or judgment.status is not Status.PASS:
@@ -421,7 +421,7 @@ def _sum_failures(every: Sequence[Mapping[str, Mapping[str, int]]]) -> dict[str,
     return {state: dict(total) for state, total in totals.items()}
 
 
-def refuse_replaced_build(
+def doubt_replaced_build(
     judgment: Judgment, ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]
 ) -> Judgment:
     """The judgment, or ABSTAIN where the change replaces a tested build that the base has."""
@@ -439,7 +439,7 @@ def refuse_replaced_build(
     return doubt(judgment, words, "build_changed", snippet)
 
 
-def find_new_builds(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
+def list_new_build_notes(ours: Sequence[BuildPlan], theirs: Sequence[BuildPlan]) -> tuple[str, ...]:
     """The notes where the base has no build, or one without tests."""
     if not theirs:
         return ("no build was recognised on the base",)

@@ -192,20 +192,20 @@ class BuildEvidence(Struct, frozen=True, forbid_unknown_fields=True):
 def read_evidence(content: bytes) -> BuildEvidence:
     """Read the evidence in a file; CannotJudgeError (``evidence_invalid``) for anything else."""
     if content.count(b"[") + content.count(b"{") > _MOST_PARTS:
-        raise refuse_evidence(f"it has more than {_MOST_PARTS} parts")
+        raise make_evidence_error(f"it has more than {_MOST_PARTS} parts")
     try:
         evidence = msgspec.json.decode(content, type=BuildEvidence)
         for record in (*evidence.builds, *evidence.commands):
             run = record.run
             for tree_run in (run.head, run.base, run.retry) if run else ():
                 if tree_run:
-                    refuse_untrue(tree_run)
+                    validate_run(tree_run)
     except (ValueError, RecursionError, msgspec.MsgspecError) as error:
-        raise refuse_evidence(str(error)) from error
+        raise make_evidence_error(str(error)) from error
     return evidence
 
 
-def refuse_evidence(why: str) -> CannotJudgeError:
+def make_evidence_error(why: str) -> CannotJudgeError:
     """The error for evidence that cannot be what a build has left behind."""
     return CannotJudgeError(
         f"the evidence of the build is refused: {visible(why[:_LONGEST_PROBLEM])}",
@@ -215,7 +215,7 @@ def refuse_evidence(why: str) -> CannotJudgeError:
     )
 
 
-def refuse_untrue(run: TreeRun) -> None:
+def validate_run(run: TreeRun) -> None:
     """Refuse counts that contradict each other, places outside of the tree, and excuses."""
     results, tests = run.results, run.results.tests
     listed = sum(failure.kind == "test" for failure in run.failures)

@@ -21,8 +21,8 @@ from prjury.judges.builds.evidence import (
     Run,
     StepRun,
     TreeRun,
+    make_evidence_error,
     read_evidence,
-    refuse_evidence,
     refuse_other_steps,
 )
 from prjury.judges.builds.failure import Results
@@ -58,13 +58,13 @@ class ReportedTests(Struct, frozen=True):
     @property
     def run(self) -> Run:
         """The run of that plan as if done here; a base without a test is none to compare with."""
-        results = self.head.settle_attempts(good=self.good is True)
+        results = self.head.resolve_retries(good=self.good is True)
         failed = self.good is False or bool(results.failures)
         head = _make_run(self.plan, results, 1 if failed else None if self.good is None else 0)
         if self.base is None or not self.base.tests:
             unknown = "its reports hold no test" if self.base else self.base_unknown
             return Run(head, base_unknown=unknown)
-        base = self.base.settle_attempts(good=True)  # an attempt there excuses no failure here
+        base = self.base.resolve_retries(good=True)  # an attempt there excuses no failure here
         return Run(head, _make_run(self.plan, base, 1 if base.failures else 0))
 
 
@@ -73,7 +73,7 @@ def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeR
     return TreeRun((step,), failures=(*results.failures, *results.flaky), results=results)
 
 
-def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
+def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
     """The reports at these places: files, and directories with XML files, which hold one each."""
     listing, names = Found(), dict[Path, str]()
     above = [str(place.absolute().parent) for place in places if place.is_file()]
@@ -95,7 +95,7 @@ def read_places(places: Sequence[Path], known: frozenset[str]) -> Results:
         names.update({path: printable(name) for path, name in reports.items()})
     listing.files = list(names)
     files = dict(load_reports(listing, lambda path: names[Path(path)]))
-    return read_reported(files, known, listing.problems)
+    return parse_ci_reports(files, known, listing.problems)
 
 
 #: An absolute path in a report, and how many of them are looked at.
@@ -104,7 +104,7 @@ _MOST_PATHS = 20_000
 _LONGEST_PATH = 1_000
 
 
-def read_reported(
+def parse_ci_reports(
     files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
 ) -> Results:
     """Read another CI's reports; paths lose the place of its tree, with which most begin."""
@@ -198,7 +198,7 @@ class EvidenceBuild(Struct, frozen=True):
                     refuse_other_steps(side, plan)
             self.reports.take(run, self.options)
         except ValueError as error:
-            raise refuse_evidence(str(error)) from error
+            raise make_evidence_error(str(error)) from error
         return compare(plan, run, self.paths, self.options, list_touched(self.pull))
 
 

@@ -15,9 +15,9 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.compare import compare
-from prjury.judges.builds.decide import combine_judgments, decide, doubt, refuse_edited
+from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_edited
 from prjury.judges.builds.environment import POLICY, Snippet, paste
-from prjury.judges.builds.external_builds import ReportedTests, read_reported
+from prjury.judges.builds.external_builds import ReportedTests, parse_ci_reports
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.wording import format_duration, join_names
 from prjury.judges.builds.workplace import paths_of
@@ -63,7 +63,7 @@ NO_BUILDS = (
 Wanted = Sequence[str] | Literal["auto", "all"]
 
 
-def matches(pattern: str, run: CheckResult) -> bool:
+def matches_check(pattern: str, run: CheckResult) -> bool:
     """True if a check has this name, or ``app:name``; ``*`` stands for any text."""
     app, colon, name = pattern.partition(":")
     plain = all(sign.isascii() and (sign.isalnum() or sign in "_@*.[]-") for sign in app)
@@ -122,7 +122,7 @@ class CheckSummary(Struct, frozen=True):
 
 
 def _select(runs: Sequence[CheckResult], patterns: Sequence[str]) -> tuple[CheckResult, ...]:
-    return tuple(run for run in runs if any(matches(pattern, run) for pattern in patterns))
+    return tuple(run for run in runs if any(matches_check(pattern, run) for pattern in patterns))
 
 
 def judge_by_checks(
@@ -135,7 +135,7 @@ def judge_by_checks(
         return Judgment.errored(words, metadata=metadata)
     begun, checks = deadline.remaining, _Elsewhere(options, ports, ports.checks, pull, deadline)
     try:
-        summary = CheckSummary.of(checks.watch(), options.checks)
+        summary = CheckSummary.of(checks.wait_for_checks(), options.checks)
     except SourceError as error:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
     judgment = decide_by_checks(pull, summary, begun - deadline.remaining)
@@ -143,14 +143,14 @@ def judge_by_checks(
         return judgment
     facts = {key: judgment.metadata[key] for key in _FACTS if key in judgment.metadata}
     tested = None
-    if tests := checks.read_tests(good=not summary.failed):
+    if tests := checks.fetch_test_reports(good=not summary.failed):
         paths = paths_of(ports.repository.files(pull.merge.tree or pull.head.sha))
         tested = decide(compare(tests.plan, tests.run, paths, options))
     if summary.failed:
-        judgment = checks.compare_failed(judgment, summary, tested)
+        judgment = checks.compare_with_base(judgment, summary, tested)
     judgments = [judgment] if tested is None else [tested, judgment]
     combined = combine_judgments(judgments[:: -1 if summary.failed else 1], checks.notes)
-    return refuse_edited(combined.with_metadata(**facts), pull)
+    return doubt_edited(combined.with_metadata(**facts), pull)
 
 
 class _Elsewhere(Struct, frozen=True):
@@ -163,7 +163,7 @@ class _Elsewhere(Struct, frozen=True):
     deadline: Deadline
     notes: list[str] = []
 
-    def watch(self) -> Sequence[CheckResult]:
+    def wait_for_checks(self) -> Sequence[CheckResult]:
         """Return the last look at the checks of the head."""
         commit, names = self.pull.head.sha, self.options.checks
         looks: list[Sequence[CheckResult]] = []
@@ -176,7 +176,7 @@ class _Elsewhere(Struct, frozen=True):
             self.ports.progress.say(f"waiting for {what} of {commit[:12]}")
         return looks[-1] if looks else ()
 
-    def read_tests(self, *, good: bool) -> ReportedTests | None:
+    def fetch_test_reports(self, *, good: bool) -> ReportedTests | None:
         """Read reports of both sides; what is wrong with artifacts not asked for is but a note."""
         usual, sides = self.options.artifacts == "auto", list[Results]()
         names = USUAL_ARTIFACTS if usual else self.options.artifacts
@@ -191,7 +191,7 @@ class _Elsewhere(Struct, frozen=True):
                 if not (artifacts.files or problems):
                     break
                 paths = paths_of(repository.files(tree))
-                sides.append(read_reported(artifacts.files, paths, problems))
+                sides.append(parse_ci_reports(artifacts.files, paths, problems))
         except (SourceError, CannotJudgeError) as error:
             self.notes.append(f"the test reports cannot be read: {error}")
             return None
@@ -200,7 +200,7 @@ class _Elsewhere(Struct, frozen=True):
         unknown = "" if sides[1:] else "the base has left no test reports"
         return ReportedTests(sides[0], sides[1] if sides[1:] else None, good, unknown)
 
-    def compare_failed(
+    def compare_with_base(
         self, judgment: Judgment, summary: CheckSummary, tested: Judgment | None
     ) -> Judgment:
         """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
@@ -261,7 +261,7 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
     if why := _find_doubt(pull, summary, seconds):
         return doubt(passed, *why)
-    return refuse_edited(passed, pull)
+    return doubt_edited(passed, pull)
 
 
 def _find_doubt(

@@ -111,7 +111,7 @@ class Results(Struct, frozen=True, forbid_unknown_fields=True):
         """It holds tests, perhaps only skipped ones."""
         return bool(self.tests or self.counted or self.skipped)
 
-    def settle_attempts(self, *, good: bool) -> Results:
+    def resolve_retries(self, *, good: bool) -> Results:
         """Return the results of a job that ended: in a good one the last attempt counts."""
         if not (good and self.retried):
             return replace(self, retried=())

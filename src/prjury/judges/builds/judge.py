@@ -16,10 +16,10 @@ from prjury.judges.builds.decide import (
     combine_judgments,
     decide,
     decide_untried,
-    find_new_builds,
+    doubt_edited,
+    doubt_replaced_build,
+    list_new_build_notes,
     list_touched,
-    refuse_edited,
-    refuse_replaced_build,
 )
 from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
 from prjury.judges.builds.evidence import KeepRun, KeptReports, Run, forget_run
@@ -30,7 +30,7 @@ from prjury.judges.builds.source_tree import Changes, SourceTree
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.judges.builds.test_settings import find_changed_settings
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.judges.builds.unbuilt import find_source, find_unbuilt, usual_command
+from prjury.judges.builds.unbuilt import find_source_file, find_unbuilt_files, usual_command
 from prjury.judges.builds.workplace import Builder, object_missing, paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
@@ -96,27 +96,27 @@ class TreeBuildJudge:
             if judged := source.judge_reports(evidence):
                 judgment = combine_judgments([judged], notes)
                 judgment = _add_facts(judgment, origin="evidence", settings=settings)
-                return refuse_edited(judgment, pull)
+                return doubt_edited(judgment, pull)
         planner = self._planner(base)
         builds = self._detect(planner, merged, changes_of(pull))
         base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
             return self._judge_no_build(pull, builds, merged, base_plans)
-        unbuilt = tuple(find_unbuilt(pull.files, builds.plans, builds.skipped, self.own))
+        unbuilt = tuple(find_unbuilt_files(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
             judgments = source.judge_builds(evidence, builds.plans)
         else:
             judgments = self._build_and_judge(context, builds, merged, base)
-            notes = (*find_new_builds(builds.plans, base_plans), *notes)
+            notes = (*list_new_build_notes(builds.plans, base_plans), *notes)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
         origin = self.options.from_
         judgment = _add_facts(judgment, origin=origin, settings=settings, unbuilt=unbuilt)
         if evidence:
-            judgment = refuse_edited(judgment, pull)
+            judgment = doubt_edited(judgment, pull)
         if judgment.status is not Status.PASS:
             return judgment
         every = self._detect(planner, merged, None).plans
-        return refuse_replaced_build(judgment, every, base_plans)
+        return doubt_replaced_build(judgment, every, base_plans)
 
     def _build_and_judge(
         self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
@@ -130,7 +130,7 @@ class TreeBuildJudge:
         bases = []
         for plan, recollection in zip(found.plans, recollections, strict=True):
             half = within(context.deadline.within(context.deadline.remaining / 2), limit)
-            bases.append(sides.find_base(plan, recollection, half))
+            bases.append(sides.run_base(plan, recollection, half))
         judgments = []
         for base_run, recollection in zip(bases, recollections, strict=True):
             try:
@@ -157,7 +157,7 @@ class TreeBuildJudge:
         base_plans: Sequence[BuildPlan],
     ) -> Judgment:
         paths = [entry.path for entry in merged.entries]
-        source = find_source(paths, {file.path for file in pull.files})
+        source = find_source_file(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
         if not (source or is_configured or base_plans):
             why = "nothing to build: the tree holds no source code that is compiled or tested"

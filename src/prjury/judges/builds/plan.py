@@ -213,7 +213,7 @@ class DetectedBuilds(Struct, frozen=True):
     skipped: tuple[str, ...] = ()
 
 
-def plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
+def make_plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
     documents = [
         {
             "source": plan.source,
@@ -240,7 +240,7 @@ def plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
     }
 
 
-def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
+def list_plan_lines(builds: DetectedBuilds) -> Iterator[str]:
     for plan in builds.plans:
         where = f" in {plan.directory}" if plan.directory else ""
         yield f"{plan.system}{where}, by {_SOURCES[plan.source]}"
@@ -266,7 +266,7 @@ def plan_lines(builds: DetectedBuilds) -> Iterator[str]:
     yield from (f"not built, by its name: {place}" for place in builds.skipped)
 
 
-def plan_summary(builds: DetectedBuilds) -> tuple[str, bool]:
+def summarise_plans(builds: DetectedBuilds) -> tuple[str, bool]:
     """The builds in one line, and whether all of them could run here."""
     if not builds.plans:
         return _NONE, False

@@ -16,9 +16,9 @@ from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     ADAPTERS,
     RECIPE_FIRST,
-    plan_of_job,
-    with_adapters,
-    with_ci_options,
+    adapt_test_steps,
+    add_ci_options,
+    plan_ci_job,
 )
 from prjury.judges.builds.plan import (
     CUSTOM,
@@ -33,7 +33,7 @@ from prjury.judges.builds.plan import (
 from prjury.judges.builds.source_tree import (
     Changes,
     SourceTree,
-    find_excluded,
+    find_excluded_part,
     is_below,
     is_within,
     nearest,
@@ -42,7 +42,7 @@ from prjury.judges.builds.source_tree import (
 )
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.judges.builds.systems.jvm import narrow_to_affected
-from prjury.judges.builds.systems.python import with_environment
+from prjury.judges.builds.systems.python import add_virtual_environment
 from prjury.judges.builds.toolchains import (
     TOOLS_OF,
     Toolchains,
@@ -157,11 +157,11 @@ class BuildPlanner(Struct, frozen=True):
         if recipes:
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
-                    yield self._add_tools(root, with_ci_options(plan, job, root), job)
+                    yield self._add_tools(root, add_ci_options(plan, job, root), job)
         elif needs and tested:
             yield from (self._add_tools(root, plan, job) for plan in noted)
         else:
-            plan = self._add_tools(root, plan_of_job(job, root, self.machine), job)
+            plan = self._add_tools(root, plan_ci_job(job, root, self.machine), job)
             yield replace(plan, otherwise=self._add_tools(root, tested[0], job) if tested else None)
 
     def _add_tools(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
@@ -191,8 +191,8 @@ class BuildPlanner(Struct, frozen=True):
         if plan.source == "policy" or by_lines:
             return equipped
         path = equipped.env.get("PATH", path)
-        prepared = with_environment(equipped, root.below(plan.directory), path)
-        return narrow_to_affected(with_adapters(prepared, root))
+        prepared = add_virtual_environment(equipped, root.below(plan.directory), path)
+        return narrow_to_affected(adapt_test_steps(prepared, root))
 
 
 def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
@@ -252,7 +252,7 @@ def detect_builds(
     by_name |= {name: system for system in own for name in system.covers}
     paths = changes.paths if changes else frozenset[str]()
     touched = (changes or root.changed or Changes(paths)).paths
-    excluded = {one for path in touched for one in parents_of(path) if find_excluded(one)}
+    excluded = {one for path in touched for one in parents_of(path) if find_excluded_part(one)}
     excluded -= root.allowed
     root = changed(root, changed=changes or root.changed, allowed=root.allowed | excluded)
     pairs = by_name.items()

@@ -18,8 +18,8 @@ from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds import wording
 from prjury.judges.builds.compare import (
     count_test_files,
-    find_fault,
-    find_suspects,
+    find_machine_fault,
+    find_new_test_failures,
     runs_every_test,
 )
 from prjury.judges.builds.evidence import (
@@ -27,7 +27,7 @@ from prjury.judges.builds.evidence import (
     TreeRun,
     clean_value,
     refuse_other_steps,
-    refuse_untrue,
+    validate_run,
     watch_reports,
 )
 from prjury.judges.builds.plan import BuildPlan
@@ -51,7 +51,7 @@ class Recollection(Struct, frozen=True):
     commit: str = ""
     history: tuple[tuple[str, ...], ...] = ()
 
-    def count_failures(self, run: TreeRun) -> dict[str, tuple[int, int]]:
+    def count_base_failures(self, run: TreeRun) -> dict[str, tuple[int, int]]:
         """On how many of how many bases each test failed that fails in this run and not on all."""
         counts = {}
         for failure in run.failures:
@@ -108,7 +108,7 @@ class KeptBase(Struct, frozen=True):
     def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
             run = msgspec.json.decode(self.memory.recall(key) or "", type=TreeRun)
-            refuse_untrue(run)
+            validate_run(run)
             refuse_other_steps(run, plan)
             return None if run.failed or not run.ended else run
         return None
@@ -180,7 +180,7 @@ class BothSides(Struct, frozen=True, dict=True):
             return ()
         return tuple(commit.sha for commit in commits)
 
-    def find_base(self, plan: BuildPlan, recollection: Recollection, deadline: Deadline) -> BaseRun:
+    def run_base(self, plan: BuildPlan, recollection: Recollection, deadline: Deadline) -> BaseRun:
         """Take the base from an earlier run, or build it if it is compared with."""
         if recollection.base and not self.options.keep_of_base:
             self.builder.ports.progress.say(wording.BASE_KEPT)
@@ -208,7 +208,7 @@ class BothSides(Struct, frozen=True, dict=True):
             return BaseRun(plan, unknown="" if brings else str(error))
         if not run.ended:
             return BaseRun(plan, unknown=wording.say_base_stopped(run.last.stopped))
-        fault = find_fault(run, (), paths_of(self.base.entries))
+        fault = find_machine_fault(run, (), paths_of(self.base.entries))
         if fault and not run.tested:
             return BaseRun(plan, unknown=wording.BASE_UNBUILDABLE.format(fault.line))
         self.memory.keep(plan, self.base.entries, run, self.base.tree)
@@ -233,14 +233,14 @@ class BothSides(Struct, frozen=True, dict=True):
         if not run.head.failed:
             self.memory.keep(plan, self.merged.entries, run.head)
         run = self._with_earlier(run, recollection)
-        return plan, replace(run, history=recollection.count_failures(run.head))
+        return plan, replace(run, history=recollection.count_base_failures(run.head))
 
     def _compare_with_base(
         self, paths: frozenset[str], plan: BuildPlan, run: Run, base: BaseRun, deadline: Deadline
     ) -> Run:
         """The run beside the base's, built where needed; a kept outcome excuses no failure."""
         head, options = run.head, self.options
-        fault = find_fault(head, self.builder.changed, paths)
+        fault = find_machine_fault(head, self.builder.changed, paths)
         if (head.failed and not head.ended) or (fault and not head.tested):
             return run
         if not head.failed and options.compare != "always":
@@ -264,7 +264,7 @@ class BothSides(Struct, frozen=True, dict=True):
         )
 
     def _retry_tests(self, place: Workplace, plan: BuildPlan, run: Run, deadline: Deadline) -> Run:
-        suspects = find_suspects(run)
+        suspects = find_new_test_failures(run)
         if not 0 < len(suspects) <= _MOST_AGAIN or deadline.remaining < run.head.seconds:
             return run
         count = pluralize(len(suspects), "newly failing test")

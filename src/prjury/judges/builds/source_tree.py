@@ -72,7 +72,7 @@ class SourceTree:
         """Tell whether a project there is built: near the root, or around a change."""
         paths = self.changed.paths | self.changed.docs if self.changed else ()
         near = directory.count("/") < _DEEPEST or any(is_within(path, directory) for path in paths)
-        return near and (find_excluded(directory) is None or directory in self.allowed)
+        return near and (find_excluded_part(directory) is None or directory in self.allowed)
 
     def has(self, *paths: str) -> str | None:
         """The first of the paths that is a file of the tree."""
@@ -193,7 +193,7 @@ def join_path(directory: str, relative: str) -> str | None:
     return "/".join(parts)
 
 
-def find_excluded(directory: str) -> str | None:
+def find_excluded_part(directory: str) -> str | None:
     """The part of a path, such as ``fixtures``, for which projects there are not built, or None."""
     for part in directory.split("/") if directory else ():
         lower = part.lower()
@@ -212,7 +212,7 @@ def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozen
     chosen = set[str]()
     for directory in directories:
         for pattern in patterns:
-            for choice in expand_choices(pattern.lstrip("!")):
+            for choice in expand_braces(pattern.lstrip("!")):
                 steps = [step for step in choice.split("/") if step not in {"", "."}]
                 few = steps.count("**") < _MOST_OPEN
                 if few and _fits(directory.split("/"), steps):
@@ -220,14 +220,14 @@ def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozen
     return frozenset(chosen)
 
 
-def expand_choices(pattern: str) -> list[str]:
+def expand_braces(pattern: str) -> list[str]:
     """The pattern for each of its choices such as ``{a,b}``."""
     before, opened, rest = pattern.partition("{")
     choices, closed, after = rest.partition("}")
     if not (opened and closed) or pattern.count("{") > _MOST_OPEN:
         return [pattern]
     each = (f"{before}{choice.strip()}{after}" for choice in choices.split(","))
-    return [text for choice in each for text in expand_choices(choice)]
+    return [text for choice in each for text in expand_braces(choice)]
 
 
 def _fits(path: Sequence[str], steps: Sequence[str]) -> bool:

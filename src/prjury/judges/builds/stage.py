@@ -50,7 +50,7 @@ class BuiltEvidence(Struct, frozen=True):
         return min(self.ballots, key=lambda ballot: WORST_FIRST.index(ballot.judgment.status))
 
 
-def build_evidence(
+def build_and_record(
     options: BuildOptions | None,
     ports: Ports,
     context: PullRequestContext,

@@ -46,7 +46,7 @@ def words_of(plan: BuildPlan) -> frozenset[str]:
     return frozenset(word.rpartition("/")[2] for word in text.split())
 
 
-def lend_tools(
+def write_tool_wrappers(
     words: frozenset[str], place: Path, env: Mapping[str, str], versions: Mapping[str, str]
 ) -> Mapping[str, str]:
     """The variables with the tools at the end of PATH, a modern Yarn before a Yarn 1."""

@@ -15,7 +15,7 @@ from prjury.judges.builds.plan import (
     BuildPlan,
     BuildSystem,
 )
-from prjury.judges.builds.source_tree import find_excluded, parent_of
+from prjury.judges.builds.source_tree import find_excluded_part, parent_of
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
@@ -49,14 +49,14 @@ _OTHER_SYSTEMS = frozenset(
 )
 
 
-def find_source(paths: Iterable[str], changed: Collection[str]) -> str | None:
+def find_source_file(paths: Iterable[str], changed: Collection[str]) -> str | None:
     """A source file to build or test; scripts and samples count where they change, not both."""
     sources = []
     for path in paths:
         suffix = PurePosixPath(path).suffix.lower()
         if not suffix or suffix in _NEEDS_NO_BUILD or kind_of(path) not in _CODE:
             continue
-        is_sample = find_excluded(parent_of(path)) is not None
+        is_sample = find_excluded_part(parent_of(path)) is not None
         beside, changes = suffix in _BESIDE_OTHERS, path in changed
         if (changes or not (beside or is_sample)) and not (beside and is_sample):
             sources.append(path)
@@ -67,7 +67,7 @@ def usual_command(path: str) -> str:
     return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
 
 
-def find_unbuilt(
+def find_unbuilt_files(
     files: Sequence[FileChange],
     plans: Iterable[BuildPlan],
     skipped: Collection[str],

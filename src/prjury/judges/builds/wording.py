@@ -118,7 +118,7 @@ def _explain_end(step: StepRun, allowed: float) -> str:
     return f"failed with exit code {step.exit_code}"
 
 
-def list_causes(failures: Sequence[Failure]) -> str:
+def describe_causes(failures: Sequence[Failure]) -> str:
     if not failures:
         return ""
     first = failures[0]
@@ -166,13 +166,13 @@ def say_passed(comparison: Comparison) -> str:
 
 def say_failed(comparison: Comparison) -> str:
     counting = [one for one in comparison.ordered if not comparison.excuses(one)]
-    causes = list_causes(counting or comparison.outcome.failures)
+    causes = describe_causes(counting or comparison.outcome.failures)
     why = f": {causes}" if causes else ""
     return f"{describe_end(comparison.outcome)}{why}{append_notes(comparison)}"
 
 
 def say_base_broken(comparison: Comparison) -> str:
-    causes = list_causes(comparison.outcome.failures)
+    causes = describe_causes(comparison.outcome.failures)
     return (
         f"{describe_end(comparison.outcome)}, and so did the base, which may hide what this change "
         f"breaks. Fix the base first.\n{causes}{append_notes(comparison)}"
@@ -187,7 +187,7 @@ def say_excused(comparison: Comparison) -> str:
     what = f"{pluralize(old, 'test')} failed" if only_tests else pluralize(old, "failure")
     words = [f"{what} as on the base"] if old else []
     words += [f"{pluralize(flaky, 'flaky test')} passed when run again"] if flaky else []
-    causes = list_causes(comparison.outcome.failures)
+    causes = describe_causes(comparison.outcome.failures)
     return f"{' and '.join(words)}; nothing else fails: {causes}{append_notes(comparison)}"
 
 
@@ -207,7 +207,7 @@ def say_gap(comparison: Comparison, gap: Gap) -> str:
     base = comparison.base
     detail = comparison.run.base_unknown
     if base:
-        detail = list_causes(base.failures) or describe_end(base)
+        detail = describe_causes(base.failures) or describe_end(base)
     why = _GAPS[gap].format(quote(detail))
     repairs = "this change repairs the base's build, so" if gap in {"failed", "partly"} else "so"
     return f"tests not compared: {why}; {repairs} nobody can say which tests of the base are lost"
@@ -219,7 +219,7 @@ def say_elsewhere(comparison: Comparison, cause: str) -> str:
     return f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}."
 
 
-def make_own_remedy(comparison: Comparison) -> tuple[str, Snippet]:
+def make_default_remedy(comparison: Comparison) -> tuple[str, Snippet]:
     """The remedy of a build that fails on both sides for a reason that no row knows."""
     plan, base = comparison.plan, comparison.base
     place = next((one.place for one in comparison.outcome.failures if one.path), "")

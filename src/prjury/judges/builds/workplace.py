@@ -19,13 +19,13 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
-from prjury.judges.builds.compare import find_fault
+from prjury.judges.builds.compare import find_machine_fault
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun, watch_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_each_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
-from prjury.judges.builds.step_environment import lend_tools, step_environment, words_of
+from prjury.judges.builds.step_environment import step_environment, words_of, write_tool_wrappers
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
@@ -59,7 +59,7 @@ class ImportedCode(Struct, frozen=True):
     directory: str
     paths: frozenset[str]
 
-    def environment(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
+    def install_probe(self, system: str, env: Mapping[str, str]) -> Mapping[str, str]:
         prefix = f"{self.directory}/" if self.directory else ""
         below = [path.removeprefix(prefix) for path in self.paths if path.startswith(prefix)]
         names = sorted(find_import_names(below))
@@ -77,7 +77,7 @@ class ImportedCode(Struct, frozen=True):
             paths.insert(1, str(self.tree / self.directory / "src"))
         return {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
-    def refuse_elsewhere(self) -> None:
+    def refuse_foreign_imports(self) -> None:
         """Nothing that tests of other code say counts."""
         seen: dict[str, list[str]] = {}
         for file in self.place.glob("seen-*.json") if self.place.is_dir() else ():
@@ -219,7 +219,7 @@ class Workplace(Struct, frozen=True):
         attempt = _Attempt(self, plan, deadline)
         steps = attempt.run_steps()
         run = attempt.read(steps)
-        if not attempt.is_worth_another(run):
+        if not attempt.should_retry(run):
             return run
         self.builder.ports.progress.say("the environment failed; trying again")
         first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
@@ -259,10 +259,10 @@ class _Attempt:
         env = {**shell.environment(), **place.fill(plan.env)}
         env |= {"HOME": str(home), "TMPDIR": str(places.around / "tmp")}
         versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
-        env = dict(lend_tools(words, places.around / "lent", env, versions))
+        env = dict(write_tool_wrappers(words, places.around / "lent", env, versions))
         probe_place = places.around / "probe"
         self.origins = ImportedCode(probe_place, places.tree, plan.directory, place.paths)
-        self.env = {**env, **self.origins.environment(plan.system, env)}
+        self.env = {**env, **self.origins.install_probe(plan.system, env)}
         shell.copy_caches(words, home)
 
     def run_steps(self, first: int = 0) -> tuple[tuple[BuildStep, Completed], ...]:
@@ -286,7 +286,7 @@ class _Attempt:
             done.append((step, completed))
             if completed.stopped or (completed.exit_code and not self.plan.goes_on(index)):
                 break
-        self.origins.refuse_elsewhere()
+        self.origins.refuse_foreign_imports()
         return tuple(done)
 
     def read(self, done: Sequence[tuple[BuildStep, Completed]]) -> TreeRun:
@@ -314,13 +314,13 @@ class _Attempt:
             steps.append(StepRun(step.name, step.text, *how, step.may_fail))
         return TreeRun(tuple(steps), self.allowed, failures, results)
 
-    def is_worth_another(self, run: TreeRun) -> bool:
+    def should_retry(self, run: TreeRun) -> bool:
         """The run failed without a test, for set-up or for what may pass by itself."""
         if not run.failed or not run.ended or run.tested or not self.deadline.remaining:
             return False
         if run.last.name == "setup":
             return True
-        fault = find_fault(run, self.place.builder.changed, self.place.paths)
+        fault = find_machine_fault(run, self.place.builder.changed, self.place.paths)
         return fault is not None and fault.passes
 
 

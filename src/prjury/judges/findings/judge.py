@@ -152,7 +152,7 @@ def _judge_reports(
         if place is None:  # it may be the change's; generated and installed files are not
             relevant.append(finding)
             continue
-        find = partial(tree.of_package, "") if place.path.startswith("/") else tree.find
+        find = partial(tree.find_in_package, "") if place.path.startswith("/") else tree.find
         file = files.get(find(place.path) or "")  # of another root's path its longest end
         if file is None:
             continue

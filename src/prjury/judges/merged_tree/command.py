@@ -8,7 +8,7 @@ from pathlib import Path
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
-from prjury.judges.builds.decide import check_causes, find_environment, list_touched, refuse_edited
+from prjury.judges.builds.decide import check_causes, doubt_edited, find_environment, list_touched
 from prjury.judges.builds.evidence import KeepRun, KeptReports, forget_run
 from prjury.judges.builds.external_builds import EvidenceBuild
 from prjury.judges.builds.judge import within
@@ -78,7 +78,7 @@ class MergedTreeCommand:
         source = EvidenceBuild(options, context.pull, paths, KeptReports.of(context))
         evidence = source.read(self.ports.evidence)
         judgment = self.decide(source.find_command(evidence, self.plan))
-        return refuse_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
+        return doubt_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 
     def decide(self, comparison: Comparison) -> Judgment:
         """Decide by the end of the command. Pure."""

@@ -139,13 +139,13 @@ def _find_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> 
     """Return the file that a report at a place means; empty for none. Neighbours come first."""
     plain = normpath(name.replace("\\", "/"))
     for root in roots:
-        if path := tree.of_package(normpath(root.replace("\\", "/")), plain):
+        if path := tree.find_in_package(normpath(root.replace("\\", "/")), plain):
             return path
     if plain in tree.paths:
         return plain
     longer = [path for path in tree.named(basename(plain)) if path.endswith(f"/{plain}")]
     nearest = max(longer, key=lambda path: len(commonprefix([path, place])), default="")
-    return nearest or tree.of_package("", plain) or ""
+    return nearest or tree.find_in_package("", plain) or ""
 
 
 def decide_added(

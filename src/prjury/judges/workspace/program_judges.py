@@ -318,13 +318,13 @@ class BuildJudge(WorkspaceJudge):
         return judgment
 
     def _judge_unbuilt(self, paths: Iterable[str], notes: Sequence[str]) -> Judgment:
-        from prjury.judges.builds.unbuilt import find_source, usual_command  # noqa: PLC0415 - as above
+        from prjury.judges.builds.unbuilt import find_source_file, usual_command  # noqa: PLC0415 - as above
 
         more = f" ({'; '.join(notes)})" if notes else ""
         if self.system:
             words = f"there is no {self.system} build in the workspace{more}"
             return Judgment.errored(words, metadata={"reason": "no_build_system"})
-        source = find_source(paths, ())
+        source = find_source_file(paths, ())
         if source is None and not notes:
             words = "nothing to build: there is no source code that is compiled or tested"
             return Judgment.abstained(words, "not_applicable")

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.roots import root_of, touching
 from prjury.judges.builds.ci import find_base_ci
-from prjury.judges.builds.plan import BuildPlan, DetectedBuilds, plan_document, plan_lines
+from prjury.judges.builds.plan import BuildPlan, DetectedBuilds, list_plan_lines, make_plan_document
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.source_tree import Changes
 from prjury.judges.builds.toolchains import Toolchains
@@ -433,12 +433,12 @@ def test_a_version_in_a_file_that_the_ci_names_is_wanted(here: Toolchains) -> No
 
 def test_a_plan_is_read_line_by_line_and_as_json(here: Toolchains) -> None:
     builds = plans(here, job("run: sudo make install test", "run: ./run test"), {"shop.c": ""})
-    lines = list(plan_lines(builds))
+    lines = list(list_plan_lines(builds))
     assert "  test    ./run test  # .github/workflows/ci.yml:7" in lines
     assert any(line.startswith("  not run sudo make install test") for line in lines)
-    (build,) = plan_document(builds)["builds"]
+    (build,) = make_plan_document(builds)["builds"]
     assert build["steps"][-1] == {
         "name": "test", "command": "./run test", "origin": ".github/workflows/ci.yml:7",
     }  # fmt: skip
     assert build["left_out"][0]["origin"] == ".github/workflows/ci.yml:6"
-    assert next(iter(plan_lines(DetectedBuilds(())))).startswith("nothing, no build is known")
+    assert next(iter(list_plan_lines(DetectedBuilds(())))).startswith("nothing, no build is known")

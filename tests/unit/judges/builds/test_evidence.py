@@ -29,12 +29,12 @@ from prjury.judges.builds.evidence import (
     clean_value,
     pack_report,
     read_evidence,
-    refuse_untrue,
     unpack_report,
+    validate_run,
 )
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.stage import BuiltEvidence, build_evidence
+from prjury.judges.builds.stage import BuiltEvidence, build_and_record
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import ask
 from prjury.jury.judgment import Judgment, Status
@@ -102,7 +102,7 @@ class Project:
     def build(self, *scripts: Scripted) -> BuiltEvidence:
         ports = Ports(self.repository, ScriptedShell(scripts), SilentProgress())
         options = read_options({"from": "evidence", **self.options}, BuildOptions)
-        return build_evidence(options, ports, self.context, "1.2.3")
+        return build_and_record(options, ports, self.context, "1.2.3")
 
     def judge(self, evidence: object, error: CannotJudgeError | None = None) -> Judgment:
         content = evidence if isinstance(evidence, bytes) else json.dumps(evidence).encode()
@@ -368,7 +368,7 @@ def test_an_attempt_before_one_that_passed_is_none_of_the_failures() -> None:
     results = Results(1, 1, ran=(attempt.id,), flaky=(attempt,))
     step = msgspec.structs.replace(STEP, exit_code=0)
     run = Run(TreeRun((step,), failures=(attempt,), results=results))
-    refuse_untrue(run.head)
+    validate_run(run.head)
     plan = BuildPlan("make", (BuildStep("test", "make ci"),))
     assert decide(compare(plan, run, frozenset(), BuildOptions())).status is Status.PASS
 

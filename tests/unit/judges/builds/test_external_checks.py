@@ -20,7 +20,7 @@ from prjury.judges.builds import make
 from prjury.judges.builds.external_checks import (
     CheckSummary,
     decide_by_checks,
-    matches,
+    matches_check,
     may_stop_waiting,
 )
 from prjury.judges.context import PullRequestContext
@@ -69,17 +69,17 @@ def run(name: str, conclusion: str | None = "success", app: str = CI) -> CheckRe
     ],
 )
 def test_names(pattern: str, app: str, name: str, *, fits: bool) -> None:
-    assert matches(pattern, CheckResult(name, app)) is fits
+    assert matches_check(pattern, CheckResult(name, app)) is fits
 
 
 @given(st.text("ab*", max_size=6), st.text("ab", max_size=6))
 def test_stars_stand_for_any_text(pattern: str, text: str) -> None:
     expected = re.fullmatch(pattern.replace("*", ".*"), text) is not None
-    assert matches(pattern, CheckResult(text, CI)) is expected
+    assert matches_check(pattern, CheckResult(text, CI)) is expected
 
 
 def test_a_long_pattern_takes_no_time() -> None:
-    assert not matches("a*" * 100 + "b", CheckResult("a" * 255, CI))
+    assert not matches_check("a*" * 100 + "b", CheckResult("a" * 255, CI))
 
 
 def test_only_what_is_named_counts() -> None:
@@ -398,7 +398,7 @@ def test_it_passes_only_where_every_check_that_counts_is_in_order(
         assert "success" in endings
         assert endings <= {"success", "skipped", "neutral"}
         for name in summary.names:
-            assert any(matches(name, one) and one.conclusion == "success" for one in counting)
+            assert any(matches_check(name, one) and one.conclusion == "success" for one in counting)
     if judgment.status is Status.FAIL:
         assert endings & {"failure", "error"}
     else:

@@ -79,7 +79,7 @@ class Trees:
         memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
         sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
         (recollection,), deadline = sides.recall([plan]), Deadline.after(seconds)
-        known = sides.find_base(plan, recollection, deadline)
+        known = sides.run_base(plan, recollection, deadline)
         ran, result = sides.run_head(known, recollection, deadline)
         comparison = compare(ran, result, frozenset(self.merged), BuildOptions())
         return comparison, len(shell.commands)

@@ -12,8 +12,8 @@ from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.external_builds import (
     ReportedTests,
-    read_places,
-    read_reported,
+    parse_ci_reports,
+    read_reports_at,
 )
 from prjury.judges.builds.failure import Results
 from prjury.jury.judgment import Judgment, Status
@@ -33,7 +33,7 @@ def suite(*cases: str) -> bytes:
 
 
 def read(*cases: str) -> Results:
-    return read_reported({"junit.xml": suite(*cases)}, KNOWN)
+    return parse_ci_reports({"junit.xml": suite(*cases)}, KNOWN)
 
 
 GREEN = read(case("a"), case("b"), case("c"))
@@ -117,7 +117,7 @@ def test_what_stops_at_its_first_failure_excuses_nothing() -> None:
     ],
 )
 def test_a_report_that_cannot_be_read_or_contradicts_itself_is_an_error(content: bytes) -> None:
-    reports = read_reported({"a.xml": suite(case("a")), "b.xml": content}, KNOWN)
+    reports = parse_ci_reports({"a.xml": suite(case("a")), "b.xml": content}, KNOWN)
     judgment = Trial(reports, reports, good=True).judge()
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "report_invalid")
 
@@ -126,7 +126,7 @@ def test_the_place_of_the_tree_there_is_taken_out() -> None:
     text = f"{PLACE}/tests/test_cart.py:7: AssertionError&#10;{PLACE}/src/shop/cart.py:2: x"
     content = f'<testsuite><testcase classname="x" name="y" file="{PLACE}/tests/test_cart.py">'
     content += f'<failure message="no">{text}</failure></testcase></testsuite>'
-    (failure,) = read_reported({"j.xml": content.encode()}, KNOWN).failures
+    (failure,) = parse_ci_reports({"j.xml": content.encode()}, KNOWN).failures
     assert failure.path in KNOWN
     assert failure.suite == "tests/test_cart.py"
     assert PLACE not in failure.details
@@ -136,7 +136,7 @@ def test_a_file_elsewhere_of_the_same_name_is_not_taken_for_the_tree() -> None:
     paths = "/usr/share/doc/README.md /opt/README.md" * 3 + f" {PLACE}/tests/test_cart.py" * 4
     content = f'<testsuite><testcase classname="x" name="y"><failure message="no">{paths}</failure>'
     files = {"j.xml": f"{content}</testcase></testsuite>".encode()}
-    (failure,) = read_reported(files, KNOWN).failures
+    (failure,) = parse_ci_reports(files, KNOWN).failures
     assert failure.path is None
 
 
@@ -144,15 +144,15 @@ def test_directories_and_files(tmp_path: Path) -> None:
     for name in ("core/target/surefire-reports/TEST-A.xml", "app/junit.xml", "app/notes.txt"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(suite(case(name)))
-    assert read_places([tmp_path], KNOWN).files == 2
-    some = read_places([tmp_path / "app/junit.xml", tmp_path / "core"], KNOWN)
+    assert read_reports_at([tmp_path], KNOWN).files == 2
+    some = read_reports_at([tmp_path / "app/junit.xml", tmp_path / "core"], KNOWN)
     assert (some.files, some.tests, some.problems) == (2, 2, ())
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
     (tmp_path / "real.xml").write_bytes(suite(case("a")))
     (tmp_path / "link.xml").symlink_to(tmp_path / "real.xml")
-    assert read_places([tmp_path / "link.xml"], KNOWN).problems
+    assert read_reports_at([tmp_path / "link.xml"], KNOWN).problems
 
 
 @pytest.mark.parametrize(("name", "where"), [("reports", "at"), ("empty", "below")])
@@ -162,5 +162,5 @@ def test_a_place_where_there_is_nothing(tmp_path: Path, name: str, where: str) -
     (tmp_path / "some" / "a.xml").write_bytes(suite(case("a")))
     words = rf"there is no report \(\*\.xml\) {where} .*/{name}"
     with pytest.raises(CannotJudgeError, match=words) as caught:
-        read_places([tmp_path / "some", tmp_path / name], KNOWN)
+        read_reports_at([tmp_path / "some", tmp_path / name], KNOWN)
     assert caught.value.reason == "report_missing"

@@ -18,8 +18,8 @@ from prjury.judges.builds.failure import Results, make_failure
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.lines import find_ambiguous
 from prjury.judges.builds.results.read import (
-    mark_causes,
     merge_results,
+    promote_unexplained_goals,
     transcribe,
 )
 from prjury.judges.builds.results.tree import TreeFiles
@@ -417,7 +417,7 @@ def goals(*messages: str, causes: tuple[int, ...] = ()) -> list[str]:
         if number in causes:
             found.append((number * 2, make_failure("test", "no", name="t")))
         found.append((number * 2 + 1, make_failure("goal", message)))
-    return [failure.kind for failure in mark_causes(found) if failure.kind != "test"]
+    return [failure.kind for failure in promote_unexplained_goals(found) if failure.kind != "test"]
 
 
 @pytest.mark.parametrize(
@@ -515,13 +515,14 @@ def test_files_that_are_not_there_keep_their_place() -> None:
 
 def test_files_by_package_type_and_module() -> None:
     tree = TreeFiles(TREE_OF_FILES.paths)
-    assert tree.of_package("example.com/m/x", "c.go") == "m/x/c.go"
-    assert tree.of_package("example.com/other/x", "c.go") == "x/c.go"
-    assert tree.of_package("example.com/y", "d.go") is None
+    assert tree.find_in_package("example.com/m/x", "c.go") == "m/x/c.go"
+    assert tree.find_in_package("example.com/other/x", "c.go") == "x/c.go"
+    assert tree.find_in_package("example.com/y", "d.go") is None
     assert (
-        tree.of_type("p.A$Inner", "A.java", "two/target/reports/TEST-p.A.xml") == "two/src/p/A.java"
+        tree.find_jvm_source("p.A$Inner", "A.java", "two/target/reports/TEST-p.A.xml")
+        == "two/src/p/A.java"
     )
-    assert tree.of_type("q.A", "A.java") is None
+    assert tree.find_jvm_source("q.A", "A.java") is None
     assert tree.package("@x/api") == "packages/api"
     assert tree.package("web") is None
     assert tree.module("tests.t.Class.test") == "tests/t.py"

@@ -58,7 +58,7 @@ def run(
     chosen = BuildOptions(**options)
     sides = BothSides(Builder(ports), merged, base, chosen, memory)
     (recollection,), deadline = sides.recall([plan]), Deadline.after(60)
-    known = sides.find_base(plan, recollection, deadline)
+    known = sides.run_base(plan, recollection, deadline)
     plan, result = sides.run_head(known, recollection, deadline)
     comparison = compare(plan, result, frozenset(MERGED), chosen)
     return comparison, [command.text for command in shell.commands]

@@ -11,7 +11,7 @@ from fakes.roots import root_of, touching
 from prjury.judges.builds.source_tree import (
     Changes,
     SourceTree,
-    find_excluded,
+    find_excluded_part,
     join_path,
 )
 from prjury.manifests.node import read_package_json
@@ -66,7 +66,7 @@ def test_what_is_joined_stays_in_the_tree(relative: str) -> None:
     ],
 )
 def test_what_is_left_out(directory: str, part: str | None) -> None:
-    assert find_excluded(directory) == part
+    assert find_excluded_part(directory) == part
 
 
 def test_where_projects_may_be() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.step_environment import lend_tools, step_environment
+from prjury.judges.builds.step_environment import step_environment, write_tool_wrappers
 
 
 def run(directory: Path, programs: tuple[str, ...], command: str, **versions: str) -> str:
@@ -16,7 +16,7 @@ def run(directory: Path, programs: tuple[str, ...], command: str, **versions: st
         (path / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
         (path / name).chmod(0o755)
     words, place = frozenset(command.split()), directory / "lent"
-    env = lend_tools(words, place, {"PATH": f"{path}:/usr/bin:/bin"}, versions)
+    env = write_tool_wrappers(words, place, {"PATH": f"{path}:/usr/bin:/bin"}, versions)
     shell = ["/bin/sh", "-c", f"{command} 2>&1; echo $?"]
     return subprocess.run(shell, env=env, capture_output=True, text=True, check=True).stdout
 
@@ -48,7 +48,7 @@ def test_a_tool_that_is_missing_is_lent(
 def test_nothing_is_lent_without_a_lender(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     place, path = tmp_path / "lent", {"PATH": str(tmp_path / "empty")}
-    env = lend_tools(frozenset({"pnpm"}), place, path, {})
+    env = write_tool_wrappers(frozenset({"pnpm"}), place, path, {})
     command = ["/bin/sh", "-c", "pnpm install"]
     failed = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert (failed.returncode, failed.stderr) == (127, "pnpm: command not found\n")

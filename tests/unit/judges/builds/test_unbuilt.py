@@ -4,7 +4,7 @@ import pytest
 
 from fakes.llm import changed as change
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.unbuilt import find_unbuilt
+from prjury.judges.builds.unbuilt import find_unbuilt_files
 from prjury.report.judge_facts import LeftOut
 
 
@@ -30,7 +30,7 @@ from prjury.report.judge_facts import LeftOut
     ],
 )
 def test_who_builds_what(path: str, systems: set[str], found: bool | None) -> None:
-    listed = find_unbuilt([change(path)], [BuildPlan(one, ()) for one in systems], ())
+    listed = find_unbuilt_files([change(path)], [BuildPlan(one, ()) for one in systems], ())
     assert [entry.counts for entry in listed] == ([] if found is None else [found])
     assert {entry.path for entry in listed} <= {path}
 
@@ -42,11 +42,11 @@ def test_who_builds_what(path: str, systems: set[str], found: bool | None) -> No
 def test_an_extension_is_built_where_the_project_is_installed(install: str, left: int) -> None:
     steps = (BuildStep("setup", f"uv {install}"), BuildStep("test", "pytest"))
     plan = BuildPlan("pytest", steps, ())
-    assert len(find_unbuilt([change("pkg/_speedups.c")], [plan], ())) == left
+    assert len(find_unbuilt_files([change("pkg/_speedups.c")], [plan], ())) == left
 
 
 def test_a_project_that_was_left_out() -> None:
     files = [change("examples/shop/a.py"), change("examples/shopping/a.py")]
-    assert find_unbuilt(files, [BuildPlan("pytest", ())], ["examples/shop"]) == [
+    assert find_unbuilt_files(files, [BuildPlan("pytest", ())], ["examples/shop"]) == [
         LeftOut("examples/shop/a.py", "the project in examples/shop was not built")
     ]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prjury.judges.builds.compare import (
     Vanished,
     find_shared_prefix,
-    find_vanished,
+    find_vanished_tests,
 )
 from prjury.judges.builds.failure import Results
 
@@ -21,7 +21,7 @@ IDS = st.lists(
 
 
 def lost(base: list[str], here: list[str], counted: tuple[int, int] = (0, 0)) -> Vanished:
-    return find_vanished(
+    return find_vanished_tests(
         Results(ran=tuple(here), counted=counted[1]), Results(ran=tuple(base), counted=counted[0])
     )
 
@@ -88,7 +88,7 @@ def test_many_tests_whose_parameters_change_at_random_are_not_lost() -> None:
 def test_fewer_tests_of_a_test_that_is_a_program() -> None:
     before, after = {"test::a": 9, "test::b": 2, "test::c": 1}, {"test::a": 7, "test::b": 3}
     ran = ("test::a", "test::b")
-    vanished = find_vanished(Results(ran=ran, within=after), Results(ran=ran, within=before))
+    vanished = find_vanished_tests(Results(ran=ran, within=after), Results(ran=ran, within=before))
     assert vanished == Vanished(("a: 2 of its 9 tests",), 2)
 
 

@@ -100,7 +100,7 @@ def find_place(
     fallback: Place = (None, None)
     for line in reversed(lines) if last else lines:
         if java := _JAVA.search(line):
-            path = tree.of_type(java["type"], java["file"], near)
+            path = tree.find_jvm_source(java["type"], java["file"], near)
             if path and owner and java["type"].startswith(owner.partition("$")[0]):
                 return path, java["line"]
             if path and fallback[0] is None:

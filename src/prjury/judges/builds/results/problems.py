@@ -131,7 +131,7 @@ def read_problems(section: LogSection) -> Found:
         code = f" ({values['code']})" if "code" in values else ""
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
         failure = section.failure(matcher.kind, f"{text}{code}", path, line, name)
-        below = list_source(lines[index + 1 :]) if matcher.kind == "compile" else ()
+        below = list_source_lines(lines[index + 1 :]) if matcher.kind == "compile" else ()
         yield section.numbers[index], with_details(failure, (message, *below))
 
 
@@ -144,7 +144,7 @@ def _read_symbol(below: Sequence[str]) -> str:
     return "".join(f" ({first[key]})" for key in ("symbol", "found", "required") if key in first)
 
 
-def list_source(below: Sequence[str]) -> list[str]:
+def list_source_lines(below: Sequence[str]) -> list[str]:
     """List the lines below a compiler's message that belong to it: source, symbols, candidates."""
     source = list[str]()
     plain = [line.removeprefix("[ERROR] ") for line in (*below[: _MOST_BELOW + 1], "")]

@@ -251,7 +251,7 @@ def merge_results(
     Where a runner has written a report, the log's tests are the same ones, unless it counts more.
     If the tests were asked for reports, a log's names are but a number.
     """
-    reports = reports.settle_attempts(good=not any(log.failed for log in logs))
+    reports = reports.resolve_retries(good=not any(log.failed for log in logs))
     by_runner = dict[str, RunnerOutput]()
     for log in logs:
         for runner, output in log.by_runner.items():
@@ -307,7 +307,7 @@ def _list_failures(log: LogResults, covered: set[str], reports: Results) -> Iter
             whole = failure.kind == "error" and broken & {failure.name, failure.place}
             if same or whole:
                 repeated.add(failure.id)
-    for failure in mark_causes(sorted(listed + log.others, key=itemgetter(0))):
+    for failure in promote_unexplained_goals(sorted(listed + log.others, key=itemgetter(0))):
         if failure.id not in repeated:
             yield failure
 
@@ -332,7 +332,7 @@ _AT_ONCE = (
 )  # fmt: skip
 
 
-def mark_causes(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
+def promote_unexplained_goals(failures: Iterable[tuple[int, Failure]]) -> Iterator[Failure]:
     """Yield the failures in order; a goal without a cause before it is an unread error."""
     caused, last = False, ""
     for _, failure in failures:

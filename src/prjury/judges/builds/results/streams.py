@@ -145,13 +145,13 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
             path, number, text = place
             below = list(takewhile(_is_continued, output[at + 1 :]))
             message = add_values(text, below) if text else ""
-        elif not place[0].startswith("/") and section.tree.of_package(package, place[0]):
+        elif not place[0].startswith("/") and section.tree.find_in_package(package, place[0]):
             path, number, _ = place
             break
     message = message or _read_testify(output) or " ".join(list(_list_informative(output))[:4])
     shown = [line for line in output if not _is_chatter(line)]
     if path is not None:
-        path = section.tree.of_package(package, path) or path
+        path = section.tree.find_in_package(package, path) or path
     return with_details(section.test(test, package, message, path, number), shown)
 
 

@@ -46,7 +46,7 @@ class TreeFiles(Struct, frozen=True, dict=True):
             return self._find_by_suffix(installed, start)
         return None if wanted.startswith(("/", "~", "…")) else self._find_by_suffix(wanted, start)
 
-    def of_package(self, package: str, file: str) -> str | None:
+    def find_in_package(self, package: str, file: str) -> str | None:
         """A file of a Go package: some end of the package's name is a directory of the tree."""
         parts = f"{package}/{file}".split("/")
         for start in range(len(parts)):
@@ -75,7 +75,7 @@ class TreeFiles(Struct, frozen=True, dict=True):
         start = self.directory if directory is None else directory
         return self.find(wanted, directory) or inside_tree(posixpath.join(start, wanted)) or wanted
 
-    def of_type(self, name: str, file: str, near: str = "") -> str | None:
+    def find_jvm_source(self, name: str, file: str, near: str = "") -> str | None:
         """The source file of a JVM type by its full name, the one nearest to a path if several."""
         package = name.rpartition(".")[0].replace(".", "/")
         end = f"{package}/{file}" if package else file

@@ -47,7 +47,7 @@ _GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
 Reactor: TypeAlias = Mapping[str, Pom]
 
 
-def find_wrapper(
+def choose_build_command(
     tree: SourceTree, directory: str, name: str, tool: str, needed: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
     """Call the nearest script, in a build's directory or above it, else the tool; and say why."""
@@ -76,7 +76,7 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     plans = []
     for directory, reactor in sorted(_find_reactors(root).items()):
         needed = (".mvn/wrapper/maven-wrapper.properties",)
-        maven, reason = find_wrapper(root, directory, "mvnw", "mvn", needed)
+        maven, reason = choose_build_command(root, directory, "mvnw", "mvn", needed)
         command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
         plan = BuildPlan(
             "maven",
@@ -178,7 +178,7 @@ def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         if owned or not root.may_hold_project(place):
             continue
         files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
-        gradle, reason = find_wrapper(root, place, "gradlew", "gradle", files)
+        gradle, reason = choose_build_command(root, place, "gradlew", "gradle", files)
         # nothing counts as up to date, as that would leave no new report
         command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
         builds[place] = BuildPlan(

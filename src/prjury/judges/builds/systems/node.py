@@ -39,7 +39,7 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
         if owned or manifest is None or not root.may_hold_project(directory):
             continue
         part = root.below(directory)
-        name, install, reason = find_tool(part, manifest)
+        name, install, reason = choose_manager(part, manifest)
         packages = _find_members(part, manifest, name)
         members[directory] = frozenset(path_in(directory, place) for place in packages)
         steps = _list_build_and_test_steps(manifest, name, install, packages)
@@ -84,7 +84,7 @@ def script_of(package: PackageJson, name: str) -> str:
     return "" if "no test specified" in text.lower() else text
 
 
-def find_tool(root: SourceTree, package: PackageJson) -> tuple[str, tuple[str, ...], str]:
+def choose_manager(root: SourceTree, package: PackageJson) -> tuple[str, tuple[str, ...], str]:
     """The package manager, its command that installs, empty for none, and what decided for it."""
     manager, locks = package.manager, [lock for lock in _LOCKS if root.has(lock)]
     by_name = [lock for lock in locks if manager.startswith(f"{_LOCKS[lock]}@")]

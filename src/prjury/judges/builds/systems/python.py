@@ -15,7 +15,7 @@ from prjury.judges.builds.plan import NATIVE, PYTEST_ENV, BuildPlan, BuildStep, 
 from prjury.judges.builds.plan import PYTHON as SUFFIXES
 from prjury.judges.builds.source_tree import (
     SourceTree,
-    expand_choices,
+    expand_braces,
     is_below,
     match_members,
     nearest,
@@ -113,7 +113,7 @@ class _PythonProject:
 
     def list_plans(self) -> Iterator[BuildPlan]:
         """The one build, or one for each member of a workspace that has tests."""
-        root, settings = self.root, tox_settings(self.root)
+        root, settings = self.root, read_tox(self.root)
         tests = find_tests(root, self.below)
         locked = root.has("poetry.lock", "pdm.lock")
         if root.has(_LOCK) and (tests or self.members or not settings):
@@ -199,11 +199,11 @@ def _is_odd_test(path: str, others: frozenset[str]) -> bool:
     return fits and not aside and nearest(path, others | {""}) == ""
 
 
-def with_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
+def add_virtual_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
     """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
         return replace(plan, steps=(BuildStep("setup", _make_sync_command(root)), *plan.steps))
-    command = find_install_command(root, with_pytest=plan.system == "pytest")
+    command = make_install_command(root, with_pytest=plan.system == "pytest")
     if plan.system not in {"pytest", "django"} or not command:
         return plan
     marker = root.has("poetry.lock", "pdm.lock", "Pipfile", _MANIFEST, "setup.py", "setup.cfg")
@@ -231,7 +231,7 @@ def _make_sync_command(root: SourceTree) -> str:
     return f"{shlex.join([*sync, '--all-extras'])} || {tests}" if others else tests
 
 
-def find_install_command(root: SourceTree, *, with_pytest: bool) -> str:
+def make_install_command(root: SourceTree, *, with_pytest: bool) -> str:
     """The line that installs what a project declares for its tests; empty for nothing."""
     manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
     settings = root.settings(_MANIFEST)
@@ -308,7 +308,7 @@ class ToxSettings(Struct, frozen=True):
         return not parts or any("test" in part or part in _RUNNERS for part in parts)
 
 
-def tox_settings(root: SourceTree) -> ToxSettings | None:
+def read_tox(root: SourceTree) -> ToxSettings | None:
     """The settings in the root, in the order in which tox looks for them."""
     for path, marks in (("tox.ini", ("[tox", "[testenv")), ("setup.cfg", ("[tox:tox]",))):
         if any(line.startswith(marks) for line in root.text(path).splitlines()):
@@ -347,7 +347,7 @@ def _split_environments(line: str) -> Iterator[str]:
         if depth or not (letter == "," or letter.isspace()):
             word += letter.strip()
         elif word:
-            yield from expand_choices(word)
+            yield from expand_braces(word)
             word = ""
 
 

@@ -156,13 +156,13 @@ def read_own_recipes(options: BuildOptions, repository: Repository) -> tuple[Bui
     recipes: dict[str, Recipe] = {}
     for path in options.recipes:
         committed = _read_committed(repository, options.commit, path) if options.commit else None
-        recipe = committed or recipe_at(Path(path), path)
+        recipe = committed or load_recipe(Path(path), path)
         if recipes.setdefault(recipe.name, recipe) is not recipe:
             raise ConfigError(f"{path}: another recipe of the policy is called {recipe.name}")
     return tuple(make_system(recipe, own=True) for recipe in recipes.values())
 
 
-def recipe_at(file: Path, shown: str) -> Recipe:
+def load_recipe(file: Path, shown: str) -> Recipe:
     """The recipe in a file of this machine; ConfigError for an invalid one."""
     try:
         return read_recipe(file.read_text("utf-8"), shown)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from prjury.judges.builds.compare import find_vanished
+from prjury.judges.builds.compare import find_vanished_tests
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.read import merge_results, read_log
@@ -58,7 +58,7 @@ def test_fewer_results_than_planned_are_a_doubt_and_lost(
     assert len(here.problems) == 1
     assert base.run == 3
     assert not base.problems
-    assert find_vanished(here, base).count >= 3 - run
+    assert find_vanished_tests(here, base).count >= 3 - run
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
-from prjury.judges.builds.systems.jvm import find_wrapper, with_goals
+from prjury.judges.builds.systems.jvm import choose_build_command, with_goals
 
 SCRIPT = ("toolw", "tool", ("wrap/settings", "wrap/tool.jar"))
 BESIDE = {"wrap/settings": "version=1\n", "wrap/tool.jar": ""}
@@ -43,13 +43,13 @@ def test_the_script_or_the_installed_tool(
     text: str, executable: str, missing: str, wrapper: tuple[tuple[str, ...], str]
 ) -> None:
     files = {path: body for path, body in {"toolw": text, **BESIDE}.items() if path != missing}
-    assert find_wrapper(root_of(files, executable), "", *SCRIPT) == wrapper
+    assert choose_build_command(root_of(files, executable), "", *SCRIPT) == wrapper
 
 
 def test_the_nearest_script_upwards() -> None:
     files = {"toolw": "", "a/toolw": "", **BESIDE, **{f"a/{path}": "" for path in BESIDE}}
     root = root_of(files, executable="toolw")
-    places = {place: find_wrapper(root, place, *SCRIPT)[0] for place in ("b/c", "a/c", "a")}
+    places = {place: choose_build_command(root, place, *SCRIPT)[0] for place in ("b/c", "a/c", "a")}
     assert places == {"b/c": ("../../toolw",), "a/c": ("sh", "../toolw"), "a": ("sh", "toolw")}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from fakes.roots import package, plans_of, root_of, touching
-from prjury.judges.builds.source_tree import expand_choices, match_members
+from prjury.judges.builds.source_tree import expand_braces, match_members
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_hostile_patterns_end() -> None:
     places = ["/".join("a" * 60)]
     for pattern in ("**/" * 50 + "b", "{a,b}" * 50, "*" * 2_000 + "b", "{" * 5_000):
         assert match_members([pattern], places) == frozenset()
-    assert expand_choices("{a,b}{c,d}") == ["ac", "ad", "bc", "bd"]
+    assert expand_braces("{a,b}{c,d}") == ["ac", "ad", "bc", "bd"]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import find_tests, tox_settings
+from prjury.judges.builds.systems.python import find_tests, read_tox
 
 PYTEST = "python3 -m pytest -q"
 UV = "uv run --no-sync pytest -q"
@@ -237,7 +237,7 @@ def test_one_environment_of_tox_is_run(listed: str, name: str) -> None:
 def test_the_settings_of_tox(
     files: dict[str, str], base: str, own: tuple[str, ...], listed: tuple[str, ...]
 ) -> None:
-    settings = tox_settings(root_of(files))
+    settings = read_tox(root_of(files))
     assert settings
     assert (settings.base, settings.environments, settings.listed) == (base, own, listed)
     overridden = settings.overrides.split(";")
@@ -257,10 +257,10 @@ def test_the_settings_of_tox(
     ],
 )
 def test_an_environment_that_tests_nothing_is_no_test(commands: str, tests: bool) -> None:
-    settings = tox_settings(root_of({"tox.ini": f"[testenv]\ncommands =\n  {commands}\n"}))
+    settings = read_tox(root_of({"tox.ini": f"[testenv]\ncommands =\n  {commands}\n"}))
     assert settings
     assert settings.tests is tests
     listed = ", ".join(f'"{word}"' for word in commands.split())
-    settings = tox_settings(root_of({"tox.toml": f"[env.a]\ncommands = [[{listed}]]\n"}))
+    settings = read_tox(root_of({"tox.toml": f"[env.a]\ncommands = [[{listed}]]\n"}))
     assert settings
     assert settings.tests is tests

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from fakes.roots import plans_of, root_of
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.systems.python import (
-    find_install_command,
-    with_environment,
+    add_virtual_environment,
+    make_install_command,
 )
 
 PROJECT = '[build-system]\nrequires = ["hatchling"]\n[project]\nname = "p"\n'
@@ -23,7 +23,7 @@ OWN = " && uv pip install --quiet --no-deps -e ."
 def prepared(files: Mapping[str, str]) -> BuildPlan:
     root = root_of({**files, "test_a.py": ""})
     (plan,) = plans_of("python", root)
-    return with_environment(plan, root, "/bin")
+    return add_virtual_environment(plan, root, "/bin")
 
 
 @pytest.mark.parametrize(
@@ -77,14 +77,14 @@ def prepared(files: Mapping[str, str]) -> BuildPlan:
     ],
 )
 def test_what_a_project_declares_is_installed(files: Mapping[str, str], command: str) -> None:
-    assert find_install_command(root_of(files), with_pytest=True) == command
+    assert make_install_command(root_of(files), with_pytest=True) == command
 
 
 def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
     (plan,) = plans_of("python", root_of({"test_a.py": ""}))
-    assert with_environment(plan, root_of({"test_a.py": ""}), "/bin") == plan
+    assert add_virtual_environment(plan, root_of({"test_a.py": ""}), "/bin") == plan
     other = replace(plan, system="cargo")
-    assert with_environment(other, root_of({"setup.py": ""}), "/bin") == other
+    assert add_virtual_environment(other, root_of({"setup.py": ""}), "/bin") == other
 
 
 @pytest.mark.parametrize(
