@@ -38,7 +38,7 @@ def read_workflow_pins(content: bytes) -> Manifest:
     return Manifest(coordinates=tuple(pins))
 
 
-def read_pre_commit(content: bytes) -> Manifest:
+def read_pre_commit_pins(content: bytes) -> Manifest:
     pins = []
     repo = ""
     for number, line in _list_code_lines(text_of(content)):

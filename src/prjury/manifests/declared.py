@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from prjury.manifests.action_pins import read_pre_commit, read_workflow_pins
+from prjury.manifests.action_pins import read_pre_commit_pins, read_workflow_pins
 from prjury.manifests.formats import SCRIPTS, Reader, find_format
 from prjury.manifests.gradle import read_catalog_bytes, read_script_bytes
 from prjury.manifests.manifest import Coordinate, Manifest, Role
@@ -47,7 +47,7 @@ class DeclaredDependency(Struct, frozen=True):
 _BY_NAME: dict[str, Reader] = {
     "action.yml": read_workflow_pins,
     "action.yaml": read_workflow_pins,
-    ".pre-commit-config.yaml": read_pre_commit,
+    ".pre-commit-config.yaml": read_pre_commit_pins,
 }
 _WORKFLOW = re.compile(r"(^|/)\.github/workflows/[^/]+\.ya?ml$", re.IGNORECASE)
 _VERSION_NAME = re.compile(r"version$|^revision$", re.IGNORECASE)

@@ -40,7 +40,7 @@ class _Bound(Struct, frozen=True):
     rest: str
 
 
-def distance(one: str, other: str) -> Distance | None:
+def measure_distance(one: str, other: str) -> Distance | None:
     """Compare versions or ranges, by their lower ends if they have any; None if unknown."""
     if one.strip() == other.strip():
         return Distance(VersionStep.SAME)

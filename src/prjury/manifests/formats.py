@@ -16,7 +16,7 @@ from prjury.manifests.cargo import read_cargo_toml, read_toolchain
 from prjury.manifests.dotnet import read_global_json, read_msbuild
 from prjury.manifests.go import read_go_mod
 from prjury.manifests.gradle import (
-    read_constants,
+    read_buildsrc_constants,
     read_script_bytes,
     read_shared_script,
     read_wrapper,
@@ -186,7 +186,7 @@ _BY_TAIL: dict[str, ManifestFormat] = {
 }
 #: Objects of constants, as builds in Kotlin's language keep their versions.
 _BY_TAIL |= {
-    f"buildSrc/src/main/{folder}/{name}.{suffix}": ManifestFormat("jvm", read_constants, 8)
+    f"buildSrc/src/main/{folder}/{name}.{suffix}": ManifestFormat("jvm", read_buildsrc_constants, 8)
     for folder, suffix in (("kotlin", "kt"), ("java", "kt"), ("java", "java"))
     for name in ("Versions", "Dependencies", "Deps", "Libs")
 }

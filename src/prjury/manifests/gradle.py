@@ -165,7 +165,7 @@ def _variable(name: str | None) -> str | None:
 
 def read_catalog_bytes(content: bytes) -> Manifest:
     text = text_of(content)
-    entries = read_catalog(text)
+    entries = read_catalog_aliases(text)
     versions = {
         name: _find_version(value, {})
         for name, value in _flatten(table(load_toml(text), "versions"), _VERSION_KEYS)
@@ -179,7 +179,7 @@ def read_catalog_bytes(content: bytes) -> Manifest:
 _OBJECT = re.compile(r"\bobject\s+(\w+)|\b(?:val|String)\s+(\w+)\s*=\s*\"([^\"\n]+)\"")
 
 
-def read_constants(content: bytes) -> Manifest:
+def read_buildsrc_constants(content: bytes) -> Manifest:
     """Read the texts that an object of ``buildSrc`` names, such as ``Versions.KOTLIN``."""
     properties: dict[str, str] = {}
     owner = ""
@@ -204,7 +204,7 @@ _VERSION_KEYS = frozenset(("strictly", "require", "prefer", "reject", "rejectAll
 _ENTRY_KEYS = frozenset(("module", "group", "name", "id", "version"))
 
 
-def read_catalog(text: str) -> dict[str, Coordinate]:
+def read_catalog_aliases(text: str) -> dict[str, Coordinate]:
     """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use."""
     document = load_toml(text)
     versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))

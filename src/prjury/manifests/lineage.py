@@ -146,7 +146,7 @@ def parent_path(path: str, manifest: Manifest) -> str | None:
     return place if place.endswith(".xml") else posixpath.normpath(f"{place}/pom.xml")
 
 
-def maven_chain(path: str, shelf: Shelf) -> Chain:
+def make_maven_chain(path: str, shelf: Shelf) -> Chain:
     links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []
@@ -188,7 +188,7 @@ def _find_parent(path: str, manifest: Manifest, shelf: Shelf) -> tuple[str | Non
     return None, where
 
 
-def directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
+def make_directory_chain(places: Iterable[Iterable[str]], shelf: Shelf) -> Chain:
     links: list[Link] = []
     notes: list[str] = []
     paths: list[str] = []

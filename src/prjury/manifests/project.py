@@ -105,7 +105,7 @@ def list_parsed_locks(pull: PullRequest, repository: Repository) -> tuple[str, .
         and not file.exempt
         and is_build_file(file.path)
     }
-    return tuple(printable(path) for path in BuildTree(repository, locks).read_all())
+    return tuple(printable(path) for path in BuildTree(repository, locks).list_declaring())
 
 
 class _Place(NamedTuple):
@@ -166,16 +166,16 @@ def _list_blobs_after(
 def _make_sides(
     place: _Place, after: BuildTree, before: BuildTree, touched: frozenset[str]
 ) -> Sides:
-    base = _make_module(place.base, before.chain(place.base)) if place.base else NOWHERE
+    base = _make_module(place.base, before.make_chain(place.base)) if place.base else NOWHERE
     if not place.head:
         return Sides(NOWHERE, base)
-    chain, own, paths = after.chain(place.head), base, set[str]()
+    chain, own, paths = after.make_chain(place.head), base, set[str]()
     if not before.blobs:
         own = _make_module(place.head, chain)
     elif place.fresh:
         own = ManifestModule(selves=base.selves)
     elif before.holds(place.head):
-        before_it = before.chain(place.head)
+        before_it = before.make_chain(place.head)
         own, paths = _make_module(place.head, before_it), set(before_it.paths)
     head = replace(
         _make_module(place.head, chain),

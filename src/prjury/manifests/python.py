@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import field
 
 from prjury.manifests.manifest import Coordinate, Manifest, Role, runtime
-from prjury.manifests.setuptools import list_entries, normalise_name, package, requirement
+from prjury.manifests.setuptools import list_entries, normalise_name, package, parse_requirement
 from prjury.manifests.syntax import (
     Mentions,
     index_toml_lines,
@@ -126,7 +126,7 @@ def _list_dependency_groups(document: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 
 def _read_list(value: object, role: Role, seen: Mentions, scope: str = "") -> list[Coordinate]:
-    coordinates = (requirement(text, role, lines_in(seen, text)) for text in words(value))
+    coordinates = (parse_requirement(text, role, lines_in(seen, text)) for text in words(value))
     return [replace(coordinate, scope=scope) for coordinate in coordinates if coordinate]
 
 

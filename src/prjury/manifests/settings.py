@@ -45,7 +45,7 @@ class _Level:
     names: tuple[str, ...] = field(default=())
 
 
-def read_yaml(text: str) -> Iterator[ProgramSetting]:
+def read_yaml_settings(text: str) -> Iterator[ProgramSetting]:
     """Yield the settings of a YAML file; ManifestError for no YAML, or too deep or too large."""
     import yaml  # noqa: PLC0415 - loaded where there is such a file
 

@@ -30,7 +30,7 @@ def normalise_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinate | None:
+def parse_requirement(text: str, role: Role, lines: tuple[int, ...] = ()) -> Coordinate | None:
     """Read a requirement, or its name where no more can be read; None for no package."""
     from packaging.requirements import (  # noqa: PLC0415 - only Python projects need it
         InvalidRequirement,
@@ -82,10 +82,10 @@ def _parse_requirement_line(line: str, role: Role, number: int) -> Coordinate | 
     editable = _EDITABLE.match(line)
     if editable or "://" in line.partition("@")[0]:
         egg = _EGG.search(line)
-        return requirement(egg[1], role, (number,)) if egg else None
+        return parse_requirement(egg[1], role, (number,)) if egg else None
     if line.startswith(("-", ".", "/")):
         return None
-    return requirement(_OPTION.sub("", line), role, (number,))
+    return parse_requirement(_OPTION.sub("", line), role, (number,))
 
 
 _MAX_LENGTH = 256 * 1024
@@ -229,7 +229,7 @@ def _strings(value: object) -> Iterator[tuple[str, int]]:
 def _requirements(found: Iterator[tuple[str, int | None]]) -> Iterator[Coordinate]:
     for text, line in found:
         written = text.strip() and not text.startswith("#")
-        if written and (read := requirement(text, Role.DEPENDENCY, (line,) if line else ())):
+        if written and (read := parse_requirement(text, Role.DEPENDENCY, (line,) if line else ())):
             yield read
 
 

@@ -75,7 +75,7 @@ def step_over(version: Numbers) -> Numbers:
     return trim((*version[:-1], version[-1] + 1))
 
 
-def overlap(spans: Iterable[VersionSpan]) -> VersionSpan | None:
+def intersect(spans: Iterable[VersionSpan]) -> VersionSpan | None:
     """Return the common part of the spans; None if there is none."""
     low: Numbers = (0,)
     high: Numbers | None = None
@@ -85,7 +85,7 @@ def overlap(spans: Iterable[VersionSpan]) -> VersionSpan | None:
     return None if high is not None and high <= low else VersionSpan(low, high)
 
 
-def hull(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
+def find_hull(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
     """The smallest span around all of them; None where one is not known, or there is none."""
     parts = list(spans)
     whole = [span for span in parts if span is not None]
@@ -105,19 +105,19 @@ _WHOLE = 3
 _MAX_LENGTH = 2_000
 
 
-def npm(text: str) -> VersionSpan | None:
+def parse_npm(text: str) -> VersionSpan | None:
     """A range of npm's; None for tags, addresses, workspaces and whatever is no range."""
-    return hull(_npm_set(alternative) for alternative in text.split("||"))
+    return find_hull(_npm_set(alternative) for alternative in text.split("||"))
 
 
 def _npm_set(text: str) -> VersionSpan | None:
     if hyphen := _HYPHEN.fullmatch(text):
         ends = _parse_comparator(">=", hyphen[1]), _parse_comparator("<=", hyphen[2])
-        return overlap(ends)
+        return intersect(ends)
     return _join_comparators(text, "=") if text.strip() else VersionSpan()
 
 
-def cargo(text: str) -> VersionSpan | None:
+def parse_cargo(text: str) -> VersionSpan | None:
     """Comparators after commas; one without an operator is a caret."""
     return _all_of(_join_comparators(part.strip(), "^") for part in text.split(","))
 
@@ -130,7 +130,7 @@ def _join_comparators(text: str, bare: str) -> VersionSpan | None:
 def _all_of(spans: Iterable[VersionSpan | None]) -> VersionSpan | None:
     parts = list(spans)
     whole = [span for span in parts if span is not None]
-    return overlap(whole) if len(whole) == len(parts) else None
+    return intersect(whole) if len(whole) == len(parts) else None
 
 
 def _parse_comparators(text: str, bare: str) -> Iterator[VersionSpan | None]:
@@ -170,11 +170,11 @@ _SUFFIX = re.compile(r"(?i)[-_.]?[a-z][a-z0-9._-]*(?:\+[a-z0-9._-]+)?|\+[a-z0-9.
 _ANYTHING = frozenset({"", "*"})
 
 
-def pypi(text: str) -> VersionSpan | None:
+def parse_pypi(text: str) -> VersionSpan | None:
     """A set of specifiers, or alternatives of them after Poetry's ``||``."""
     alternatives = [part.split(",") for part in text.split("||")]
     # `!=` takes single versions out, which a span cannot tell.
-    return hull(_all_of(_parse_clause(part.strip()) for part in each) for each in alternatives)
+    return find_hull(_all_of(_parse_clause(part.strip()) for part in each) for each in alternatives)
 
 
 def _parse_clause(text: str) -> VersionSpan | None:
@@ -228,7 +228,7 @@ _DYNAMIC = re.compile(r"\s*((?:\d{1,9}\.)+)\+\s*")
 _FLOATING = re.compile(r"\s*((?:\d{1,9}\.){1,9})\*(?:-\*)?\s*")
 
 
-def maven(text: str) -> VersionSpan | None:
+def parse_maven(text: str) -> VersionSpan | None:
     """Exact versions, Maven's ranges and Gradle's ``4.+``."""
     ranges = _RANGE.findall(text)
     if ranges:
@@ -238,13 +238,13 @@ def maven(text: str) -> VersionSpan | None:
     return exact(text)
 
 
-def nuget(text: str) -> VersionSpan | None:
+def parse_nuget(text: str) -> VersionSpan | None:
     """NuGet's ranges and ``1.*``. A bare version is the lowest one, which NuGet then takes."""
     if floating := _FLOATING.fullmatch(text):
         return starting(_split_numbers(floating[1]))
     if _RANGE.search(text) and "*" in text:
         return None
-    return maven(text)
+    return parse_maven(text)
 
 
 def _split_numbers(dotted: str) -> Numbers:
@@ -272,7 +272,7 @@ _JAVA = re.compile(r"(?:1\.)?(\d{1,3})(?:\.\d+)*(?:[_+-].*)?")
 _FRAMEWORK = re.compile(r"net(?:coreapp)?(\d{1,2}\.\d{1,2})(?:-[\w.]+)?")
 
 
-def action(text: str) -> VersionSpan | None:
+def parse_action(text: str) -> VersionSpan | None:
     """``v4`` is moved along with every 4.x; branches and commits are not known."""
     match = _ACTION.fullmatch(text.strip())
     version = release(match[1]) if match else None
@@ -281,41 +281,41 @@ def action(text: str) -> VersionSpan | None:
     return pin(version) if len(version) == _WHOLE else starting(version)
 
 
-def java(text: str) -> VersionSpan | None:
+def parse_java(text: str) -> VersionSpan | None:
     """One release; ``1.8`` is 8."""
     match = _JAVA.fullmatch(text.strip())
     return exact(match[1]) if match else None
 
 
-def dotnet(text: str) -> VersionSpan | None:
+def parse_dotnet(text: str) -> VersionSpan | None:
     """Target frameworks: ``net8.0`` is 8.0; several make a span."""
     names = [name.strip().lower() for name in text.split(";") if name.strip()]
     matches = [_FRAMEWORK.fullmatch(name) for name in names]
-    return hull(exact(match[1]) if match else None for match in matches)
+    return find_hull(exact(match[1]) if match else None for match in matches)
 
 
 RUNTIMES: Mapping[str, Callable[[str], VersionSpan | None]] = {
-    "python": pypi,
-    "node": npm,
+    "python": parse_pypi,
+    "node": parse_npm,
     "go": minimum,
     "rust": minimum,
     "rust-edition": exact,
-    "java": java,
-    "kotlin": maven,
+    "java": parse_java,
+    "kotlin": parse_maven,
     "gradle": exact,
-    "dotnet": dotnet,
+    "dotnet": parse_dotnet,
 }
 
 
 #: How a version is read in each ecosystem; runtimes have a table of their own, by name.
 SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
-    "maven": maven,
-    "pypi": pypi,
-    "npm": npm,
+    "maven": parse_maven,
+    "pypi": parse_pypi,
+    "npm": parse_npm,
     "go": exact,
-    "cargo": cargo,
-    "nuget": nuget,
-    "action": action,
+    "cargo": parse_cargo,
+    "nuget": parse_nuget,
+    "action": parse_action,
     "runtime": exact,
 }
 

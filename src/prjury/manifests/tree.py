@@ -21,7 +21,7 @@ from prjury.manifests.formats import (
     find_format,
     find_project_directory,
 )
-from prjury.manifests.lineage import Chain, directory_chain, maven_chain, parent_path
+from prjury.manifests.lineage import Chain, make_directory_chain, make_maven_chain, parent_path
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
 from prjury.manifests.syntax import check_size, text_of
 from prjury.ports import Repository
@@ -105,20 +105,20 @@ class BuildTree:
             return build_file in self.blobs
         return self.places.anchor(find_project_directory(build_file), kind.family) is not None
 
-    def chain(self, build_file: str) -> Chain:
+    def make_chain(self, build_file: str) -> Chain:
         """The module's build files and what it inherits; `load` must have been given it."""
         if _is_pom(build_file):
-            return maven_chain(build_file, self._manifests)
+            return make_maven_chain(build_file, self._manifests)
         places = list(self._list_with_included(build_file))
         included = {path for place in places for path in place} - set(self._list_around(build_file))
         if not included:
-            return directory_chain(places, self._manifests)
+            return make_directory_chain(places, self._manifests)
         platforms: dict[str, Manifest | ManifestError] = {
             path: gradle.managing(manifest)
             for path in included
             if _is_script(path) and isinstance(manifest := self._manifests[path], Manifest)
         }
-        return directory_chain(places, ChainMap(platforms, self._manifests))
+        return make_directory_chain(places, ChainMap(platforms, self._manifests))
 
     def load(self, files: Iterable[str]) -> None:
         """Read modules and everything that they inherit, one batch for each generation."""
@@ -133,7 +133,7 @@ class BuildTree:
             inherited = {each for path in generation for each in self._list_inherited(path)}
             generation = inherited & self.blobs.keys()
 
-    def read_all(self) -> list[str]:
+    def list_declaring(self) -> list[str]:
         """Reads every build file by itself; the paths of those in which something is declared."""
         self._fetch(self.blobs)
         for path in self.blobs:
@@ -220,7 +220,7 @@ class BuildTree:
         kind = _kind(path)
         check_size(content, kind.max_bytes)
         if path.endswith(CATALOG):
-            self._aliases[path] = gradle.read_catalog(text_of(content))
+            self._aliases[path] = gradle.read_catalog_aliases(text_of(content))
             return gradle.read_catalog_bytes(content)
         if kind.reader is not gradle.read_script_bytes:
             return kind.reader(content)

@@ -143,7 +143,7 @@ def read_workflow(text: str, path: str) -> Workflow:
     )
 
 
-def read_composite(text: str, path: str) -> CompositeAction | None:
+def read_composite_action(text: str, path: str) -> CompositeAction | None:
     """Read an ``action.yml``; None if it is a program or an image."""
     top, lines = _load_document(text, path)
     runs = _mapping(top.get("runs"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files
-from prjury.manifests.gradle import read_catalog, read_catalog_bytes, read_script
+from prjury.manifests.gradle import read_catalog_aliases, read_catalog_bytes, read_script
 from prjury.manifests.manifest import ManifestError, Role
 from prjury.manifests.tree import BuildTree, build_files
 from unit.judges.patterns.bench import found, judged
@@ -61,7 +61,7 @@ def test_lines_are_those_of_git() -> None:
 
 
 def test_a_catalog() -> None:
-    catalog = read_catalog(
+    catalog = read_catalog_aliases(
         """
         [versions]
         boot = "4.0.0"
@@ -101,12 +101,12 @@ def test_a_catalog_says_which_kotlin_compiles(entry: str) -> None:
 @pytest.mark.parametrize("text", ["[", "a = " + "[" * 5000])
 def test_a_catalog_that_is_no_toml(text: str) -> None:
     with pytest.raises(ManifestError, match="not TOML"):
-        read_catalog(text)
+        read_catalog_aliases(text)
 
 
 @pytest.mark.parametrize("text", ["versions = 3", "libraries = []", "[libraries]\na = 3"])
 def test_a_catalog_without_anything_in_it(text: str) -> None:
-    assert read_catalog(text) == {}
+    assert read_catalog_aliases(text) == {}
 
 
 BOOT = 'plugins { id("org.springframework.boot") version "%s" }\n'
@@ -169,7 +169,7 @@ def test_modules_share_the_aliases_of_a_catalog() -> None:
     tree = BuildTree(repository, build_files(repository.files("tree")))
     tree.load(scripts)
     for script in scripts:
-        assert [str(each) for each in tree.chain(script).list_own()] == ["g:a"]
+        assert [str(each) for each in tree.make_chain(script).list_own()] == ["g:a"]
 
 
 CATALOG = """[versions]
@@ -185,7 +185,7 @@ def versions_in(files: Files) -> dict[str, str | None]:
     repository = FakeRepository({BASE: files})
     tree = BuildTree(repository, build_files(repository.files(BASE)))
     tree.load(["build.gradle.kts"])
-    return {str(one): one.version for one in tree.chain("build.gradle.kts").list_declared()}
+    return {str(one): one.version for one in tree.make_chain("build.gradle.kts").list_declared()}
 
 
 def test_dotted_keys_of_a_catalog_are_one_name() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
-from prjury.manifests.lineage import find_managed, maven_chain, resolve
+from prjury.manifests.lineage import find_managed, make_maven_chain, resolve
 from prjury.manifests.maven import read_pom
 from prjury.manifests.module import ManifestModule, Requirement, Truth
 from prjury.manifests.project import NOWHERE, Project
@@ -228,7 +228,7 @@ def test_a_version_stands_for_its_minor_line_or_the_last_before(
 
 
 def test_a_bom_by_a_property_counts_too() -> None:
-    chain = maven_chain("pom.xml", {"pom.xml": read_pom(IMPORT.encode())})
+    chain = make_maven_chain("pom.xml", {"pom.xml": read_pom(IMPORT.encode())})
     names = {str(one): one.version or "" for one in chain.list_declared()}
     assert names["jakarta.persistence:jakarta.persistence-api"].startswith("3.")
 
@@ -239,7 +239,7 @@ def test_what_the_tree_says_is_nearer() -> None:
         "<groupId>org.springframework.boot</groupId><artifactId>spring-boot</artifactId>"
         "<version>2.7.0</version></dependency></dependencies></dependencyManagement>"
     )
-    chain = maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", own).encode())})
+    chain = make_maven_chain("pom.xml", {"pom.xml": read_pom(PARENT.format("4.0.6", own).encode())})
     versions = [one for one in chain.list_declared() if str(one) == BOOT]
     assert min(versions).version == "2.7.0"
 
@@ -255,6 +255,6 @@ def test_dependencies_of_a_parent_in_the_tree_are_asked_for() -> None:
         "</parent><artifactId>below</artifactId></project>"
     )
     shelf = {"pom.xml": read_pom(above.encode()), "b/pom.xml": read_pom(below.encode())}
-    chain = maven_chain("b/pom.xml", shelf)
+    chain = make_maven_chain("b/pom.xml", shelf)
     assert [str(one) for one in chain.list_own()] == ["org.junit.vintage:junit-vintage-engine"]
     assert chain.name == "below"

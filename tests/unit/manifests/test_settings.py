@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.manifests.manifest import ManifestError
-from prjury.manifests.settings import plain_name, read_properties, read_yaml
+from prjury.manifests.settings import plain_name, read_properties, read_yaml_settings
 
 YAML = """
 a:
@@ -21,14 +21,14 @@ a:
 
 
 def test_names_of_yaml_are_joined() -> None:
-    names = [setting.name for setting in read_yaml(YAML)]
+    names = [setting.name for setting in read_yaml_settings(YAML)]
     assert names == ["a", "a.b", "a.d.e", "a.d.e.f", "g", "g.h"]
 
 
 @pytest.mark.parametrize("text", ["a: [" * 200, "a: b: c", "\tx: 1\n", "{" * 5_000])
 def test_yaml_that_nobody_writes_is_refused(text: str) -> None:
     with pytest.raises(ManifestError):
-        list(read_yaml(text))
+        list(read_yaml_settings(text))
 
 
 @given(st.text())
@@ -36,7 +36,7 @@ def test_no_file_is_too_odd(text: str) -> None:
     for setting in read_properties(text):
         assert text[setting.start : setting.end] == setting.name
     try:
-        names = [setting.name for setting in read_yaml(text)]
+        names = [setting.name for setting in read_yaml_settings(text)]
     except ManifestError:
         names = []
     assert all(isinstance(name, str) for name in names)

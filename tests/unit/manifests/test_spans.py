@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from prjury.manifests.distance import Distance, VersionStep, distance
+from prjury.manifests.distance import Distance, VersionStep, measure_distance
 from prjury.manifests.module import Requirement, Truth, parse_span
 from prjury.manifests.spans import Numbers, VersionSpan, numbers, read_span
 
@@ -406,4 +406,4 @@ def up(step: VersionStep, count: int = 1) -> Distance:
 def test_the_first_number_that_differs_tells_how_far_it_is(
     one: str, other: str, between: Distance | None
 ) -> None:
-    assert distance(one, other) == between
+    assert measure_distance(one, other) == between

@@ -29,7 +29,7 @@ from prjury.judges.builds.systems.python import read_tox
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
 from prjury.manifests.node import read_package_json
-from prjury.manifests.workflow import WorkflowStep, read_composite
+from prjury.manifests.workflow import WorkflowStep, read_composite_action
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE = "${{ github.workspace }}"
@@ -104,7 +104,7 @@ class StepReader:
         place = step.uses.removeprefix("./").strip("/")
         path = self.root.has(path_in(place, "action.yml"), path_in(place, "action.yaml"))
         try:
-            action = read_composite(self.root.text(path), path) if path else None
+            action = read_composite_action(self.root.text(path), path) if path else None
         except (ConfigError, CannotJudgeError):
             action = None
         if action is None or self._depth == _DEEPEST:

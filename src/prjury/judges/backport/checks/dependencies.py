@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.manifests.declared import DeclaredDependency, Purpose, is_manifest, list_declared
-from prjury.manifests.distance import Distance, VersionStep, distance
+from prjury.manifests.distance import Distance, VersionStep, measure_distance
 from prjury.manifests.manifest import ManifestError
 from prjury.ports import Repository
 from prjury.snapshot.model import FileChange, FileKind, PullRequest, visible
@@ -132,7 +132,7 @@ class BumpOnBranch(Struct, frozen=True):
             return False
         if self.have == bump.new:
             return True
-        move = distance(bump.old, bump.new) if bump.old else Distance(VersionStep.MAJOR)
+        move = measure_distance(bump.old, bump.new) if bump.old else Distance(VersionStep.MAJOR)
         if jump is None or move is None:
             return False
         return jump.step is VersionStep.SAME or jump.up != move.up
@@ -157,7 +157,7 @@ def _compare_bump(bump: Bump, declared: Sequence[DeclaredDependency] | None) -> 
     if not versions:
         return BumpOnBranch(bump)
     have = next((each for each in (bump.old, bump.new) if each in versions), versions[0])
-    return BumpOnBranch(bump, have, distance(have, bump.new) if bump.new else None)
+    return BumpOnBranch(bump, have, measure_distance(have, bump.new) if bump.new else None)
 
 
 def moves_versions_alone(bumps: Bumps, files: Sequence[FileChange]) -> bool:
