@@ -383,9 +383,9 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
     if report.gate is Gate.SUCCESS:
         return ()
     steps = tuple(dict.fromkeys(_list_steps(report)))
-    if not report.answers_commands:
-        words = [step.words.replace(_OVERRIDING, _BYPASSING) for step in steps]
-        steps = tuple(map(NextStep, words, [step.snippet for step in steps]))
+    if not (report.pull.number and report.answers_commands):
+        way = _BYPASSING if report.pull.number else "merge anyway"
+        steps = tuple(NextStep(s.words.replace(_OVERRIDING, way), s.snippet) for s in steps)
     is_decidable = report.pull.number and report.verdict.status is not Status.FAIL
     decide = _OVERRIDE if report.answers_commands else _BYPASS
     return steps or ((decide,) if is_decidable else ())

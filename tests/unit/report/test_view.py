@@ -278,6 +278,13 @@ def test_commands_are_named_where_they_are_answered(report: Report, answers: boo
     assert answers or "/prjury " not in to_feedback(told) + to_html(told)
 
 
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_local_branch_has_neither_comments_nor_a_required_check(answers: bool) -> None:
+    told = replace(fake.unread(), answers_commands=answers, pull=fake.pull(number=None, url=None))
+    (step,) = next_steps(told)
+    assert step.words == "Have a maintainer read what was not checked and merge anyway."
+
+
 def test_the_page_draws_its_symbols() -> None:
     html = to_html(fake.needs_a_human())
     assert not set(html) & set("✅❌⚠⚪⏭💡")
