@@ -118,7 +118,7 @@ def make_judge(
 ) -> Judge[JudgmentContext]:
     """The judge of a directory that goes by a name, ours or somebody else's."""
     from prjury.app.registry import find_installed, find_judge_factory
-    from prjury.judges.workspace.catalog import KINDS, judge_by_name
+    from prjury.judges.workspace.catalog import KINDS, make_named_judge
     from prjury.judges.workspace.program_judges import make_shell
     from prjury.ports import Ports
 
@@ -128,7 +128,7 @@ def make_judge(
     ports = Ports(nothing, shell, progress, redact=terminal.redact, journal=journal)
     others = find_installed()
     if name in KINDS or name not in others:
-        return judge_by_name(name, options, ports, terminal.environ, others)
+        return make_named_judge(name, options, ports, terminal.environ, others)
     return cast("Judge[JudgmentContext]", find_judge_factory(name)(options, ports))
 
 

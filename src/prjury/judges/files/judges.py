@@ -16,10 +16,10 @@ from typing import Any, ClassVar
 from prjury.errors import CannotJudgeError
 from prjury.judges.files.meaning import (
     Meaning,
+    canonicalize_xml,
     find_language,
     find_meaning,
     read_pom_meaning,
-    read_xml_text,
     split_words,
 )
 from prjury.judges.workspace.files import (
@@ -29,9 +29,9 @@ from prjury.judges.workspace.files import (
     WorkspaceJudge,
     check_path,
     find_reports,
+    judge_checks,
     open_regular,
     unreadable,
-    vote_by,
 )
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment, Location
@@ -80,7 +80,7 @@ class SemanticComparisonJudge(WorkspaceJudge):
         if failed:
             more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
             words = f"{failed[0].message}{more}"
-        return vote_by(checks, words, score)
+        return judge_checks(checks, words, score)
 
     def _check_text(self, path: str, expected: str, text: str) -> Check:
         name = visible(path)
@@ -129,7 +129,7 @@ class XmlComparisonJudge(SemanticComparisonJudge):
 
     _: KW_ONLY
     name: str = "xml-comparison"
-    meaning = read_xml_text
+    meaning = canonicalize_xml
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class ClassVersionJudge(WorkspaceJudge):
         counts = Counter[int]()
         wrong = []
         for file in files:
-            release = _read_release(file)
+            release = _read_java_release(file)
             counts[release] += 1
             if release > self.release or (self.exactly and release < self.release):
                 path = Location(file.relative_to(workspace.root).as_posix())
@@ -235,10 +235,10 @@ class ClassVersionJudge(WorkspaceJudge):
             words = f"{len(wrong)} of {len(files)} classes are not for {demand}"
         checks = wrong[:_SHOWN] or [Check.ok(self.name, message=words)]
         classes = {str(release): count for release, count in sorted(counts.items())}
-        return vote_by(checks, words, metadata={"release": self.release, "classes": classes})
+        return judge_checks(checks, words, metadata={"release": self.release, "classes": classes})
 
 
-def _read_release(place: Path) -> int:
+def _read_java_release(place: Path) -> int:
     try:
         with open_regular(place) as file:
             header = file.read(8)
@@ -272,7 +272,7 @@ class FileExistsJudge(WorkspaceJudge):
         """Look for the file, or into it; the files may be those of a commit."""
         path = os.fspath(self.path)
         check = self._check_file(tree, path, tree.kind(path))
-        return vote_by([check], check.message, metadata={"path": printable(path)})
+        return judge_checks([check], check.message, metadata={"path": printable(path)})
 
     def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:  # noqa: ARG002 - others read it
         words = "is there" if kind == "file" else f"is a {kind}, not a file"
@@ -310,7 +310,7 @@ class FileContentJudge(FileExistsJudge):
         if "" in {self.contains, self.regex}:
             raise ValueError("an empty text is in every file: say what the file has to hold")
         if self.regex:
-            _compile(self.regex)  # what cannot be expected is refused at once
+            _compile_re2(self.regex)  # what cannot be expected is refused at once
 
     def _check_file(self, tree: FileTree, path: str, kind: Kind) -> Check:
         if kind in {"missing", "directory"}:
@@ -321,7 +321,7 @@ class FileContentJudge(FileExistsJudge):
         if self.contains:
             start, words = text.find(self.contains.replace("\r\n", "\n")), "contain"
         else:
-            match = _compile(self.regex or "").search(text)
+            match = _compile_re2(self.regex or "").search(text)
             start, words = (match.start() if match else -1), "match"
         quoted = _quote(self.contains or self.regex or "")
         if start < 0:
@@ -344,7 +344,7 @@ def _compare_lines(expected: str, text: str, path: str) -> Check:
     return Check.bad(NAME, words, place, evidence=evidence)
 
 
-def _compile(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
+def _compile_re2(pattern: str) -> Any:  # noqa: ANN401 - RE2 has no type information
     import re2  # noqa: PLC0415 - a compiled extension that only expressions need
 
     options = re2.Options()

@@ -99,7 +99,7 @@ def _tag_types(value: object) -> Any:  # noqa: ANN401 - as the value
     return (kind, repr(value) if isinstance(value, float) else value)
 
 
-def read_xml_text(text: str) -> str:
+def canonicalize_xml(text: str) -> str:
     """Write XML canonically; comments, prefixes and blanks around texts have no meaning."""
     from xml.etree.ElementTree import canonicalize  # noqa: PLC0415 - only for XML
 
@@ -121,7 +121,7 @@ _BY_SUFFIX: Mapping[str, Meaning] = {
     ".yml": read_yaml,
     ".yaml": read_yaml,
     ".toml": read_toml,
-    ".xml": read_xml_text,
+    ".xml": canonicalize_xml,
 }
 #: Statements of imports by language; neighbours may stand in any order.
 _IMPORTS: Mapping[str, frozenset[str]] = {

@@ -14,8 +14,8 @@ from msgspec import Meta, Struct
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.functions import call
-from prjury.judges.workspace.files import judge_or_error, open_regular, vote_by
-from prjury.judges.workspace.program_judges import forget_log
+from prjury.judges.workspace.files import judge_checks, judge_or_error, open_regular
+from prjury.judges.workspace.program_judges import delete_log
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity, Status
 from prjury.jury.score import BooleanScore
@@ -72,13 +72,13 @@ def read_answer(content: bytes, function: str) -> Judgment:
         return Judgment(answer.status, answer.reasoning, score, label=answer.label, checks=checks)
     if isinstance(answer, bool):
         words = about if answer else f"not so: {about}"
-        return vote_by([Check(function, answer, about)], words)
+        return judge_checks([Check(function, answer, about)], words)
     texts = (answer,) if isinstance(answer, str) else answer
     entries = [_CheckAnswer(entry) if isinstance(entry, str) else entry for entry in texts]
     wrong = [entry.message for entry in entries if not entry.passed]
     checks = _make_checks(entries, function) or (Check.ok(function, about),)
     more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
-    return vote_by(checks, f"{wrong[0]}{more}" if wrong else about)
+    return judge_checks(checks, f"{wrong[0]}{more}" if wrong else about)
 
 
 def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> tuple[Check, ...]:
@@ -152,9 +152,9 @@ class PythonRule(Struct, frozen=True):
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         key = f"rule {self.options.file}:{self.name}"
-        return context.once.get(key, lambda: judge_or_error(lambda: self._call(context)))
+        return context.once.get(key, lambda: judge_or_error(lambda: self._call_function(context)))
 
-    def _call(self, context: PullRequestContext) -> Judgment:
+    def _call_function(self, context: PullRequestContext) -> Judgment:
         shell = self.ports.shell
         with shell.scratch() as around:
             (around / "rule.py").write_bytes(self.source)
@@ -167,7 +167,7 @@ class PythonRule(Struct, frozen=True):
             deadline = context.deadline.within(self.options.timeout)
             done = shell.run(command, deadline, self.ports.progress)
             last = done.tail().split("\n")[-1].strip()
-            forget_log(done)
+            delete_log(done)
             if done.stopped == "timeout":
                 words = f"{self.name} did not answer within {self.options.timeout:g} s"
                 raise CannotJudgeError(words, reason=done.stopped)
@@ -177,10 +177,10 @@ class PythonRule(Struct, frozen=True):
                 what = f"{self.name} of {self.options.file} failed: {visible(last) or 'no word'}"
                 remedy = "Correct the rule on the base branch"
                 raise CannotJudgeError(what, remedy=remedy, reason="rule_failed")
-            return read_answer(_read_file(around / "answer.json", self.name), self.name)
+            return read_answer(_read_answer_file(around / "answer.json", self.name), self.name)
 
 
-def _read_file(place: Path, function: str) -> bytes:
+def _read_answer_file(place: Path, function: str) -> bytes:
     try:
         with open_regular(place) as file:
             content = file.read(_LARGEST_ANSWER + 1)

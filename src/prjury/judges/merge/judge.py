@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merge.parses import check_syntax, find_hidden, list_doubts
+from prjury.judges.merge.parses import check_syntax, find_hidden_characters, list_doubts
 from prjury.jury.judge import FunctionJudge, Judge
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.policy.tiers import MergeOptions
@@ -40,7 +40,7 @@ def _judge(context: PullRequestContext, strategy: str, ports: Ports) -> Judgment
     if habit.way is Way.REBASE:
         limit = deadline.within(min(_REBASE_SECONDS, deadline.remaining * _REBASE_SHARE))
         rebase = repository.rebase(pull.base.sha, pull.head.sha, limit)
-    checks = [*check_syntax(pull, ports, deadline), *find_hidden(pull.files)]
+    checks = [*check_syntax(pull, ports, deadline), *find_hidden_characters(pull.files)]
     judgment = decide(pull, habit, rebase, checks)
     paths = {path for file in pull.files for path in (file.path, file.old_path)}
     workflow = context.workflow or ""
@@ -91,7 +91,7 @@ def decide(
 def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     merge, total = pull.merge, pluralize(trial.total, "commit")
     if trial.stopped_at:
-        return _judge_stopped(pull, trial, trial.stopped_at)
+        return _fail_stopped_rebase(pull, trial, trial.stopped_at)
     if trial.unfinished:
         after = f" after {trial.picked} of {total}" if trial.picked else ""
         why = "the time was over" if trial.unfinished == "timeout" else "there are too many commits"
@@ -111,7 +111,7 @@ def _judge_rebase(pull: PullRequest, trial: RebaseTrial) -> Judgment:
     return Judgment.passed(words, checks=checks)
 
 
-def _judge_stopped(pull: PullRequest, trial: RebaseTrial, commit: HistoryCommit) -> Judgment:
+def _fail_stopped_rebase(pull: PullRequest, trial: RebaseTrial, commit: HistoryCommit) -> Judgment:
     sha, subject = commit.sha[:7], visible(commit.subject)[:60]
     place = f"commit {trial.picked + 1} of {trial.total}"
     words = f"{place} (`{sha}` {subject}): {conflict_messages(trial.conflicts)}"

@@ -59,7 +59,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
         words = f"{len(files):,} changed files are too many to parse"
         return [Check.bad(NAME, words, severity="hint")]
     limit = deadline.within(_SECONDS)
-    pythons = _find_pythons(pull, files, ports)
+    pythons = _find_oldest_pythons(pull, files, ports)
     is_babel = any(_BABEL.search(entry.path) for entry in ports.repository.files(pull.base.sha))
 
     def parse(
@@ -79,7 +79,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
         faults, unparsed = find_faults(texts, limit)
         if is_babel:
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
-        return texts, _ask_tools(texts, faults, ports.shell, limit), unparsed
+        return texts, _recheck_with_tools(texts, faults, ports.shell, limit), unparsed
 
     texts, faults, unparsed = parse(pull.merge.tree, {path: path for path in files})
     if faults:
@@ -100,7 +100,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
     return checks
 
 
-def _find_pythons(
+def _find_oldest_pythons(
     pull: PullRequest, files: Mapping[str, FileChange], ports: Ports
 ) -> Mapping[str, tuple[int, int]]:
     """Return the oldest Python that the project declares for a file, if it is a Python 3."""
@@ -152,7 +152,7 @@ def _find_hiding_encoding(content: bytes) -> str | None:
     return None
 
 
-def find_hidden(files: Iterable[FileChange]) -> list[Check]:
+def find_hidden_characters(files: Iterable[FileChange]) -> list[Check]:
     """Return a warning for each added line with characters that nobody sees, up to twenty."""
     checks: list[Check] = []
     for file in files:
@@ -184,7 +184,7 @@ _UNKNOWN_TO_NODE = re.compile(
 )
 
 
-def _ask_tools(
+def _recheck_with_tools(
     texts: Sequence[SourceFile], faults: Mapping[str, SyntaxFault], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault]:
     """Add the faults that the tools of this machine find, and take away what they clear."""
@@ -192,7 +192,7 @@ def _ask_tools(
     for grammar in _TOOLS:
         sources = [text for text in texts if text.grammar == grammar and text.path[-4:] != ".jsx"]
         with suppress(CannotJudgeError, OSError):  # the tool is broken, or removes what is written
-            for path, fault in list(_check_files(grammar, sources[:_MOST_ASKED], shell, deadline)):
+            for path, fault in list(_run_tool(grammar, sources[:_MOST_ASKED], shell, deadline)):
                 doubt = result.get(path)
                 if fault is None:
                     result.pop(path, None)
@@ -203,7 +203,7 @@ def _ask_tools(
     return result
 
 
-def _check_files(
+def _run_tool(
     grammar: str, texts: Sequence[SourceFile], shell: Shell, deadline: Deadline
 ) -> Iterator[tuple[str, SyntaxFault | None]]:
     name, arguments, endings, complaint = _TOOLS[grammar]

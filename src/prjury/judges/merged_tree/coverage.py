@@ -20,7 +20,7 @@ from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.context import PullRequestContext
-from prjury.judges.merged_tree.tree import judge_tree, read_merged_lines, read_reports
+from prjury.judges.merged_tree.tree import judge_tree, read_added_lines, read_reports
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import (
     CoverageCounter,
@@ -75,7 +75,7 @@ class MergedTreeCoverage(Struct, frozen=True):
             return Judgment.abstained("nothing to measure: no code changes", "not_applicable")
         reports = self._read_reports(store)
         if self.options.mode == "added_lines":
-            return self._measure_added_lines(tree, pull, reports)
+            return self._judge_added_lines(tree, pull, reports)
         baseline = None
         if self.options.baseline == "base":
             with suppress(CannotJudgeError):
@@ -91,13 +91,13 @@ class MergedTreeCoverage(Struct, frozen=True):
         total = CoverageMetrics.total(report.metrics for report in reports)
         return total.counters.get(self.options.metric)
 
-    def _measure_added_lines(
+    def _judge_added_lines(
         self, tree: str, pull: PullRequest, reports: Sequence[CoverageReport]
     ) -> Judgment:
         repository = self.ports.repository
         blobs = {entry.path: entry.blob for entry in repository.files(tree)}
         files = [file for file in pull.files if file.additions and file.path in blobs]
-        added = {file.path: read_merged_lines(file, blobs, repository) for file in files}
+        added = {file.path: read_added_lines(file, blobs, repository) for file in files}
         lines = {path: lines for path, lines in added.items() if lines}
         coverage = match_coverage(reports, lines, TreeFiles(frozenset(blobs)))
         unmeasured = [
@@ -125,7 +125,7 @@ def match_coverage(
     coverage: dict[str, dict[int, bool]] = {}
     for report in reports:
         for name, lines in report.files.items():
-            path = _find_file(name, report.roots, str(report.place), tree)
+            path = _resolve_file(name, report.roots, str(report.place), tree)
             if path not in added:
                 continue
             runs = coverage.setdefault(path, {})
@@ -135,7 +135,7 @@ def match_coverage(
     return coverage
 
 
-def _find_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> str:
+def _resolve_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) -> str:
     """Return the file that a report at a place means; empty for none. Neighbours come first."""
     plain = normpath(name.replace("\\", "/"))
     for root in roots:

@@ -47,7 +47,7 @@ def judge_tree(context: PullRequestContext, decide: Callable[[str], Judgment]) -
     return Judgment.abstained(f"there is no merged tree: {why}", label)
 
 
-def read_merged_lines(
+def read_added_lines(
     file: FileChange, blobs: Mapping[str, str], repository: Repository
 ) -> Mapping[int, str]:
     """Return the added lines by their numbers in the merged tree; none of what cannot be told."""

@@ -78,7 +78,7 @@ KINDS: Mapping[str, JudgeKind] = {
 }
 
 
-def judge_by_name(
+def make_named_judge(
     name: str,
     options: Mapping[str, str],
     ports: Ports,

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.workspace.coverage_readers import CoverageCounter, CoverageMetrics, read_coverage
-from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path, vote_by
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, check_path, judge_checks
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.score import NumericalScore, finite
@@ -67,7 +67,7 @@ class CoverageJudge(WorkspaceJudge):
         return self.mode in {"preserved", "improved"} or self.max_drop is not None
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
-        baseline = _find_baseline(context) if self.compares and self.baseline is None else None
+        baseline = _read_baseline(context) if self.compares and self.baseline is None else None
         reports = read_coverage(workspace.locate(os.fspath(self.report)))
         metrics = CoverageMetrics.total(report.metrics for report in reports)
         return self.decide(metrics.counters.get(self.metric), baseline)
@@ -112,7 +112,7 @@ class CoverageJudge(WorkspaceJudge):
         score = NumericalScore(float(current), 0.0, 100.0)
         if self.mode == "improved" and before is not None:
             score = NumericalScore(float(_gain(current, before)))
-        return vote_by(checks, words, score, metadata)
+        return judge_checks(checks, words, score, metadata)
 
     def _compare_counts(
         self, subject: str, current: Fraction, before: Fraction | None, place: Location
@@ -153,7 +153,7 @@ class CoverageImprovementJudge(CoverageJudge):
         super().__init__(report, target, metric, baseline, None, "improved", name=name)
 
 
-def _find_baseline(context: JudgmentContext) -> float | None:
+def _read_baseline(context: JudgmentContext) -> float | None:
     for key in BASELINE_KEYS:
         value = context.metadata.get(key)
         if value is None:

@@ -114,7 +114,7 @@ class _Reading:
         if total:
             self.totals[metric] = CoverageCounter(covered, total - covered)
 
-    def finish(self, *, by_block: bool = False) -> CoverageReport:
+    def build_report(self, *, by_block: bool = False) -> CoverageReport:
         """Return the report, with the totals that it tells, and counts where it tells none."""
         lines: Mapping[str, Any] = self.runs["line"]
         for metric in self.runs.keys() - self.totals.keys():
@@ -139,7 +139,7 @@ def read_jacoco(path: Path) -> CoverageReport:
             if missed + covered:  # a line with no instruction is none
                 file = "/".join(around.get("name", "") for around in above[-2:])
                 reading.add("line", file.lstrip("/"), number, covered=covered > 0)
-    return reading.finish()
+    return reading.build_report()
 
 
 def read_cobertura(path: Path) -> CoverageReport:
@@ -167,7 +167,7 @@ def read_cobertura(path: Path) -> CoverageReport:
         words = [totals.get(f"{name}-{part}", "") for part in ("covered", "valid")]
         if all(map(_NUMBER.fullmatch, words)):
             reading.set_total(metric, *map(int, words))
-    return reading.finish()
+    return reading.build_report()
 
 
 def read_clover(path: Path) -> CoverageReport:
@@ -185,7 +185,7 @@ def read_clover(path: Path) -> CoverageReport:
                 if element.get(name) and element.get(f"covered{name}"):
                     total, covered = _read_numbers(path, element, name, f"covered{name}")
                     reading.set_total(metric, covered, total)
-    return reading.finish()
+    return reading.build_report()
 
 
 def _read_numbers(path: Path, element: Element, *names: str) -> list[int]:
@@ -228,7 +228,7 @@ def read_lcov(path: Path) -> CoverageReport:
             reading.add(metric, file, key, covered=covered)
     if file is not None:
         raise invalid_report(path, "It ends in the middle of a file's record")
-    return reading.finish()
+    return reading.build_report()
 
 
 _MODE = re.compile(r"mode: (set|count|atomic)")
@@ -255,7 +255,7 @@ def read_go_profile(path: Path) -> CoverageReport:
                 reading.add("line", block["file"], at, covered=covered)
     run = sum(statements for statements, covered in blocks.values() if covered)
     reading.set_total("line", run, sum(statements for statements, _ in blocks.values()))
-    return reading.finish(by_block=True)
+    return reading.build_report(by_block=True)
 
 
 _ROOT = re.compile(rb"<(\w+)\b([^>]*)")

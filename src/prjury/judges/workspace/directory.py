@@ -52,7 +52,7 @@ def make(
 ) -> FunctionJudge[JudgmentContext]:
     """Make the judge of this name; ValueError for options that make no sense."""
     if name == PATTERNS:
-        return patterns_judge(**options)
+        return make_patterns_judge(**options)
     panel = ModelPanel(ModelsConfig(), LimitsConfig(), environ, flag=model, recorder=ports.journal)
     panel.panel()  # an unknown model is refused before anything is read
     ports = structs.replace(ports, models=panel, memory=memory_at(environ, panel.secret))
@@ -71,7 +71,7 @@ def make(
     return _make_judge(name, ask)
 
 
-def patterns_judge(
+def make_patterns_judge(
     write_baseline: str | None = None,
     **options: Any,  # noqa: ANN401 - as `PatternsOptions` has them
 ) -> FunctionJudge[JudgmentContext]:
@@ -178,7 +178,7 @@ def _make_lines_asker(
 
     def ask(context: JudgmentContext) -> Judgment:
         directory = open_directory(Workspace.of(context).root)
-        pull = structs.replace(directory.pull, files=_add_all_lines(directory.pull))
+        pull = structs.replace(directory.pull, files=_mark_all_added(directory.pull))
         change = _show_change(context, pull, ALL_CALLS)
         return make(options, structs.replace(ports, repository=directory)).judge(change)
 
@@ -187,10 +187,10 @@ def _make_lines_asker(
 
 def all_files(context: JudgmentContext) -> tuple[FileChange, ...]:
     """List every file of the workspace that people read, with all its lines as added ones."""
-    return _add_all_lines(open_directory(Workspace.of(context).root).pull)
+    return _mark_all_added(open_directory(Workspace.of(context).root).pull)
 
 
-def _add_all_lines(pull: PullRequest) -> tuple[FileChange, ...]:
+def _mark_all_added(pull: PullRequest) -> tuple[FileChange, ...]:
     files = []
     for file in pull.files:
         if file.readable:

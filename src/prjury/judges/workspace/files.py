@@ -43,7 +43,7 @@ def judge_or_error(decide: Callable[[], Judgment]) -> Judgment:
         return Judgment.errored(str(error), metadata={"reason": error.reason})
 
 
-def vote_by(
+def judge_checks(
     checks: Sequence[Check],
     words: str,
     score: Score | None = None,

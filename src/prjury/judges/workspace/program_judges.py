@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.judges.workspace.files import Workspace, WorkspaceJudge, vote_by, walk_elements
+from prjury.judges.workspace.files import Workspace, WorkspaceJudge, judge_checks, walk_elements
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import compute_deadline
 from prjury.jury.judgment import Check, Judgment, Status
@@ -103,7 +103,7 @@ class CommandJudge(WorkspaceJudge):
             raise CannotJudgeError(f"`{_show_command(command)}` {words}", reason="timeout")
         judgment = self.decide(command, completed, completed.tail())
         if judgment.status is not Status.FAIL:
-            forget_log(completed)
+            delete_log(completed)
         return judgment
 
     def decide(self, command: ShellCommand, done: Completed, tail: str) -> Judgment:
@@ -138,10 +138,10 @@ class CommandJudge(WorkspaceJudge):
             **({"reason": reason} if reason else {}),
         }
         check = Check("exit-code", reason is None, words, evidence=tail or None)
-        return vote_by([check], words, metadata=metadata)
+        return judge_checks([check], words, metadata=metadata)
 
 
-def forget_log(done: Completed) -> None:
+def delete_log(done: Completed) -> None:
     with contextlib.suppress(OSError):
         done.log.unlink()
         done.log.parent.rmdir()

@@ -14,7 +14,7 @@ from fakes.repository import BASE, MERGED, FakeRepository, Files, pull_between
 from fakes.shell import ScriptedShell
 from prjury.deadline import Deadline
 from prjury.judges.merge.judge import decide
-from prjury.judges.merge.parses import check_syntax, find_hidden, list_doubts
+from prjury.judges.merge.parses import check_syntax, find_hidden_characters, list_doubts
 from prjury.judges.workspace.program_judges import make_shell
 from prjury.jury.judgment import Check, Location, Status
 from prjury.ports import Ports, Shell, SilentProgress
@@ -304,7 +304,7 @@ def test_the_verdict_of_the_judge() -> None:
 )
 def test_a_character_that_nobody_sees_is_told(line: str, point: str) -> None:
     pull = pull_between({"a.py": "x = 1\n"}, {"a.py": f"x = 1\n{line}\n"})
-    [check] = find_hidden(pull.files)
+    [check] = find_hidden_characters(pull.files)
 
     assert (check.name, check.severity, check.passed) == ("hidden-characters", "warning", False)
     assert point in check.message
@@ -325,13 +325,13 @@ def test_a_character_that_nobody_sees_is_told(line: str, point: str) -> None:
     ],
 )
 def test_what_languages_and_symbols_need_is_not(text: str) -> None:
-    assert find_hidden(pull_between({}, {"a.py": text}).files) == []
+    assert find_hidden_characters(pull_between({}, {"a.py": text}).files) == []
 
 
 def test_lines_that_were_there_are_not_and_many_are_cut() -> None:
     there = "a\u202e\n"
-    assert find_hidden(pull_between({"a": there}, {"a": there + "b\n"}).files) == []
-    assert len(find_hidden(pull_between({}, {"a": there * 99}).files)) == 20
+    assert find_hidden_characters(pull_between({"a": there}, {"a": there + "b\n"}).files) == []
+    assert len(find_hidden_characters(pull_between({}, {"a": there * 99}).files)) == 20
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from prjury.errors import ConfigError
 from prjury.judges.builds.evidence import KeptReports
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.merged_tree.coverage import decide_added, make, match_coverage
-from prjury.judges.merged_tree.tree import read_merged_lines
+from prjury.judges.merged_tree.tree import read_added_lines
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.coverage_readers import CoverageMetrics, CoverageReport, read_coverage
 from prjury.jury.judgment import Judgment, Location, Status
@@ -137,7 +137,7 @@ def test_added_lines_are_counted_in_the_merged_tree() -> None:
     repository = FakeRepository({"head": head, "merged": merged})
     blobs = {entry.path: entry.blob for entry in repository.files("merged")}
     files = pull_between(base, head).files
-    found = {file.path: read_merged_lines(file, blobs, repository) for file in files}
+    found = {file.path: read_added_lines(file, blobs, repository) for file in files}
     assert found == {"a.py": {4: "new"}, "b.py": {2: "new"}, "gone.py": {2: "new"}}
 
 

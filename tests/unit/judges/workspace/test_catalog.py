@@ -6,7 +6,7 @@ from fakes.repository import FakeRepository
 from fakes.shell import ScriptedShell, SilentProgress
 from prjury.errors import UsageError
 from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
-from prjury.judges.workspace.catalog import judge_by_name
+from prjury.judges.workspace.catalog import make_named_judge
 from prjury.judges.workspace.coverage import CoverageJudge
 from prjury.judges.workspace.program_judges import BuildJudge, CommandJudge
 from prjury.jury.context import JudgmentContext
@@ -17,7 +17,7 @@ PORTS = Ports(FakeRepository({}), ScriptedShell(), SilentProgress())
 
 
 def made(name: str, **options: str) -> Judge[JudgmentContext]:
-    return judge_by_name(name, options, PORTS, {})
+    return make_named_judge(name, options, PORTS, {})
 
 
 @pytest.mark.parametrize(

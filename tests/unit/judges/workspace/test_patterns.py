@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from prjury.errors import ConfigError
-from prjury.judges.workspace.directory import patterns_judge
+from prjury.judges.workspace.directory import make_patterns_judge
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment, Status
 from unit.judges.patterns.bench import BOOT_4, found, pom
@@ -35,7 +35,7 @@ def laid(root: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def judged(root: Path, **options: object) -> Judgment:
-    return patterns_judge(**options).judge(JudgmentContext("x", workspace=root))  # type: ignore[arg-type]
+    return make_patterns_judge(**options).judge(JudgmentContext("x", workspace=root))  # type: ignore[arg-type]
 
 
 def left_out(judgment: Judgment) -> dict[str, str]:
@@ -52,9 +52,9 @@ def test_options(place: Path) -> None:
     assert judged(place).status is Status.PASS
     assert judged(place, severity="warning").status is Status.FAIL
     with pytest.raises(ConfigError, match="there is no pack jakata"):
-        patterns_judge(packs=["jakata"])
+        make_patterns_judge(packs=["jakata"])
     with pytest.raises(ConfigError, match="cannot be read"):
-        patterns_judge(paths=["/nowhere/at-all.yml"])
+        make_patterns_judge(paths=["/nowhere/at-all.yml"])
 
 
 def test_without_git_the_usual_directories_are_left_out(place: Path) -> None:
@@ -223,5 +223,5 @@ def test_a_baseline_is_not_written_elsewhere(place: Path, tmp_path: Path) -> Non
 
 
 def test_without_a_workspace_it_cannot_judge() -> None:
-    judgment = patterns_judge().judge(JudgmentContext("x"))
+    judgment = make_patterns_judge().judge(JudgmentContext("x"))
     assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_workspace")
