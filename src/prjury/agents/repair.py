@@ -25,7 +25,7 @@ from prjury.errors import CannotJudgeError, SourceError
 from prjury.git.store import Store, patch_between, write_tree_with
 from prjury.journal.write import record_tools
 from prjury.judges.builds.judge import TreeBuildJudge
-from prjury.judges.builds.test_settings import find_changed_settings
+from prjury.judges.builds.test_settings import find_changed_test_settings
 from prjury.judges.context import PullRequestContext
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.feedback import feedback_on
@@ -215,7 +215,7 @@ class TestsRepair(Struct, frozen=True):
         """Drop files that say which tests run, or how their results come about."""
         grafted = write_tree_with(self.store, tree, edits.accepted)
         changed = self._list_changes(tree, grafted)
-        settings = set(find_changed_settings(changed, self.store.read))
+        settings = set(find_changed_test_settings(changed, self.store.read))
         refused = [RefusedEdit(path, "it decides which tests run") for path in sorted(settings)]
         remaining = {path: file for path, file in edits.accepted.items() if path not in settings}
         return Edits(remaining, (*edits.refused, *refused))

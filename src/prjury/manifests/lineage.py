@@ -111,9 +111,9 @@ def _resolve_coordinate(
 ) -> DeclaredVersion:
     overridden = coordinate.role is Role.MANAGED and coordinate.ecosystem in _OVERRIDING
     return DeclaredVersion(
-        group=resolve(coordinate.group, properties) or coordinate.group,
-        artifact=resolve(coordinate.artifact, properties) or coordinate.artifact,
-        version=resolve(coordinate.version, properties) if coordinate.version else None,
+        group=fill_properties(coordinate.group, properties) or coordinate.group,
+        artifact=fill_properties(coordinate.artifact, properties) or coordinate.artifact,
+        version=fill_properties(coordinate.version, properties) if coordinate.version else None,
         written=coordinate.version,
         role=coordinate.role,
         path=printable(link.path),
@@ -124,7 +124,7 @@ def _resolve_coordinate(
     )
 
 
-def resolve(text: str, properties: Mapping[str, str]) -> str | None:
+def fill_properties(text: str, properties: Mapping[str, str]) -> str | None:
     """Put the properties in; None for one that is missing, or a cycle of them."""
     for _ in range(_MAX_STEPS):
         match = _PLACEHOLDER.search(text)

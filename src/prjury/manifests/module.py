@@ -69,7 +69,7 @@ class Requirement(Struct, frozen=True):
             and _fits(group, self.group)
         )
 
-    def compare(self, version: str | None) -> Truth:
+    def check_version(self, version: str | None) -> Truth:
         """Return true if a declared version is inside the span; None is an unknown version."""
         if self.span is None:
             return Truth.YES
@@ -134,7 +134,7 @@ class DeclaredVersion:
 
     def meets(self, requirement: Requirement) -> Truth:
         """Compare it; an optional one is not sure, but for pytest, which is always optional."""
-        truth = requirement.compare(self.version)
+        truth = requirement.check_version(self.version)
         unsure = self.optional and self.artifact != "pytest"
         return Truth.SOME if unsure and truth is Truth.YES else truth
 

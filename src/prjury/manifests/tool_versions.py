@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from prjury.manifests.formats import find_format
-from prjury.manifests.lineage import resolve
+from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import load_toml, table, text_of
 
@@ -72,7 +72,7 @@ def read_runtimes(path: str, content: bytes) -> tuple[Coordinate, ...]:
         return ()
     for each in manifest.coordinates:
         is_manager = each.role is Role.PLUGIN and each.artifact in _MANAGERS
-        version = each.version and resolve(each.version, manifest.properties)
+        version = each.version and fill_properties(each.version, manifest.properties)
         if version and is_manager:
             coordinates.append(runtime(each.artifact, version, role=Role.LOCKED))
         elif version and each.ecosystem == "runtime":

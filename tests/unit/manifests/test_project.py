@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.repository import BASE, FakeRepository, Files, blob_of, pull_between
-from prjury.manifests.lineage import find_managed, make_maven_chain, resolve
+from prjury.manifests.lineage import fill_properties, find_managed, make_maven_chain
 from prjury.manifests.maven import read_pom
 from prjury.manifests.module import ManifestModule, Requirement, Truth
 from prjury.manifests.project import NOWHERE, Project
@@ -129,7 +129,7 @@ NAMES = st.sampled_from(["a", "b", "c"])
     )
 )
 def test_properties_always_come_to_an_end(values: dict[str, str]) -> None:
-    result = resolve("${a}-${b}", values)
+    result = fill_properties("${a}-${b}", values)
     assert result is None or "$" not in result
 
 

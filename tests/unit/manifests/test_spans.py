@@ -313,7 +313,7 @@ FOUR = Requirement.parse("maven:org.springframework.boot >=4.0")
     ],
 )
 def test_what_a_declared_version_says(version: str, truth: Truth) -> None:
-    assert FOUR.compare(version) is truth
+    assert FOUR.check_version(version) is truth
 
 
 @pytest.mark.parametrize(
@@ -330,16 +330,17 @@ def test_what_a_declared_version_says(version: str, truth: Truth) -> None:
 def test_a_milestone_is_not_sure_where_the_release_candidate_decides(
     version: str, truth: Truth
 ) -> None:
-    assert Requirement.parse("maven:g >=4.0-RC1").compare(version) is truth
+    assert Requirement.parse("maven:g >=4.0-RC1").check_version(version) is truth
 
 
 def test_an_upper_bound() -> None:
     between = Requirement.parse("maven:a:b >=2.0 <3.0")
-    assert [between.compare(v) for v in ("2.9", "3.0", "1.9")] == [Truth.YES, Truth.NO, Truth.NO]
+    truths = [between.check_version(v) for v in ("2.9", "3.0", "1.9")]
+    assert truths == [Truth.YES, Truth.NO, Truth.NO]
 
 
 def test_without_a_span_any_version_will_do() -> None:
-    assert Requirement.parse("maven:tools.jackson.*").compare(None) is Truth.YES
+    assert Requirement.parse("maven:tools.jackson.*").check_version(None) is Truth.YES
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,7 @@ class StepReader:
                 line = step.line + offset if step.line else 0
                 lines = self._drop_refused_lines(part, line, below)
                 if lines:
-                    self._add(step, lines, line, below)
+                    self._add_step(step, lines, line, below)
 
     def _drop_refused_lines(self, part: str, line: int, directory: str) -> str:
         lines = part.splitlines()
@@ -193,7 +193,7 @@ class StepReader:
                     return refusal
         return None
 
-    def _add(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
+    def _add_step(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
         calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))

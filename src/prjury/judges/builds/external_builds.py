@@ -28,7 +28,7 @@ from prjury.judges.builds.evidence import (
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import parse_reports
-from prjury.judges.builds.results.report_files import Found, files_below, load_reports
+from prjury.judges.builds.results.report_files import Found, load_reports, walk_files
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.jury.judgment import Judgment
@@ -82,7 +82,7 @@ def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
         if place.is_file():
             reports = {place: str(place.absolute().relative_to(posixpath.commonpath(above)))}
         else:
-            below = files_below(place, listing) if place.is_dir() else ()
+            below = walk_files(place, listing) if place.is_dir() else ()
             reports = {place / path: path for path in below if path.endswith(".xml")}
         if not reports and len(listing.problems) == problems:
             where = "below" if place.is_dir() else "at"

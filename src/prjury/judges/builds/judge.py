@@ -28,7 +28,7 @@ from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
 from prjury.judges.builds.source_tree import Changes, SourceTree
 from prjury.judges.builds.systems.recipes import read_own_recipes
-from prjury.judges.builds.test_settings import find_changed_settings
+from prjury.judges.builds.test_settings import find_changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import find_source_file, find_unbuilt_files, usual_command
 from prjury.judges.builds.workplace import Builder, object_missing, paths_of
@@ -83,7 +83,7 @@ class TreeBuildJudge:
     def _judge_sides(self, context: PullRequestContext, merged: BuildSide) -> Judgment:
         pull, evidence, notes = context.pull, None, tuple[str, ...]()
         base = self._side(pull.base.sha)
-        if settings := find_changed_settings(pull.files, self.ports.repository.read):
+        if settings := find_changed_test_settings(pull.files, self.ports.repository.read):
             paths = wording.join_names([visible(path) for path in settings])
             notes = (wording.EDITS_SETTINGS.format(paths),)
         if self.options.from_ == "evidence":
@@ -198,7 +198,7 @@ class TreeBuildJudge:
     def _detect(
         self, planner: BuildPlanner, side: BuildSide, changes: Changes | None
     ) -> DetectedBuilds:
-        return planner.plans(self._root(side, changes), changes)
+        return planner.plan_builds(self._root(side, changes), changes)
 
     def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
         return SourceTree(side.entries, self._read_texts, changed=changes)

@@ -81,7 +81,7 @@ class BuildPlanner(Struct, frozen=True):
     ci: BaseCi | None = None
     own: tuple[BuildSystem, ...] = ()
 
-    def plans(self, root: SourceTree, changes: Changes | None) -> DetectedBuilds:
+    def plan_builds(self, root: SourceTree, changes: Changes | None) -> DetectedBuilds:
         """The builds of a tree that the change affects; all of them for None."""
         if self.options.command != "auto":
             plan = make_policy_plan(self.options.command, self.options.junit)

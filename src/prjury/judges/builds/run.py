@@ -72,11 +72,11 @@ class KeptBase(Struct, frozen=True):
         self, plan: BuildPlan, tree: Sequence[TreeEntry], commits: Sequence[str]
     ) -> Recollection:
         """Recall the outcomes of a plan for the base's tree and its commits, the newest first."""
-        base = self._read(plan, self._make_key(plan, tree))
+        base = self._read_outcome(plan, self._make_key(plan, tree))
         earlier, commit = None, ""
         for commit in commits:
             key = self.memory.recall(self._make_key(plan, commit))
-            earlier = self._read(plan, key) if key else None
+            earlier = self._read_outcome(plan, key) if key else None
             if earlier:
                 break
         failing = self._read_history(plan)
@@ -105,7 +105,7 @@ class KeptBase(Struct, frozen=True):
         if commit:
             self.memory.keep(self._make_key(plan, commit), key)
 
-    def _read(self, plan: BuildPlan, key: str) -> TreeRun | None:
+    def _read_outcome(self, plan: BuildPlan, key: str) -> TreeRun | None:
         with suppress(ValueError, RecursionError, msgspec.MsgspecError):
             run = msgspec.json.decode(self.memory.recall(key) or "", type=TreeRun)
             validate_run(run)

@@ -72,7 +72,7 @@ def write_tool_wrappers(
     return {**env, "PATH": f"{path}{os.pathsep}{place}"} if scripts else env
 
 
-def step_environment(env: Mapping[str, str]) -> Mapping[str, str]:
+def update_environment(env: Mapping[str, str]) -> Mapping[str, str]:
     """The variables of the next step, with what earlier steps have written into the files."""
     for name in FILES:
         if path := env.get(name):

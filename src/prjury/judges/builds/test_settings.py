@@ -63,7 +63,7 @@ _LINES: Mapping[str, tuple[str, ...]] = {
 _FOREIGN = frozenset({"node_modules", "vendor", "third_party"})
 
 
-def find_changed_settings(files: Sequence[FileChange], read: ReadBlobs) -> tuple[str, ...]:
+def find_changed_test_settings(files: Sequence[FileChange], read: ReadBlobs) -> tuple[str, ...]:
     """The paths of changed files that say which tests run, or how their results come about."""
     paths = set[str]()
     for file in files:

@@ -25,7 +25,7 @@ from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_each_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
-from prjury.judges.builds.step_environment import step_environment, words_of, write_tool_wrappers
+from prjury.judges.builds.step_environment import update_environment, words_of, write_tool_wrappers
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
@@ -274,7 +274,7 @@ class _Attempt:
             reports.mkdir()
         for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
-            shared = step_environment(self.env) if "GITHUB_ENV" in self.env else self.env
+            shared = update_environment(self.env) if "GITHUB_ENV" in self.env else self.env
             env = {**shared, **self.place.fill(step.env)}
             writable = [self.place.places.tree]
             command = ShellCommand(step.command, self.directory, env, writable=writable)

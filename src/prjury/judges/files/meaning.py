@@ -13,7 +13,7 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import NotParsed, Parser, job
 from prjury.code.source import UnreadableError, decode, unescape
 from prjury.deadline import Deadline
-from prjury.manifests.lineage import resolve
+from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import load_toml
 from prjury.manifests.xml import Node, read_xml
@@ -266,5 +266,5 @@ def _normalise(node: Node, properties: Mapping[str, str], hidden: set[str]) -> t
         for name, value in sorted(node.attributes.items())
         if not name.startswith(("xmlns", "xsi:"))  # Maven does not read these
     ]
-    text = " ".join((resolve(node.text, properties) or node.text).split())
+    text = " ".join((fill_properties(node.text, properties) or node.text).split())
     return (node.tag, " ".join(attributes), "" if children else text, *children)

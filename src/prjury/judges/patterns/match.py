@@ -15,7 +15,7 @@ from prjury.code.languages import Language
 from prjury.code.parser import Job, Parsed, Range, job
 from prjury.code.source import Source, UnreadableError, comment_ranges
 from prjury.manifests.formats import reader_of
-from prjury.manifests.lineage import resolve
+from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.settings import plain_name, read_properties, read_yaml_settings
 from prjury.manifests.spans import surely_within
@@ -250,5 +250,5 @@ def _is_wanted(coordinate: Coordinate, manifest: Manifest, match: ManifestMatch)
         fits = is_one_of(name, match.dependencies)
     if not fits or match.span is None:
         return fits
-    version = resolve(coordinate.version or "", manifest.properties) or ""
+    version = fill_properties(coordinate.version or "", manifest.properties) or ""
     return surely_within(version, coordinate.ecosystem, coordinate.artifact, match.span)

@@ -186,11 +186,11 @@ def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         DOWNLOADED,
         Found,
-        files_below,
+        walk_files,
     )
 
     listing = Found()
-    paths = files_below(root, listing, _STORES if everywhere else DOWNLOADED)
+    paths = walk_files(root, listing, _STORES if everywhere else DOWNLOADED)
     files = [root / path for path in paths if any(matches(path, glob) for glob in globs)]
     if listing.problems:
         what = f"{visible(str(root))} cannot be searched: {listing.problems[0]}"

@@ -46,7 +46,7 @@ def plans(
     """The builds of a tree whose CI is one workflow, perhaps two."""
     workflows = {".github/workflows/ci.yml": workflow}
     root = root_of({**files, **workflows, **({".github/workflows/more.yml": more} if more else {})})
-    return BuildPlanner(BuildOptions(), here, find_base_ci(root, here)).plans(root, changes)
+    return BuildPlanner(BuildOptions(), here, find_base_ci(root, here)).plan_builds(root, changes)
 
 
 def only(builds: DetectedBuilds) -> BuildPlan:
@@ -413,7 +413,7 @@ class TestOptions:
 def test_without_a_ci_a_header_alone_is_built_by_its_tests(here: Toolchains) -> None:
     files = {"test/Makefile": "test:\n", "docs/Makefile": "test:\n", "a.h": ""}
     planner = BuildPlanner(BuildOptions(), here, None)
-    assert only(planner.plans(root_of(files), None)).directory == "test"
+    assert only(planner.plan_builds(root_of(files), None)).directory == "test"
 
 
 def test_a_version_of_the_ci_alone_refuses_nothing(here: Toolchains) -> None:

@@ -525,8 +525,8 @@ def test_files_by_package_type_and_module() -> None:
     assert tree.find_jvm_source("q.A", "A.java") is None
     assert tree.package("@x/api") == "packages/api"
     assert tree.package("web") is None
-    assert tree.module("tests.t.Class.test") == "tests/t.py"
-    assert tree.module("pkg.mod.f") == "pkg/mod.py"
-    assert tree.module("pkg.other") == "pkg/__init__.py"
-    assert tree.module("p." * 200) is None
-    assert TREE_OF_FILES.module("deep.b.test") == "sub/deep/b.py"
+    assert tree.find_module("tests.t.Class.test") == "tests/t.py"
+    assert tree.find_module("pkg.mod.f") == "pkg/mod.py"
+    assert tree.find_module("pkg.other") == "pkg/__init__.py"
+    assert tree.find_module("p." * 200) is None
+    assert TREE_OF_FILES.find_module("deep.b.test") == "sub/deep/b.py"

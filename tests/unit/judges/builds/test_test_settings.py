@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from prjury.judges.builds.test_settings import find_changed_settings
+from prjury.judges.builds.test_settings import find_changed_test_settings
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
 
 
@@ -37,4 +37,4 @@ def test_a_setting_of_tests_is_told_from_others(
 ) -> None:
     file = FileChange(path, FileStatus.MODIFIED, FileKind.CONFIG, old_blob="a", new_blob="b")
     contents: dict[str, bytes | None] = {"a": before.encode(), "b": after.encode()}
-    assert find_changed_settings([file], lambda _: contents) == ((path,) if counts else ())
+    assert find_changed_test_settings([file], lambda _: contents) == ((path,) if counts else ())

@@ -230,7 +230,7 @@ class _Case:
         if report.runner in {"", "pytest"}:
             if "/" in owner and (file := report.tree.find(place)):
                 return file, name
-            suite = report.tree.module(owner)
+            suite = report.tree.find_module(owner)
         return suite or report.directory, full
 
     @cached_property
@@ -274,7 +274,7 @@ class _Case:
             marked = [text[1:].strip() for text in lines if text.startswith("E ")]
             message = next(filter(None, reversed(marked)), "")
         message = message or _read_first(lines) or "failed"
-        elsewhere = self.kind == "compile" and path not in {None, tree.module(self._name)}
+        elsewhere = self.kind == "compile" and path not in {None, tree.find_module(self._name)}
         if path is None:
             path, line = self._find_case_place()
         if self.kind == "test":

@@ -24,8 +24,8 @@ from prjury.judges.builds.results.lines import (
     strip_escapes,
 )
 from prjury.judges.builds.results.problems import read_build_errors, read_problems
-from prjury.judges.builds.results.runners import read_program, read_runners
-from prjury.judges.builds.results.streams import GoEvents, read_go, read_tap
+from prjury.judges.builds.results.runners import read_known_runners, read_unknown_runner
+from prjury.judges.builds.results.streams import GoEvents, read_go_output, read_tap
 from prjury.judges.builds.results.tree import TreeFiles
 
 _CHUNK = 1024**2
@@ -112,7 +112,7 @@ class _Places:
         self._entered: list[str] = []
         self._prefixes: dict[str, str] = {}
 
-    def split(self, line: str) -> tuple[str, str]:
+    def locate_line(self, line: str) -> tuple[str, str]:
         if self._prefixes:
             head, colon, rest = f"{line} ".partition(": ")  # scripts' names may hold colons
             if colon and head in self._prefixes:
@@ -140,7 +140,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     """Read a log once; `relative` takes the tree's own place out of a text."""
     transcript, places = Transcript(GoEvents(tree)), _Places(tree)
     for number, raw in enumerate(_decode_lines(log, transcript)):
-        place, line = places.split(relative(raw))
+        place, line = places.locate_line(relative(raw))
         event = _parse_go_event(line)
         if event is None:
             transcript.add(number, place, line[:_LONGEST_LINE])
@@ -168,7 +168,7 @@ def _parse_go_event(line: str) -> dict[str, Any] | None:
 
 #: Runners with a form of their own, and text without which there is nothing of them.
 _STREAMS = (
-    ("go", read_go, ("\nFAIL\t", "--- FAIL: ")),
+    ("go", read_go_output, ("\nFAIL\t", "--- FAIL: ")),
     ("tap", read_tap, ("\nTAP version ", "\n1..")),
 )
 #: Read where no other reader knows the tests.
@@ -229,7 +229,7 @@ def read_log(
 
 
 def _collect_tests(section: LogSection, results: LogResults) -> bool:
-    outputs = read_runners(section)
+    outputs = read_known_runners(section)
     for name, read, marks in _STREAMS:
         if any(mark in section.text for mark in marks):
             outputs[name] = read(section)
@@ -237,7 +237,7 @@ def _collect_tests(section: LogSection, results: LogResults) -> bool:
         outputs.pop("vitest", None)
     has_results = any(output.has_results for output in outputs.values())
     if not has_results:
-        outputs[_CLOSING] = read_program(section)
+        outputs[_CLOSING] = read_unknown_runner(section)
     for name, output in outputs.items():
         results.by_runner.setdefault(name, RunnerOutput()).add(output)
     return has_results

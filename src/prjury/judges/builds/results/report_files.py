@@ -66,10 +66,10 @@ def find_reports(
     globs: Sequence[str] = (),
 ) -> Found:
     listing, paths = Found(since=since), list[Path]()
-    for path in files_below(tree, listing):
+    for path in walk_files(tree, listing):
         if is_report(path) or any(matches(path, glob) for glob in globs):
             paths.append(tree / path)
-    for path in files_below(reports, listing):
+    for path in walk_files(reports, listing):
         if path.endswith(".xml") and not (path.endswith(_NESTED) or "test_attempts/" in path):
             paths.append(reports / path)
     listing.files = [path for path in paths if earlier.get(path) != _stamp(path)]
@@ -140,7 +140,7 @@ def _stamp(path: Path) -> Stamp:
     return status.st_ino, status.st_ctime_ns
 
 
-def files_below(top: Path, found: Found, skipped: Collection[str] = DOWNLOADED) -> Iterator[str]:
+def walk_files(top: Path, found: Found, skipped: Collection[str] = DOWNLOADED) -> Iterator[str]:
     """The files below a directory, by their paths from there; nothing here recurses."""
     if not os.path.lexists(top) or not stat.S_ISDIR(top.lstat().st_mode):
         found.problems.append(f"the directory `{top.name}` was replaced during the build")

@@ -70,7 +70,7 @@ def _name_test(
         return section.file(fields["path"]), full
     if runner.name == "unittest":
         owner = owner.removesuffix(f".{name}")  # newer Pythons repeat the test there
-        return section.tree.module(owner) or "", f"{owner}#{name}"
+        return section.tree.find_module(owner) or "", f"{owner}#{name}"
     if runner.name == "suite":
         suite = section.file(fields["path"]) if "path" in fields else suite
         return fields.get("suite", suite), name
@@ -144,7 +144,7 @@ def _compile_lines(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
     return LineSet(expressions), tuple(kinds)
 
 
-def read_runners(section: LogSection) -> dict[str, RunnerOutput]:
+def read_known_runners(section: LogSection) -> dict[str, RunnerOutput]:
     outputs = dict[str, RunnerOutput]()
     for runner in read_table()[:-1]:
         if any(mark in section.text for mark in runner.marks):
@@ -157,12 +157,12 @@ def read_runners(section: LogSection) -> dict[str, RunnerOutput]:
 def read_inside(section: LogSection) -> RunnerOutput:
     """Return what a test that is a program printed of tests of its own."""
     output = RunnerOutput()
-    for runner_output in read_runners(section).values():
+    for runner_output in read_known_runners(section).values():
         output.add(runner_output)
-    return output if output.has_results else read_program(section)
+    return output if output.has_results else read_unknown_runner(section)
 
 
-def read_program(section: LogSection) -> RunnerOutput:
+def read_unknown_runner(section: LogSection) -> RunnerOutput:
     """Return what a program of tests printed that is no known runner."""
     program = read_table()[-1]
     has_marks = any(mark in section.text for mark in program.marks)

@@ -54,7 +54,7 @@ class GoEvents:
         if name and action == "output":
             self.add_output(name, test, output)
         elif name:
-            self.take(number, action, name, test, broken=bool(event.get("FailedBuild")))
+            self.record_action(number, action, name, test, broken=bool(event.get("FailedBuild")))
         return output
 
     def add_output(self, name: str, test: str, output: str) -> None:
@@ -62,7 +62,7 @@ class GoEvents:
         package = self._package(name)
         package.running.get(test, package.output).append(output.rstrip("\n")[:_LONGEST_LINE])
 
-    def take(
+    def record_action(
         self, number: int, action: str, name: str, test: str = "", *, broken: bool = False
     ) -> None:
         """Take in the begin or end of a test, or the end of a package if no test is named."""
@@ -193,7 +193,7 @@ def _list_informative(output: Iterable[str]) -> Iterator[str]:
     return (line.strip() for line in output if not _is_chatter(line))
 
 
-def read_go(section: LogSection) -> RunnerOutput:
+def read_go_output(section: LogSection) -> RunnerOutput:
     """The failing tests by package; the names of others are lines that a test can print."""
     events, start = GoEvents(section.tree, section.directory), 0
     for index, line in enumerate(section.lines):
@@ -202,7 +202,7 @@ def read_go(section: LogSection) -> RunnerOutput:
         elif line.startswith("FAIL\t"):
             name, _, broken = line[5:].partition("\t")[0].partition(" [")
             _replay(section, range(start, index), name, events)
-            events.take(section.numbers[index], "fail", name, broken=bool(broken))
+            events.record_action(section.numbers[index], "fail", name, broken=bool(broken))
             start = index + 1
     _replay(section, range(start, len(section.lines)), "", events)  # a package that never ended
     return RunnerOutput(events.results.failures, doubts=events.results.doubts)
@@ -231,11 +231,11 @@ def _replay(section: LogSection, span: range, package: str, events: GoEvents) ->
             target.append(line)
     bad = printed.keys() - (passed - failing.keys())
     for test in sorted(bad, key=lambda name: (-name.count("/"), name)):
-        events.take(0, "run", package, test)
+        events.record_action(0, "run", package, test)
         for line in printed[test][:_MOST_LINES]:
             events.add_output(package, test, line)
         if test in failing:  # the others were interrupted
-            events.take(failing[test], "fail", package, test)
+            events.record_action(failing[test], "fail", package, test)
     for line in output[:_MOST_LINES]:
         events.add_output(package, "", line)
 

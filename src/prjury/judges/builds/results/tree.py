@@ -91,7 +91,7 @@ class TreeFiles(Struct, frozen=True, dict=True):
         fitting = [place for place in places if posixpath.basename(place) == last]
         return fitting[0] if len(fitting) == 1 else None
 
-    def module(self, dotted: str) -> str | None:
+    def find_module(self, dotted: str) -> str | None:
         """The file of the Python module with which a dotted name begins."""
         if len(dotted) > _LONGEST_DOTTED:
             return None
