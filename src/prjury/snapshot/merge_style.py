@@ -53,7 +53,7 @@ class Habit(Struct, frozen=True):
     reason: str
 
 
-def find_habit(recent: Sequence[HistoryCommit]) -> Habit:
+def guess_habit(recent: Sequence[HistoryCommit]) -> Habit:
     """The way that the newest commits of a branch show, read along first parents.
 
     Merges or numbers of pull requests, whichever are more; a line without either is rebased.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.snapshot.merge_style import Habit, HistoryCommit, RebaseTrial, Way, find_habit
+from prjury.snapshot.merge_style import Habit, HistoryCommit, RebaseTrial, Way, guess_habit
 
 
 def plain(subject: str = "Fix it") -> HistoryCommit:
@@ -50,8 +50,8 @@ def few(count: str) -> str:
     ],
 )
 def test_habits(commits: list[HistoryCommit], expected: Habit) -> None:
-    assert find_habit(commits) == expected
-    assert find_habit(commits[::-1]) == expected
+    assert guess_habit(commits) == expected
+    assert guess_habit(commits[::-1]) == expected
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_habits(commits: list[HistoryCommit], expected: Habit) -> None:
 def test_merges_of_release_branches_do_not_count(subject: str) -> None:
     commits = [merge(subject)] * 30 + [plain()] * 10
 
-    assert find_habit(commits) == Habit(Way.REBASE, told(10, 0, 0))
+    assert guess_habit(commits) == Habit(Way.REBASE, told(10, 0, 0))
 
 
 @pytest.mark.parametrize(
@@ -86,22 +86,22 @@ def test_merges_of_release_branches_do_not_count(subject: str) -> None:
     ],
 )
 def test_merges_of_other_branches_do(subject: str) -> None:
-    assert find_habit([merge(subject)] * 30 + [plain()] * 10).way is Way.MERGE
+    assert guess_habit([merge(subject)] * 30 + [plain()] * 10).way is Way.MERGE
 
 
 @pytest.mark.parametrize("subject", ["a (#1)", "a (gh-12)", "a (GH-12)", "a (!3)"])
 def test_numbers_of_pull_requests(subject: str) -> None:
-    assert find_habit([plain(subject)] * 10).way is Way.SQUASH
+    assert guess_habit([plain(subject)] * 10).way is Way.SQUASH
 
 
 @pytest.mark.parametrize("subject", ["a #1", "(#1) a", "a (1)", "a (#x)", "Fixes gh-1", "a (#1)."])
 def test_other_numbers(subject: str) -> None:
-    assert find_habit([plain(subject)] * 10).way is Way.REBASE
+    assert guess_habit([plain(subject)] * 10).way is Way.REBASE
 
 
 @given(st.lists(st.sampled_from([plain(), plain("a (#1)"), merge(), merge("Merge branch '1.x'")])))
 def test_the_order_does_not_matter(commits: list[HistoryCommit]) -> None:
-    assert find_habit(commits) == find_habit(sorted(commits, key=lambda commit: commit.subject))
+    assert guess_habit(commits) == guess_habit(sorted(commits, key=lambda commit: commit.subject))
 
 
 def test_a_trial_is_clean_when_it_has_a_tree() -> None:

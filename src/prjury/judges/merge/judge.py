@@ -13,7 +13,7 @@ from prjury.policy.tiers import MergeOptions
 from prjury.ports import Ports
 from prjury.report.judge_facts import MergeFacts
 from prjury.report.wording import join_words, pluralize
-from prjury.snapshot.merge_style import RECENT, Habit, HistoryCommit, RebaseTrial, Way, find_habit
+from prjury.snapshot.merge_style import RECENT, Habit, HistoryCommit, RebaseTrial, Way, guess_habit
 from prjury.snapshot.model import Conflict, PullRequest, printable, visible
 
 #: A rebase that takes longer is given up, and so it ends before the judge's own time does.
@@ -33,7 +33,7 @@ def _judge(context: PullRequestContext, strategy: str, ports: Ports) -> Judgment
     if pull.merge.impossible or pull.merge_base == pull.head.sha:
         return decide(pull, Habit(Way.MERGE, ""))
     if strategy == "auto":
-        habit = find_habit(repository.recent(pull.base.sha, RECENT))
+        habit = guess_habit(repository.recent(pull.base.sha, RECENT))
     else:
         habit = Habit(Way(strategy), "the policy says so")
     rebase = None

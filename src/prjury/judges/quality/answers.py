@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds import RagContext, inquiry_about, list_subjects, make_work_inquiry
+from prjury.judges.quality.kinds import RagContext, group_subjects, inquiry_about, make_work_inquiry
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -104,7 +104,7 @@ class _RagJudge(_AnswerJudge):
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
         inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
-        about = list_subjects(self.NAME, rag).items()
+        about = group_subjects(self.NAME, rag).items()
         subjects = {name: join_lines(text, _LONGEST, BY_SHAPE) for name, (_, text) in about}
         return judgment.with_metadata(subjects=subjects)
 
