@@ -118,6 +118,9 @@ def test_what_a_bare_container_lacks_is_named_in_one_line(
     for name in there:
         (tmp_path / name).write_text("#!/bin/sh\n")
         (tmp_path / name).chmod(0o755)
+    laid = tmp_path / "prjury" / "uv" / "bin"  # by an earlier step
+    laid.parent.mkdir(parents=True)
+    laid.symlink_to(tmp_path)
     env = {"PATH": str(tmp_path), "RUNNER_TEMP": str(tmp_path), "MODE": "review"}
     bash = shutil.which("bash")
     assert bash
@@ -127,6 +130,7 @@ def test_what_a_bare_container_lacks_is_named_in_one_line(
     assert run.returncode == 2
     (line,) = run.stdout.splitlines()
     assert line.startswith(f"::error title=PR Jury::This runner or container lacks {lacking}. ")
+    assert not laid.is_symlink()
 
 
 def test_the_installer_is_pinned_by_hash() -> None:
