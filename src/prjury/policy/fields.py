@@ -29,7 +29,7 @@ _NAME = rf"^[A-Za-z][A-Za-z0-9_.-]{{0,59}}{_END}"
 _VARIABLE = rf"^[A-Za-z_][A-Za-z0-9_]*{_END}"
 _RULE = rf"^[a-z0-9][a-z0-9._-]*(/[a-z0-9._-]+)?{_END}"
 _IDENTIFIER = rf"^(?=.{{1,60}}{_END})[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*{_END}"
-_COMMAND = r"^(?=[\s\S]*\S)[^\x00]{1,10000}$"
+_COMMAND = r"^(?=[\s\S]*\S)[^\x00]+$"
 _QUESTION = r"\S"
 
 #: What a text has to be, by the pattern that it has to match.

@@ -144,6 +144,12 @@ def test_a_command_for_no_build_is_refused() -> None:
     assert "f.yml line 1: build.command: a command is needed" in refusal("build: {command: ' '}")
 
 
+@pytest.mark.parametrize("form", ["command: {line}", "command: {{test: {line}}}"])
+def test_a_build_may_have_a_long_command(form: str) -> None:
+    line = f'"{"echo a; " * 2000}"'
+    assert commands(f"build: {{{form.format(line=line)}}}")
+
+
 @pytest.mark.parametrize("text", ["", "# nothing here\n", "{}", "version: 1"])
 def test_an_empty_policy_is_the_default_one(text: str) -> None:
     assert read_policy(text, "x").hash == default_policy().hash
