@@ -63,7 +63,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 
 def _argument(argument: Any) -> str:
-    name = (argument.metavar or argument.name).upper() + "..." * (argument.nargs == -1)
+    name = (argument.metavar or argument.name).upper().removesuffix("...")
+    name += "..." * (argument.nargs == -1)
     return name if argument.required or name.startswith("[") else f"[{name}]"
 
 

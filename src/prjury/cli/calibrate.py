@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def calibrate(
     context: typer.Context,
     reports: Annotated[
-        list[Path], typer.Argument(metavar="REPORT", help="JSON reports, or directories of them.")
+        list[Path], typer.Argument(metavar="REPORT...", help="JSON reports or directories of them.")
     ],
     *,
     against: Annotated[
