@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from prjury.agents.judge import DirectoryState, FileEdit
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
-from prjury.code.source import Source, strip_lines
+from prjury.code.source import Source, strip_comments
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.git.store import Store, patch_between, write_tree_with
@@ -439,7 +439,7 @@ def _strip_to_code(files: Mapping[str, bytes]) -> dict[str, str]:
         for name, text in texts.items()
         if (language := language_of(name.partition(" ")[2]))
     }
-    stripped = strip_lines(sources, Parser(), Deadline.after(_SECONDS))
+    stripped = strip_comments(sources, Parser(), Deadline.after(_SECONDS))
     return {
         name: "\n".join(stripped[name])
         if name in stripped

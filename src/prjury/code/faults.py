@@ -41,7 +41,7 @@ class LenientJsonError(Exception):
     """JSON with comments, trailing commas, or several values: some tools read it."""
 
 
-def find_faults(job: Mapping[str, Any]) -> dict[str, Any]:
+def check_syntax(job: Mapping[str, Any]) -> dict[str, Any]:
     """Ask the exact parser, and the grammar where that one is not content or there is none."""
     content = job["text"].encode("latin-1")
     reply: dict[str, Any] = {"exact": None, "grammar": None}
@@ -54,7 +54,7 @@ def find_faults(job: Mapping[str, Any]) -> dict[str, Any]:
         if reply["exact"] is None:
             return reply
     if job["language"]:
-        reply.update(_ask_grammar(content.decode("utf-8-sig", "replace"), job["language"]))
+        reply.update(_find_grammar_faults(content.decode("utf-8-sig", "replace"), job["language"]))
     return reply
 
 
@@ -118,7 +118,7 @@ _PARSERS: Mapping[str, Callable[[bytes, tuple[int, int] | None], Fault | None]] 
 }
 
 
-def _ask_grammar(text: str, language: str) -> dict[str, Any]:
+def _find_grammar_faults(text: str, language: str) -> dict[str, Any]:
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(text, language).root()

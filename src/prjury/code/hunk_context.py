@@ -36,7 +36,7 @@ def has_definitions(language: Language) -> bool:
     return language.parser in OUTLINES
 
 
-def definitions(
+def list_definitions(
     sources: Sequence[Source], parser: Parser, deadline: Deadline
 ) -> list[tuple[Definition, ...]]:
     """The definitions of each text, outer ones first; none of one that is not parsed in time."""
@@ -45,7 +45,7 @@ def definitions(
         for each in sources
         if has_definitions(each.language)
     ]
-    replies = iter(parser.check(jobs, deadline))
+    replies = iter(parser.run(jobs, deadline))
     results: list[tuple[Definition, ...]] = []
     for source in sources:
         rows: list[Definition] = []
@@ -87,7 +87,7 @@ _DEEPEST = 12
 _BLANK_LINES = 3
 
 
-def with_context(
+def add_context(
     hunks: Sequence[Hunk],
     text: str,
     scopes: Iterable[Definition],
@@ -98,15 +98,15 @@ def with_context(
     places = {
         place
         for hunk in hunks
-        for change in _changes(hunk, lines)
-        for place in _find_places(change, nested, lines, longest)
+        for change in _list_changes(hunk, lines)
+        for place in _list_shown(change, nested, lines, longest)
     }
     shown: set[int] = set()
     for first, last in places:
         if all(len(line) <= _LONGEST_LINE for line in lines[first - 1 : last]):
             shown.update(range(first, last + 1))
     begins = {hunk.lines[0]: hunk for hunk in hunks}
-    return tuple(_join_lines(run, begins.get(run[0])) for run in _find_runs(hunks, lines, shown))
+    return tuple(_make_hunk(run, begins.get(run[0])) for run in _list_runs(hunks, lines, shown))
 
 
 class _Change(Struct, frozen=True):
@@ -135,7 +135,7 @@ def _nest(scopes: Iterable[Definition]) -> _Nested:
     return firsts, chains
 
 
-def _find_places(
+def _list_shown(
     change: _Change, nested: _Nested, lines: Sequence[str], longest: int
 ) -> Iterator[tuple[int, int]]:
     firsts, chains = nested
@@ -154,7 +154,7 @@ def _find_places(
         yield scope.first, min(scope.heading, scope.first + _MOST_HEADING_LINES - 1)
 
 
-def _changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
+def _list_changes(hunk: Hunk, lines: Sequence[str]) -> Iterator[_Change]:
     """The ends of every run of added lines, and every place where lines are only removed."""
     after = _begin(hunk)
     for changed, run in groupby(hunk.lines, key=lambda line: line.sign != " "):
@@ -175,7 +175,7 @@ def _indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _find_runs(
+def _list_runs(
     hunks: Sequence[Hunk], lines: Sequence[str], shown: Container[int]
 ) -> Iterator[list[Line]]:
     run: list[Line] = []
@@ -208,7 +208,7 @@ def _begin(hunk: Hunk) -> int:
     return hunk.new_start + (not hunk.new_lines)
 
 
-def _join_lines(lines: Sequence[Line], first: Hunk | None) -> Hunk:
+def _make_hunk(lines: Sequence[Line], first: Hunk | None) -> Hunk:
     """The hunk of these lines; git's section holds only where it begins with the first one."""
     old = [line.old for line in lines if line.old is not None]
     new = [line.new for line in lines if line.new is not None]

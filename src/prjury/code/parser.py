@@ -74,7 +74,7 @@ class NotParsed(Struct, frozen=True):
         return f"{self.reason}: {self.detail}" if self.detail else self.reason
 
 
-def job(
+def make_job(
     text: str, language: Language, rules: Sequence[Mapping[str, Any]] = (), *, tree: bool = False
 ) -> Job:
     return {
@@ -94,13 +94,13 @@ class Parser(Struct, frozen=True):
     command: Sequence[str] = _COMMAND
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
-        replies = self.check(jobs, deadline)
+        replies = self.run(jobs, deadline)
         return [
             each if isinstance(each, NotParsed) else msgspec.convert(each, Parsed)
             for each in replies
         ]
 
-    def check(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
+    def run(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
         """The same, as the worker says it."""
         done: list[Mapping[str, Any] | NotParsed] = []
         deaths, at = 0, (-1, 0)
@@ -132,7 +132,7 @@ class Parser(Struct, frozen=True):
         self, jobs: Sequence[Job], deadline: Deadline
     ) -> tuple[list[Mapping[str, Any] | NotParsed], int | None]:
         """One worker's replies as far as it came, and its exit code; None if it was stopped."""
-        lines = _write_jobs(jobs)
+        lines = _encode_jobs(jobs)
         if _started and self.command is _COMMAND:
             output, code = _started[0].run(lines, self.seconds, deadline.remaining)
             return _replies(output), code
@@ -153,7 +153,7 @@ class Parser(Struct, frozen=True):
         return _replies(output), process.returncode
 
 
-def _write_jobs(jobs: Sequence[Job]) -> bytes:
+def _encode_jobs(jobs: Sequence[Job]) -> bytes:
     """The worker's input: each rule once, and then the jobs."""
     table: dict[str, int] = {}
     lines: list[str] = []
@@ -202,7 +202,7 @@ class Standby(Struct, frozen=True):
                 files = [jobs.fileno(), output.fileno(), far.fileno()]
                 with suppress(OSError), self.lock:  # it was killed: there is no answer
                     socket.send_fds(self.channel, [worker.request(seconds)], files)
-            ending = _read_end(near, timeout)
+            ending = _await_exit_code(near, timeout)
             output.seek(0)
             return output.read(), ending
 
@@ -237,7 +237,7 @@ def _launch_standby() -> Standby:
     return standby
 
 
-def _read_end(channel: socket.socket, timeout: float) -> int | None:
+def _await_exit_code(channel: socket.socket, timeout: float) -> int | None:
     """Waits for a worker's exit code; one that takes too long is killed."""
     channel.settimeout(max(timeout, 0.001))
     reply, pid = b"", 0

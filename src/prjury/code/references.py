@@ -229,7 +229,7 @@ class DefinitionFinder:
         parts = ("|".join(self.words[at : at + _AT_ONCE]) for at in starts)
         return [re2.compile(rf"\b(?:{part})\b".encode()) for part in parts]
 
-    def within(self, content: bytes) -> Iterator[tuple[str, int]]:
+    def find_in(self, content: bytes) -> Iterator[tuple[str, int]]:
         """Word and line, from 1, of the first places of each word that look like a definition."""
         seen: Counter[bytes] = Counter()
         for pattern in self._patterns:
@@ -316,7 +316,7 @@ class TreePaths(Struct, frozen=True):
         return None
 
 
-def import_targets(pull: PullRequest, go_modules: _GoModules) -> Iterator[ImportTarget]:
+def list_import_targets(pull: PullRequest, go_modules: _GoModules) -> Iterator[ImportTarget]:
     """The imports of the change's added lines that stand for paths, by Go modules' directories."""
     for file in code_files(pull):
         kin = kin_of(file.path) or ""
@@ -336,7 +336,7 @@ def _read_go(line: str, _path: str, modules: _GoModules) -> Iterator[_Module]:
                 yield match[1], [posixpath.join(folder, inner)], False
 
 
-def _read_python(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
+def _read_python_import(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
     if (match := _PYTHON_FROM.match(line)) and match[1]:
         dots, module = match[1], match[2]
         if parts := [part for part in module.split(".") if part]:
@@ -371,7 +371,7 @@ def _read_script(line: str, path: str, _modules: _GoModules) -> Iterator[_Module
         yield name, list(dict.fromkeys([stem, re.sub(r"\.[cm]?jsx?$", "", stem)])), False
 
 
-def _read_rust(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
+def _read_rust_import(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
     match = _RUST.match(line)
     root, src, _ = f"/{path}".rpartition("/src/")
     parts = match[1].split("::") if match and src else []
@@ -385,8 +385,8 @@ def _read_rust(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
 
 _READERS: Mapping[str, Callable[[str, str, _GoModules], Iterator[_Module]]] = {
     GO: _read_go,
-    PYTHON: _read_python,
+    PYTHON: _read_python_import,
     JVM: _read_jvm,
     SCRIPT: _read_script,
-    RUST: _read_rust,
+    RUST: _read_rust_import,
 }

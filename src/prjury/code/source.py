@@ -16,7 +16,7 @@ import re2
 from msgspec import Struct
 
 from prjury.code.languages import Language
-from prjury.code.parser import Parsed, Parser, job
+from prjury.code.parser import Parsed, Parser, make_job
 from prjury.deadline import Deadline
 
 MAX_BYTES = 1024 * 1024
@@ -96,7 +96,7 @@ def _character(match: re.Match[str]) -> str:
 _NOT_A_LINE_END = re.compile(r"[^\n]")
 
 
-def comment_ranges(text: str, language: Language) -> list[tuple[int, int]]:
+def find_comment_ranges(text: str, language: Language) -> list[tuple[int, int]]:
     if not language.comment:
         return []
     pattern = f"({language.comment})"
@@ -119,17 +119,17 @@ def mask(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def strip_lines(
+def strip_comments(
     sources: Mapping[str, Source], parser: Parser, deadline: Deadline
 ) -> dict[str, Sequence[str]]:
     parsed = {name: each for name, each in sources.items() if each.language.parser}
-    jobs = [job(each.text, each.language, ()) for each in parsed.values()]
+    jobs = [make_job(each.text, each.language, ()) for each in parsed.values()]
     replies = dict(zip(parsed, parser.parse(jobs, deadline) if jobs else [], strict=True))
     stripped: dict[str, Sequence[str]] = {}
     for name, source in sources.items():
         reply = replies.get(name)
         if reply is None:
-            stripped[name] = _strip(source, comment_ranges(source.text, source.language))
+            stripped[name] = _strip(source, find_comment_ranges(source.text, source.language))
         elif isinstance(reply, Parsed):
             stripped[name] = _strip(source, [*reply.comments, *reply.strings])
     return stripped

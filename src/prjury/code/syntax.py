@@ -89,7 +89,7 @@ class SyntaxFault(Struct, frozen=True):
 def find_faults(
     texts: Sequence[SourceFile], deadline: Deadline
 ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
-    replies = Parser().check([_make_job(text) for text in texts], deadline)
+    replies = Parser().run([_make_job(text) for text in texts], deadline)
     faults: dict[str, SyntaxFault] = {}
     unparsed: dict[str, str] = {}
     for text, reply in zip(texts, replies, strict=True):

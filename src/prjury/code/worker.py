@@ -39,11 +39,11 @@ _REQUEST_LENGTH = 16
 _NUMBERED = re.compile(r"^\d+: ")
 
 
-def scan(job: dict[str, Any]) -> dict[str, Any]:
+def run_job(job: dict[str, Any]) -> dict[str, Any]:
     if job.get("syntax"):
-        from prjury.code.faults import find_faults  # noqa: PLC0415 - found once `main` has looked
+        from prjury.code.faults import check_syntax  # noqa: PLC0415 - found once `main` has looked
 
-        return find_faults(job)
+        return check_syntax(job)
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(job["text"], job["language"]).root()
@@ -55,7 +55,7 @@ def scan(job: dict[str, Any]) -> dict[str, Any]:
         from prjury.code.outline import find_definitions  # noqa: PLC0415 - as above
 
         return {"definitions": find_definitions(root, job["language"])}
-    rules = _name_rules(root, job["language"], job["rules"])
+    rules = _expand_name_rules(root, job["language"], job["rules"])
 
     def ranges(config: Any) -> list[list[int]]:  # noqa: ANN401 - as ast-grep takes it
         return [_span(node) for node in root.find_all(config)]
@@ -87,51 +87,51 @@ def _span(node: SgNode) -> list[int]:
     return [place.start.index, place.end.index]
 
 
-def _name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
+def _expand_name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
     """The rules with their words for tables names put into the terms of this file."""
     tables = [config.get("names") or {} for config in configs]
     names = [name for words in tables for listed in words.values() for name in listed]
     plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
     if not names:
         return plain
-    from prjury.code.names import find_bindings, word_rules  # noqa: PLC0415 - found once `main` has looked
+    from prjury.code.names import find_bindings, make_rules  # noqa: PLC0415 - found once `main` has looked
 
     bindings = find_bindings(root, language, names)
     for config, words in zip(plain, tables, strict=True):
         if words:
-            config["utils"] = {**config.get("utils", {}), **word_rules(language, bindings, words)}
+            config["utils"] = {**config.get("utils", {}), **make_rules(language, bindings, words)}
     pairs = zip(plain, tables, strict=True)
-    return [prune(config) if words else config for config, words in pairs]
+    return [drop_unused(config) if words else config for config, words in pairs]
 
 
-def prune(config: dict[str, Any]) -> dict[str, Any]:
+def drop_unused(config: dict[str, Any]) -> dict[str, Any]:
     """The rule with the utility rules that it refers to; each one costs time to compile."""
     utils = config.get("utils", {})
     needed: dict[str, Any] = {}
     waiting = [config.get("rule"), config.get("constraints")]
     while waiting:
-        for word in _find_references(waiting.pop()):
+        for word in _list_referenced(waiting.pop()):
             if word in utils and word not in needed:
                 needed[word] = utils[word]
                 waiting.append(utils[word])
     return {**config, "utils": needed}
 
 
-def _find_references(rule: object) -> Iterator[str]:
+def _list_referenced(rule: object) -> Iterator[str]:
     if isinstance(rule, dict):
         if isinstance(rule.get("matches"), str):
             yield rule["matches"]
         for value in rule.values():
-            yield from _find_references(value)
+            yield from _list_referenced(value)
     elif isinstance(rule, list):
         for value in rule:
-            yield from _find_references(value)
+            yield from _list_referenced(value)
 
 
-def scan_safely(job: dict[str, Any]) -> dict[str, Any]:
+def run_job_safely(job: dict[str, Any]) -> dict[str, Any]:
     """The scan's reply; the parser's panics are no Exceptions and become an error as well."""
     try:
-        return scan(job)
+        return run_job(job)
     except BaseException as crash:  # noqa: BLE001 - pyo3's PanicException is a BaseException
         # ast-grep tells a chain of causes, and its stack trace.
         text = str(crash).partition("Stack backtrace")[0].replace("Caused by:", "")
@@ -149,17 +149,17 @@ def main() -> None:
     if sys.argv[1] == SERVE:
         serve(socket.socket(fileno=os.dup(0)))
     else:
-        answer(float(sys.argv[1]))
+        answer_jobs(float(sys.argv[1]))
 
 
-def answer(seconds: float) -> None:
+def answer_jobs(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    table = [prune(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
+    table = [drop_unused(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         job = json.loads(line)
-        reply = scan_safely({**job, "rules": [table[number] for number in job["rules"]]})
+        reply = run_job_safely({**job, "rules": [table[number] for number in job["rules"]]})
         signal.setitimer(signal.ITIMER_REAL, 0)
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
@@ -173,7 +173,7 @@ def serve(channel: socket.socket) -> None:
     names.load()
     declared.load()
     import_module("prjury.code.outline")
-    scan_safely({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
+    run_job_safely({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     channel.send(b".")
     while True:
@@ -195,7 +195,7 @@ def _supervise(seconds: float, given: int, output: int, report: int) -> None:
         os.close(report)
         os.dup2(given, 0)
         os.dup2(output, 1)
-        answer(seconds)
+        answer_jobs(seconds)
         os._exit(0)
     os.write(report, b"%d\n" % child)
     _, status = os.waitpid(child, 0)

@@ -73,7 +73,7 @@ class Basis:
         return f"{place} declares {name} {printable(version) if version else 'without a version'}"
 
 
-def clause(message: str, found: str) -> str:
+def phrase_problem(message: str, found: str) -> str:
     """The first part of a rule's message, about those names alone that the code ``found`` uses."""
     head = message.partition("; ")[0]
     if _PRONOUN.match(head) and _is_name(found):
@@ -95,7 +95,7 @@ def clause(message: str, found: str) -> str:
     return f"`{written}`{of} {_SINGULAR.get(verb, verb)}{rest}"
 
 
-def advice(message: str, found: str, fixed: str | None) -> str:
+def phrase_advice(message: str, found: str, fixed: str | None) -> str:
     """Return the advice as a sentence; empty if the message has none."""
     head, _, tail = message.partition("; ")
     use = _USE.fullmatch(tail)
@@ -115,11 +115,11 @@ def compose_finding_text(
     message: str, found: str, fixed: str | None, basis: Basis, *, established: bool
 ) -> str:
     """All that a finding says, in sentences."""
-    head, words = clause(message, found).rstrip("."), basis.words
+    head, words = phrase_problem(message, found).rstrip("."), basis.words
     if words and basis.doubt in _RESTS:
         head = f"{head}; {words}{_RESTS[basis.doubt]}"
     softer = "A warning only: it is in use here already." if established else _describe_doubt(basis)
-    more = [part for part in (softer, advice(message, found, fixed)) if part]
+    more = [part for part in (softer, phrase_advice(message, found, fixed)) if part]
     return " ".join([f"{head}.", *more]) if more else head
 
 
@@ -198,14 +198,14 @@ class PackApplicability:
             key=lambda r: order.index(self.module.truth(r)),
         )
         declared = self.module.evidence(deciding[0])[0] if deciding else None
-        doubt = self._doubt(rule, required)
+        doubt = self._find_doubt(rule, required)
         if doubt == "upcoming" and declared and declared.optional:
             doubt = "unknown"
         if doubt == "itself":
             declared = next(self.module.itself(required))
         return Basis(declared, doubt)
 
-    def _doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
+    def _find_doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
         if self.module.is_itself(required):
             return "itself"
         removed = self.module.any_of(required)
@@ -364,7 +364,7 @@ def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:
     return PackApplicability(pack, module).severity(rule) or "none"
 
 
-def find_outcomes(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
+def list_testable_outcomes(pack: Pack, rule: PatternRule) -> frozenset[Outcome]:
     """Return the outcomes that the rule's own versions tell apart; none where no version counts."""
     removed = list_required(pack, rule)
     bounds = [*removed, *(rule.deprecated or ()), *(rule.replaceable or ())]

@@ -423,7 +423,7 @@ class Pack(Head, frozen=True, dict=True, kw_only=True):
         if twice:
             raise ValueError(f"the id {', '.join(twice)} is used twice")
 
-    def config(self, match: Match, language: Language) -> Mapping[str, Any]:
+    def make_config(self, match: Match, language: Language) -> Mapping[str, Any]:
         """The match as ast-grep takes it, with the utility rules that it may refer to."""
         conditions: list[Mapping[str, Any]] = [match.rule]
         if match.if_imports and language.importing:

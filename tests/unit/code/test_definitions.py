@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from prjury.code.hunk_context import definitions, has_definitions
+from prjury.code.hunk_context import has_definitions, list_definitions
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import Parser
 from prjury.code.source import Source
@@ -18,7 +18,7 @@ SOON = Deadline.after(3_600)  # counted from the import: the whole suite may run
 def found(language: str, text: str) -> str:
     """``kind first heading last`` of each definition; the text begins in line 1."""
     source = Source.of(text, LANGUAGES[language])
-    (listed,) = definitions([source], Parser(), SOON)
+    (listed,) = list_definitions([source], Parser(), SOON)
     return "; ".join(
         f"{'function' if each.is_function else 'class'} {each.first} {each.heading} {each.last}"
         for each in listed
@@ -294,18 +294,18 @@ def test_several_texts_are_answered_in_their_order() -> None:
         ("go", "func f() {}"),
     ]
     sources = [Source.of(text, LANGUAGES[name]) for name, text in texts]
-    assert [len(listed) for listed in definitions(sources, Parser(), SOON)] == [1, 0, 0, 1]
-    assert definitions([], Parser(), SOON) == []
+    assert [len(listed) for listed in list_definitions(sources, Parser(), SOON)] == [1, 0, 0, 1]
+    assert list_definitions([], Parser(), SOON) == []
 
 
 def test_a_text_that_cannot_be_parsed_has_none_and_the_next_one_has_its_own() -> None:
     bomb = Source.of("class A { int x = " + "a<" * 50_000, LANGUAGES["java"])
     sound = Source.of("class A {}", LANGUAGES["java"])
-    assert [len(listed) for listed in definitions([bomb, sound], Parser(), SOON)] == [0, 1]
+    assert [len(listed) for listed in list_definitions([bomb, sound], Parser(), SOON)] == [0, 1]
 
 
 def test_there_are_none_when_the_parser_dies_or_the_time_is_over() -> None:
     source = Source.of("class A {}", LANGUAGES["java"])
     dying = Parser(command=(sys.executable, "-I", "-c", "raise SystemExit(3)"))
-    assert definitions([source], dying, SOON) == [()]
-    assert definitions([source], Parser(), Deadline.after(0)) == [()]
+    assert list_definitions([source], dying, SOON) == [()]
+    assert list_definitions([source], Parser(), Deadline.after(0)) == [()]

@@ -11,8 +11,18 @@ from typing import Any
 import pytest
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import DIED, MEMORY, REFUSED, TIMEOUT, Job, NotParsed, Parsed, Parser, job
-from prjury.code.worker import scan_safely
+from prjury.code.parser import (
+    DIED,
+    MEMORY,
+    REFUSED,
+    TIMEOUT,
+    Job,
+    NotParsed,
+    Parsed,
+    Parser,
+    make_job,
+)
+from prjury.code.worker import run_job_safely
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -21,7 +31,7 @@ CLASS = {"rule": {"kind": "class_declaration"}}
 
 
 def java(text: str, *rules: dict[str, Any]) -> Job:
-    return job(text, JAVA, rules or (CLASS,))
+    return make_job(text, JAVA, rules or (CLASS,))
 
 
 def test_offsets_are_characters_also_beyond_the_basic_plane() -> None:
@@ -45,7 +55,7 @@ def test_a_rule_that_the_parser_refuses_is_an_error_of_that_job_alone() -> None:
 
 def test_a_panic_of_the_native_code_becomes_an_error(capfd: pytest.CaptureFixture[str]) -> None:
     unknown = {**java("x"), "language": "no-such-language"}
-    assert "error" in scan_safely(unknown)
+    assert "error" in run_job_safely(unknown)
     capfd.readouterr()
     [reply] = Parser().parse([unknown], SOON)
     assert isinstance(reply, NotParsed)

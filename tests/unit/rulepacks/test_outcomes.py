@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.policy.fields import Words, convert_section
-from prjury.rulepacks.applicability import find_outcomes, outcome_of, read_declaration
+from prjury.rulepacks.applicability import list_testable_outcomes, outcome_of, read_declaration
 from prjury.rulepacks.rule import Pack, VersionCase
 
 ANY = {"error", "warning", "hint", "none"}
@@ -91,7 +91,7 @@ def test_the_outcomes_that_a_rules_versions_tell_apart(
     gate: str, rule: dict[str, object], expected: set[str]
 ) -> None:
     made = pack(gate, **rule)
-    assert find_outcomes(made, made.rules[0]) == expected
+    assert list_testable_outcomes(made, made.rules[0]) == expected
 
 
 @pytest.mark.parametrize(

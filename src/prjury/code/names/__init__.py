@@ -1,6 +1,6 @@
 """Names as a file spells them: what a qualified name is called there, through imports and aliases.
 
-A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `word_rules` turns
+A pack says ``numpy.float_``, a file ``import numpy as np`` and ``np.float_``. `make_rules` turns
 the one into ast-grep utility rules for the other, in the parser's own process.
 """
 
@@ -33,7 +33,7 @@ class Binding(Struct, frozen=True):
     hidden: frozenset[str] = frozenset()
 
 
-def spellings(names: Iterable[str], bindings: Sequence[Binding], separators: str) -> list[Chain]:
+def spell_names(names: Iterable[str], bindings: Sequence[Binding], separators: str) -> list[Chain]:
     """The ways in which the names, and everything below them, may begin in a file."""
     chains = {
         chain: None
@@ -151,20 +151,20 @@ def _list_anchors(language: str, name: str) -> list[str]:
 
 
 def find_bindings(root: Node, language: str, names: Sequence[str]) -> list[Binding]:
-    return list(_naming(language).bindings(root, names))
+    return list(_naming(language).find_bindings(root, names))
 
 
-def word_rules(
+def make_rules(
     language: str, bindings: Sequence[Binding], wanted: Mapping[str, Sequence[str]]
 ) -> dict[str, Rule]:
     """For each ``word``, a use, make ``word-import``, an import, and ``word-anywhere``, either."""
     naming = _naming(language)
     made: dict[str, Rule] = {}
     for word, names in wanted.items():
-        chains = spellings(names, bindings, naming.SEPARATORS)
+        chains = spell_names(names, bindings, naming.SEPARATORS)
         chains += [tuple(re.split(r"::|\.", name)) for name in names if naming.ABSOLUTE]
-        made[word] = naming.references(chains) if chains else NOTHING
-        made[f"{word}-import"] = naming.imports(names)
+        made[word] = naming.match_references(chains) if chains else NOTHING
+        made[f"{word}-import"] = naming.match_imports(names)
         made[f"{word}-anywhere"] = {"any": [made[word], made[f"{word}-import"]]}
     return made
 

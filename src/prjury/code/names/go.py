@@ -14,7 +14,7 @@ _MAJOR = re.compile(r"(?:^|[/.])v\d+$")
 _AFFIXES = re.compile(r"^go-|[-.]go$")
 
 
-def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     for spec in root.find_all(kind="import_spec"):
         path = spec.field("path").text()[1:-1]
         name = spec.field("name")
@@ -27,7 +27,7 @@ def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding("" if name.text() == "." else name.text(), path)
 
 
-def references(chains: Sequence[Chain]) -> Rule:
+def match_references(chains: Sequence[Chain]) -> Rule:
     """``pkg.Name``; for a whole package each use of it."""
     members = (match_chain(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
     kinds = any_kind("selector_expression", "qualified_type")
@@ -53,7 +53,7 @@ def _match_shadowed(name: str) -> Rule:
     return {"all": [{"regex": rf"^{re.escape(name)}\b"}, {"inside": scope}]}
 
 
-def imports(names: Sequence[str]) -> Rule:
+def match_imports(names: Sequence[str]) -> Rule:
     """The path in an import; that of a package whose member is named is no use of the member."""
     paths = "|".join(map(re.escape, names))
     return {

@@ -28,7 +28,7 @@ def _inside_of(*kinds: str, **more: object) -> Rule:
 _OUT_OF_IMPORTS = {"not": _inside_of("import_declaration", "package_declaration", stopBy="end")}
 
 
-def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's imports bind; its own types hide those of a wildcard."""
     declared = frozenset(
         node.field("name").text() for kind in _DECLARED for node in root.find_all(kind=kind)
@@ -41,7 +41,7 @@ def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding(local, target, frozenset() if local else declared)
 
 
-def references(chains: Sequence[Chain]) -> Rule:
+def match_references(chains: Sequence[Chain]) -> Rule:
     """Types, annotations, and names before a member; methods by their static import or type."""
     single = [chain[0] for chain in chains if len(chain) == 1]
     longer = [chain for chain in chains if len(chain) > 1]
@@ -79,7 +79,7 @@ def _method(chain: Chain) -> Rule:
     return {"kind": "identifier", "regex": match_one([chain[-1]]), "inside": call}
 
 
-def imports(names: Sequence[str]) -> Rule:
+def match_imports(names: Sequence[str]) -> Rule:
     """The name in an import, of the type itself or of something inside of it."""
     pattern = "|".join(r"\s*\.\s*".join(map(re.escape, name.split("."))) for name in names)
     return {

@@ -34,7 +34,7 @@ def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
     for statement in root.find_all(kind="import_statement"):
         source = statement.field("source")
         if source is None:
-            yield from _import_require(statement)
+            yield from _find_import_require(statement)
             continue
         module = _module(source)
         for node in statement.find_all(kind="import_clause"):
@@ -48,7 +48,7 @@ def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
             yield Binding((alias or name).text(), f"{module}.{name.text()}")
 
 
-def _import_require(statement: Node) -> Iterator[Binding]:
+def _find_import_require(statement: Node) -> Iterator[Binding]:
     """TypeScript's ``import a = require("b")``."""
     for clause in statement.children():
         if clause.kind() != "import_require_clause":
@@ -59,10 +59,10 @@ def _import_require(statement: Node) -> Iterator[Binding]:
             yield from _match_whole(name.text(), _module(source))
 
 
-def find_required(root: Node) -> Iterator[Binding]:
+def find_require_bindings(root: Node) -> Iterator[Binding]:
     for declarator in root.find_all(kind="variable_declarator"):
         value = declarator.field("value")
-        target = _find_loaded(value) if value else None
+        target = _read_loaded_name(value) if value else None
         if target is None:
             continue
         name = declarator.field("name")
@@ -90,14 +90,14 @@ def _find_parts(pattern: Node, target: str) -> Iterator[Binding]:
             yield Binding(child.field("value").text(), f"{target}.{child.field('key').text()}")
 
 
-def _find_loaded(value: Node) -> str | None:
+def _read_loaded_name(value: Node) -> str | None:
     """The qualified name of ``require("a").b`` and of ``await import("a")``."""
     kind = value.kind()
     if kind == "member_expression":
-        inner = _find_loaded(value.field("object"))
+        inner = _read_loaded_name(value.field("object"))
         return inner and f"{inner}.{value.field('property').text()}"
     if kind == "await_expression":
-        return _find_loaded(value.children()[-1])
+        return _read_loaded_name(value.children()[-1])
     if kind != "call_expression" or value.field("function").text() not in {"require", "import"}:
         return None
     first = value.field("arguments").find({"rule": {"any": STRINGS}})
@@ -199,7 +199,7 @@ _TRIED: Rule = {
 }
 
 
-def check_for(chains: Sequence[Chain]) -> Rule:
+def match_ifs(chains: Sequence[Chain]) -> Rule:
     """Code under a condition on what these spellings stand for, or on the runtime's version."""
     members = sorted({chain[-1] for chain in chains})
     called = {"inside": {"kind": "call_expression", "field": "function"}}
@@ -234,9 +234,9 @@ class ScriptNaming(Struct, frozen=True):
     def _binds(self) -> list[Rule]:
         return [*_BINDS, *(_TYPED_BINDS if self.typed else [])]
 
-    def bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
+    def find_bindings(self, root: Node, names: Sequence[str]) -> Iterator[Binding]:
         """The names of imports and ``require``; ``const {a} = b`` binds as well."""
-        bindings_there = [*find_import_statement_bindings(root), *find_required(root)]
+        bindings_there = [*find_import_statement_bindings(root), *find_require_bindings(root)]
         modules: dict[str, set[str]] = defaultdict(set)
         for each in bindings_there:
             modules[each.local].add(each.target.removesuffix(".default"))
@@ -258,7 +258,7 @@ class ScriptNaming(Struct, frozen=True):
             yield Binding("", _GLOBALS, frozenset(taken))
             yield from (Binding(name, _GLOBALS) for name in _GLOBAL_OBJECTS if name not in taken)
 
-    def references(self, chains: Sequence[Chain]) -> Rule:
+    def match_references(self, chains: Sequence[Chain]) -> Rule:
         """Identifiers, member expressions and JSX names; not what binds them."""
         single = [chain[0] for chain in chains if len(chain) == 1]
         longer = [chain for chain in chains if len(chain) > 1]
@@ -273,7 +273,7 @@ class ScriptNaming(Struct, frozen=True):
             rules.append({"kind": "subscript_expression", "regex": _match_subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
-        return {"all": [{"any": rules}, {"not": check_for(chains)}, *shadows]}
+        return {"all": [{"any": rules}, {"not": match_ifs(chains)}, *shadows]}
 
     def _node_kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
         return [*plain, *(typed if self.typed else ())]
@@ -291,7 +291,7 @@ class ScriptNaming(Struct, frozen=True):
         spelled = {"regex": rf"^{re.escape(name)}(?:[^\w$]|$)"}
         return {"all": [spelled, {"inside": {"stopBy": "end", **inside}}]}
 
-    def imports(self, names: Sequence[str]) -> Rule:
+    def match_imports(self, names: Sequence[str]) -> Rule:
         """The string that names a module, or the name of a member of it."""
         modules = "|".join(map(re.escape, names))
         below = {"any": STRINGS, "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}

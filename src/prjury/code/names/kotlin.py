@@ -25,7 +25,7 @@ _IMPORT = re.compile(r"import\s+([\w`]+(?:\.[\w`]+)*)(\.\*)?(?:\s+as\s+(\w+))?")
 _HEADERS = any_kind("import_header", "package_header")
 
 
-def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     for node in root.find_all(kind="import_header"):
         match = _IMPORT.match(node.text().strip())
         if match:
@@ -33,7 +33,7 @@ def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding("" if match[2] else match[3] or target.rpartition(".")[2], target)
 
 
-def references(chains: Sequence[Chain]) -> Rule:
+def match_references(chains: Sequence[Chain]) -> Rule:
     """Types, annotations, calls, and names before a member."""
     single = [chain[0] for chain in chains if len(chain) == 1]
     longer = [chain for chain in chains if len(chain) > 1]
@@ -56,7 +56,7 @@ def references(chains: Sequence[Chain]) -> Rule:
     return {"any": rules}
 
 
-def imports(names: Sequence[str]) -> Rule:
+def match_imports(names: Sequence[str]) -> Rule:
     """The name in an import, of the thing itself or of something inside of it."""
     pattern = "|".join(map(re.escape, names))
     return {

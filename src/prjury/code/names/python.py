@@ -143,7 +143,7 @@ _ASKS = any_kind(
 _STATEMENT_PARTS = any_kind("block", "else_clause")
 
 
-def check_for(members: Iterable[str]) -> Rule:
+def match_ifs(members: Iterable[str]) -> Rule:
     """Code under ``hasattr(..., "member")``."""
     quoted = {"kind": "string", "regex": rf"^['\"]{match_one(members)[1:-1]}['\"]$"}
     return {"inside": {"stopBy": "end", **_match_under(_hasattr(quoted))}}
@@ -172,7 +172,7 @@ def _hasattr(argument: Rule) -> Rule:
     }
 
 
-def list_other_parts(node: Node) -> list[Node]:
+def list_try_alternatives(node: Node) -> list[Node]:
     """The other parts of each ``try`` around an import that catches its failure."""
     others: list[Node] = []
     for outer in node.ancestors():
@@ -251,15 +251,15 @@ _OF_THE_FILE: Rule = {
 }
 
 
-def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
+def find_bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
     bindings_there = [
         (binding, node)
         for binding, node in _find_imported(root)
         # Otherwise the import fails itself where one of the names is gone.
         if not any(is_below(binding.target, name, SEPARATORS) for name in names)
-        or not _may_be_missing(root, binding, node)
+        or not _allows_missing(root, binding, node)
     ]
-    sure = _drop_contested(bindings_there)
+    sure = _drop_ambiguous(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
     yield from (binding for binding in sure if binding.local)
     if any(name.startswith(_BUILTINS) for name in names):
@@ -273,11 +273,11 @@ def bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
         yield Binding("", module, own | frozenset(taken))
 
 
-def _may_be_missing(root: Node, binding: Binding, node: Node) -> bool:
+def _allows_missing(root: Node, binding: Binding, node: Node) -> bool:
     """Tell an import with whose failure the file reckons, and whose name it uses accordingly."""
     if node.matches(**_ON_PRESENCE) or "importorskip" in node.text():
         return True
-    if not binding.local or not (handlers := list_other_parts(node)):
+    if not binding.local or not (handlers := list_try_alternatives(node)):
         return False
     if any(handler.find(kind="raise_statement") for handler in handlers):
         return False
@@ -303,20 +303,20 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
             package = target.partition(".")[0]
             yield Binding(alias or package, target if alias else package), node
     for node in root.find_all(kind="import_from_statement"):
-        yield from ((binding, node) for binding in _list_members(node))
+        yield from ((binding, node) for binding in _list_from_imports(node))
     for node in root.find_all(kind="assignment", regex=_LOADS):
         match = re.search(_LOADS, node.text())
         if match and node.field("left").kind() == "identifier":
             yield Binding(node.field("left").text(), match[1]), node.parent()
 
 
-def _drop_contested(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
+def _drop_ambiguous(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
     """The bindings that no other one contests, or that alone stand under no condition."""
     alone = [
         (binding, node)
         for binding, node in found
         if not node.matches(**ON_VERSIONS)
-        and not any(_binds(part, binding.local) for part in list_other_parts(node))
+        and not any(_binds(part, binding.local) for part in list_try_alternatives(node))
     ]
     targets: dict[str, set[str]] = defaultdict(set)
     constant: dict[str, set[str]] = defaultdict(set)
@@ -347,7 +347,7 @@ def _binds(part: Node, local: str) -> bool:
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
 
-def _list_members(node: Node) -> Iterator[Binding]:
+def _list_from_imports(node: Node) -> Iterator[Binding]:
     module = node.field("module_name").text()
     names = node.field_children("name")
     for name in names:
@@ -364,7 +364,7 @@ def _read_alias(node: Node) -> tuple[str, str | None]:
     return "".join(node.field("name").text().split()), node.field("alias").text()
 
 
-def references(chains: Sequence[Chain]) -> Rule:
+def match_references(chains: Sequence[Chain]) -> Rule:
     """Identifiers and attributes; neither what binds them nor keywords nor guarded code."""
     single = [chain[0] for chain in chains if len(chain) == 1]
     longer = [chain for chain in chains if len(chain) > 1]
@@ -381,7 +381,7 @@ def references(chains: Sequence[Chain]) -> Rule:
         rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
     parts = {part for chain in chains for part in chain}
     shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
-    unwanted = [GUARDED, check_for(parts), *match_fallbacks(chains), *shadows]
+    unwanted = [GUARDED, match_ifs(parts), *match_fallbacks(chains), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 
@@ -396,7 +396,7 @@ def _match_shadowed(name: str) -> Rule:
     return {"all": [{"regex": rf"^{name}\b"}, {"inside": inside}]}
 
 
-def imports(names: Sequence[str]) -> Rule:
+def match_imports(names: Sequence[str]) -> Rule:
     """The dotted name in an import: the module's, or that of a member of it."""
     modules = "|".join(_escape(name) for name in names)
     below = rf"^(?:{modules})(?:\.|$)"
@@ -415,7 +415,7 @@ def imports(names: Sequence[str]) -> Rule:
         rules += [_match_member(module, member) for module, member in split_everywhere(name)]
     parts = {part for name in names for part in name.split(".")}
     return {
-        "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": check_for(parts)}]
+        "all": [{"any": rules}, {"not": GUARDED}, {"not": _ON_PRESENCE}, {"not": match_ifs(parts)}]
     }
 
 

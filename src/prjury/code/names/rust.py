@@ -29,22 +29,22 @@ _BINDS = {
 }
 
 
-def bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
+def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")
         if argument is not None:
-            yield from _find_used(argument, "")
+            yield from _read_use(argument, "")
 
 
-def _find_used(node: Node, prefix: str) -> Iterator[Binding]:
+def _read_use(node: Node, prefix: str) -> Iterator[Binding]:
     kind = node.kind()
     if kind == "use_list":
         for child in node.children():
             if child.is_named():
-                yield from _find_used(child, prefix)
+                yield from _read_use(child, prefix)
     elif kind == "scoped_use_list":
         path = node.field("path")
-        yield from _find_used(node.field("list"), prefix + (f"{_path_of(path)}::" if path else ""))
+        yield from _read_use(node.field("list"), prefix + (f"{_path_of(path)}::" if path else ""))
     elif kind == "use_as_clause":
         yield Binding(node.field("alias").text(), prefix + _path_of(node.field("path")))
     elif kind == "use_wildcard":
@@ -61,7 +61,7 @@ def _path_of(node: Node) -> str:
     return "".join(node.text().split()).removeprefix("::")
 
 
-def references(chains: Sequence[Chain]) -> Rule:
+def match_references(chains: Sequence[Chain]) -> Rule:
     """Identifiers, types, macros and paths; not what binds them, nor parts of other paths."""
     single = [chain[0] for chain in chains if len(chain) == 1]
     longer = [chain for chain in chains if len(chain) > 1]
@@ -75,7 +75,7 @@ def references(chains: Sequence[Chain]) -> Rule:
     return {"any": rules}
 
 
-def imports(names: Sequence[str]) -> Rule:
+def match_imports(names: Sequence[str]) -> Rule:
     """The last part of the name in a ``use`` declaration whose text holds all parts before it."""
     return {"any": [_find_imported(name.split("::")) for name in names]}
 

@@ -32,7 +32,7 @@ def find_publics(
     ]
     return [
         reply if isinstance(reply, NotParsed) else msgspec.convert(reply, Publics)
-        for reply in parser.check(jobs, deadline)
+        for reply in parser.run(jobs, deadline)
     ]
 
 
@@ -119,7 +119,7 @@ def _compare_parameters(old: Symbol, new: Symbol) -> Fit:
     remaining = [each for each in before if each.name not in new.replaced or each.name in by_name]
     if len(remaining) < len(before):
         return Fit.COMPATIBLE  # a decorator takes the old names; where they went it knows
-    if not _keep_places(remaining, after, rest=Passing.REST in takes):
+    if not _keeps_places(remaining, after, rest=Passing.REST in takes):
         return Fit.INCOMPATIBLE
     for each in before:
         other = by_name.get(each.name)
@@ -138,7 +138,7 @@ def _compare_parameters(old: Symbol, new: Symbol) -> Fit:
     return Fit.COMPATIBLE if all(each.name in names for each in needed) else Fit.INCOMPATIBLE
 
 
-def _keep_places(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
+def _keeps_places(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
     """Return true if arguments that are given by their place reach what they did before."""
     old = [each for each in before if each.passing in _POSITIONAL]
     new = [each for each in after if each.passing in _POSITIONAL]
@@ -280,7 +280,7 @@ _Key: TypeAlias = tuple[str, str, str]
 
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
     """The changes by path and line, without members of new or removed types."""
-    old, new = _apply_lists(old, new)
+    old, new = _apply_export_lists(old, new)
     outermost = _select_outermost(_Comparison(old, new).changes())
     return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
 
@@ -312,7 +312,7 @@ class _Comparison:
                 continue
             yield from self._compare_name(was, is_)
 
-    def _above(self, language: str, name: str) -> frozenset[str]:
+    def _bases_of(self, language: str, name: str) -> frozenset[str]:
         """The types that a type extends, directly or not, by their simple names."""
         ancestors, todo = set[str](), [name]
         while todo:
@@ -324,7 +324,7 @@ class _Comparison:
     def _is_inherited(self, key: _Key) -> bool:
         language, _, name = key
         owner, dot, member = name.rpartition(".")
-        bases = self._above(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
+        bases = self._bases_of(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
         members = (self._list_members.get((language, base)) for base in bases)
         return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in members)
 
@@ -363,7 +363,7 @@ class _Comparison:
     def _fit(self, old: _Place, new: _Place) -> Fit:
         language = new[0].language
         compare = _FITS.get(language, _compare_signatures)
-        return compare(old[1], new[1], lambda name: self._above(language, name))
+        return compare(old[1], new[1], lambda name: self._bases_of(language, name))
 
 
 def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:
@@ -382,7 +382,7 @@ def _collect_served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozen
     return served
 
 
-def _apply_lists(
+def _apply_export_lists(
     old: Sequence[SourceText], new: Sequence[SourceText]
 ) -> tuple[list[SourceText], list[SourceText]]:
     """Let texts that list their names before and after the change offer these alone."""

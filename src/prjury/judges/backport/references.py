@@ -20,11 +20,11 @@ from prjury.code.references import (
     code_files,
     find_references,
     find_referred,
-    import_targets,
+    list_import_targets,
     of_standard_library,
     words_of,
 )
-from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_lines
+from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_comments
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.manifests.go import read_go_mod
@@ -85,7 +85,7 @@ class ChangeReferences:
         with self._lock:
             unread = [blob for p in paths if ((blob := self.files[p]), words) not in self._defined]
             for blob, content in self._read(unread):
-                places = finder.within(content) if len(content) <= MAX_BYTES else ()
+                places = finder.find_in(content) if len(content) <= MAX_BYTES else ()
                 self._defined[blob, words] = tuple(places)
         for path in paths:
             for word, line in sorted(
@@ -113,7 +113,7 @@ class ChangeReferences:
                     with suppress(UnreadableError):
                         sources[blob] = Source.of(decode(content), language)
             if sources:
-                self.stripped.update(strip_lines(sources, Parser(), Deadline.after(_SECONDS)))
+                self.stripped.update(strip_comments(sources, Parser(), Deadline.after(_SECONDS)))
 
     def code_at(self, files: Files, at: Location) -> str:
         """Return the code of a line of a file that was stripped."""
@@ -126,7 +126,7 @@ class ChangeReferences:
 
     def defines(self, at: Location, word: str) -> bool:
         finder = DefinitionFinder(kin_of(at.path) or "", [word])
-        return any(finder.within(self.code_at(self.files, at).encode()))
+        return any(finder.find_in(self.code_at(self.files, at).encode()))
 
 
 def collect_references(pull: PullRequest, repository: Repository) -> ChangeReferences:
@@ -135,7 +135,7 @@ def collect_references(pull: PullRequest, repository: Repository) -> ChangeRefer
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
     own = _map_go_modules(pull, repository) if GO in map(kin_of, files) else {}
-    targets = [(target, tree.find_file(target)) for target in import_targets(pull, own)]
+    targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
     return ChangeReferences(pull, repository, find_references(pull), modules, files)
 

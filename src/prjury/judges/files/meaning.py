@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, TypeAlias
 
 from prjury.code.languages import Language, language_of
-from prjury.code.parser import NotParsed, Parser, job
+from prjury.code.parser import NotParsed, Parser, make_job
 from prjury.code.source import UnreadableError, decode, unescape
 from prjury.deadline import Deadline
 from prjury.manifests.lineage import fill_properties
@@ -156,7 +156,7 @@ def list_leaves(language: Language, text: str) -> list[Leaf]:
         plain = unescape(decode(text.encode()), language)
     except UnreadableError as error:
         raise ManifestError(str(error)) from error
-    [reply] = Parser().parse([job(plain, language, tree=True)], Deadline.after(_SECONDS))
+    [reply] = Parser().parse([make_job(plain, language, tree=True)], Deadline.after(_SECONDS))
     if isinstance(reply, NotParsed):
         raise ManifestError(f"it could not be parsed ({reply})")
     for kind, start, end, count in reply.tree:

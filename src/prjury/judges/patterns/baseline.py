@@ -55,7 +55,7 @@ class Baseline(Struct, frozen=True):
         ]
 
 
-def fingerprints(
+def compute_fingerprints(
     path: str, scan: FileScan, hits: Sequence[Hit], added: Collection[int]
 ) -> list[str]:
     """Return the fingerprint of each hit; of equal ones, those that stood there count first."""

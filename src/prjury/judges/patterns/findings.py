@@ -15,7 +15,7 @@ from prjury.judges.patterns.match import ActiveRule, FileScan, Hit
 from prjury.judges.patterns.suppressions import Directive
 from prjury.jury.judgment import Check, Location, Severity
 from prjury.report.judge_facts import RuleFacts
-from prjury.rulepacks.applicability import Basis, at_most, clause, compose_finding_text
+from prjury.rulepacks.applicability import Basis, at_most, compose_finding_text, phrase_problem
 from prjury.rulepacks.rule import Fix, PatternRule
 from prjury.snapshot.model import printable, visible
 
@@ -95,7 +95,7 @@ class PatternFinding:
     @property
     def summary(self) -> str:
         """What is wrong, in one clause."""
-        return clause(self.rule.message, self.code)
+        return phrase_problem(self.rule.message, self.code)
 
     @property
     def upcoming(self) -> Check:

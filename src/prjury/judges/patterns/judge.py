@@ -18,7 +18,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.match import ActiveRule, Prefilter
-from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_file, is_code, is_sound
+from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_code, admit_file, is_sound
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -56,7 +56,7 @@ def name_packs(scanned: Sequence[ScannedFiles]) -> str:
     return ", ".join(each.pack for each in scanned if each.rules >= _SHARE * each.total)
 
 
-def decide(
+def make_judgment(
     outcome: ScanOutcome,
     scanned: Sequence[ScannedFiles],
     threshold: Severity,
@@ -204,7 +204,7 @@ def _judge_parser_crash(outcome: ScanOutcome, seen: Mapping[str, Any]) -> Judgme
     )
 
 
-def list_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
+def describe_versions(project: Project, heads: Iterable[Head]) -> dict[str, Any]:
     """Return for each module the declarations that decided, and what is not known."""
     versions: list[dict[str, Any]] = []
     notes: dict[str, None] = {}
@@ -324,7 +324,7 @@ class PatternsJudge:
         files = [
             (file, language)
             for file in pull.files
-            if is_code(file, ScanOutcome()) and (language := language_of(printable(file.path)))
+            if admit_code(file, ScanOutcome()) and (language := language_of(printable(file.path)))
         ]
         packs = self.selection.list_packs({language.name for _, language in files})
         rules = [ActiveRule(pack, rule) for pack in packs for rule in pack.rules if rule.clues]
@@ -338,7 +338,7 @@ class PatternsJudge:
 
     def _judge_findings(self, pull: PullRequest, deadline: Deadline) -> Judgment:
         outcome = ScanOutcome(locks=() if self.whole else list_parsed_locks(pull, self.repository))
-        changed = [file for file in pull.files if is_code(file, outcome)]
+        changed = [file for file in pull.files if admit_code(file, outcome)]
         if not changed:
             return _not_applicable("no code file is touched", scope_of(outcome))
         options, selection = self.options, self.selection
@@ -354,7 +354,7 @@ class PatternsJudge:
             if not options.rules.is_ignored(pack.id)
         ]
         heads = packs or selection.heads.values()
-        facts = {"packs": [pack.id for pack in packs], **list_versions(project, heads)}
+        facts = {"packs": [pack.id for pack in packs], **describe_versions(project, heads)}
         facts["silencing"] = options.rules.suppressions
         facts |= {"baseline": baseline.file} if baseline.file else {}
         if not packs:
@@ -362,7 +362,7 @@ class PatternsJudge:
             about = any(selection.is_about(project.places, head) for head in heads)
             reason = _NO_RULE if about else _NO_PACK
             return _not_applicable(reason, {**facts, **scope_of(outcome)})
-        rules = {place.key: selection.standing(packs, place) for place in project.places}
+        rules = {place.key: selection.select_rules(packs, place) for place in project.places}
         standing = {path: rules[place.key] for path, place in project.of_file.items()}
         outcome.unread |= project.unread
         outcome.candidates |= project.unread.keys()
@@ -375,7 +375,7 @@ class PatternsJudge:
         self._apply_baseline(baseline, outcome, facts["packs"])
         outcome.findings = soften_established(outcome.findings, project, self.repository)
         scanned = list(_count_rules(packs, files, standing))
-        return decide(outcome, scanned, options.severity, facts, whole=self.whole)
+        return make_judgment(outcome, scanned, options.severity, facts, whole=self.whole)
 
     def _apply_baseline(
         self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]

@@ -12,8 +12,8 @@ from functools import cached_property
 import re2
 
 from prjury.code.languages import Language
-from prjury.code.parser import Job, Parsed, Range, job
-from prjury.code.source import Source, UnreadableError, comment_ranges
+from prjury.code.parser import Job, Parsed, Range, make_job
+from prjury.code.source import Source, UnreadableError, find_comment_ranges
 from prjury.manifests.formats import reader_of
 from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
@@ -125,13 +125,13 @@ class FileScan:
         language = self.source.language
         if language.parser is None or not (self._pairs or MARKER in self.source.text):
             return None
-        return job(self.source.text, language, [config for _, config in self._configs])
+        return make_job(self.source.text, language, [config for _, config in self._configs])
 
     @cached_property
     def _configs(self) -> list[tuple[ActiveRule, dict[str, object]]]:
         language = self.source.language
         return [
-            (active, dict(active.pack.config(match, language)))
+            (active, dict(active.pack.make_config(match, language)))
             for active, match in self._pairs
             if match.parses
         ]
@@ -169,7 +169,7 @@ class FileScan:
                 for span in _list_places(match, self.source.text, comments, strings):
                     yield self._at(active, span)
         yield from self._list_setting_hits()
-        yield from self._find_declarations()
+        yield from self._list_declaration_hits()
 
     def _list_setting_hits(self) -> Iterator[Hit]:
         pairs = [(active, match.settings) for active, match in self._pairs if match.settings]
@@ -197,9 +197,9 @@ class FileScan:
     def comments(self, parsed: Parsed | None) -> Sequence[Range]:
         if parsed:
             return sorted(parsed.comments)
-        return comment_ranges(self.source.text, self.source.language)
+        return find_comment_ranges(self.source.text, self.source.language)
 
-    def _find_declarations(self) -> Iterator[Hit]:
+    def _list_declaration_hits(self) -> Iterator[Hit]:
         pairs = [(active, m.manifest) for active, m in self._pairs if m.manifest is not None]
         if not pairs:
             return

@@ -17,7 +17,7 @@ from prjury.judges.patterns.findings import find_repair
 from prjury.judges.patterns.match import ActiveRule, FileScan, Hit, Prefilter
 from prjury.policy.yaml_reader import KeyPath
 from prjury.report.wording import pluralize
-from prjury.rulepacks.applicability import SEVERITIES, find_outcomes, outcome_of
+from prjury.rulepacks.applicability import SEVERITIES, list_testable_outcomes, outcome_of
 from prjury.rulepacks.files import PackPosition
 from prjury.rulepacks.load import LoadedPack
 from prjury.rulepacks.rule import Fix, Outcome, Pack
@@ -156,7 +156,7 @@ def _test_versions(pack: Pack) -> Iterator[CaseFailure]:
                 yield CaseFailure(f"{pack.id}/{rule.id}", "versions", problem, code, path)
 
 
-def find_gaps(tested: TestedPack) -> Iterator[CaseFailure]:
+def find_untested(tested: TestedPack) -> Iterator[CaseFailure]:
     """Yield fixes that no case needs, and outcomes by version that none expects."""
     pack = tested.pack
     for number, rule in enumerate(pack.rules):
@@ -166,7 +166,7 @@ def find_gaps(tested: TestedPack) -> Iterator[CaseFailure]:
                 problem = "no case with `fixed` needs this fix"
                 yield CaseFailure(name, "", problem, fix.find, ("rules", number, "fix", at))
         expected = {case.expect for case in rule.tests.versions}
-        if lacking := find_outcomes(pack, rule) - expected:
+        if lacking := list_testable_outcomes(pack, rule) - expected:
             outcomes = " or ".join(outcome for outcome in _OUTCOMES if outcome in lacking)
             path = ("rules", number, "tests", "versions")
             yield CaseFailure(name, "", f"no version case expects {outcomes}", "", path)
@@ -218,5 +218,5 @@ class PackTestResult(Struct, frozen=True):
 
 def run_pack_tests(loaded: LoadedPack) -> PackTestResult:
     tested = run_tests(loaded.pack)
-    failures = [*tested.failures, *find_gaps(tested)]
+    failures = [*tested.failures, *find_untested(tested)]
     return PackTestResult(tested, [(loaded.locate(each.path), each) for each in failures])

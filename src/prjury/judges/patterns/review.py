@@ -10,7 +10,7 @@ from prjury.code.languages import Language, language_of
 from prjury.code.parser import ALL_SECONDS, NotParsed, Parsed, Parser
 from prjury.code.source import MAX_LINE, Source, UnreadableError, decode, unescape
 from prjury.deadline import Deadline
-from prjury.judges.patterns.baseline import Known, fingerprints
+from prjury.judges.patterns.baseline import Known, compute_fingerprints
 from prjury.judges.patterns.findings import PatternFinding, find_code, find_repair, fuse_repairs
 from prjury.judges.patterns.match import MARKER, ActiveRule, FileScan, Prefilter
 from prjury.judges.patterns.selection import ApplicableRules
@@ -53,7 +53,7 @@ class ScanOutcome:
             findings[:] = [one for one in findings if not is_ignored(one.name, one.path)]
 
 
-def is_code(file: FileChange, outcome: ScanOutcome) -> bool:
+def admit_code(file: FileChange, outcome: ScanOutcome) -> bool:
     """Return true if rules may look at the file; other readable ones go outside."""
     if file.readable and file.kind in _NOT_CODE:
         outcome.outside[printable(file.path)] = file.kind.value
@@ -140,7 +140,7 @@ class PatternScan:
                     outcome.unread[printable(target.file.path)] = str(error)
             else:
                 scans += [(target, scan)] if scan else []
-        self._judge(scans, outcome, deadline)
+        self._parse_and_collect(scans, outcome, deadline)
 
     def _prefilter(self) -> Prefilter:
         standing = {id(each): each for each in self.standing.values()}.values()
@@ -169,7 +169,7 @@ class PatternScan:
             return None
         return FileScan(target.file.path, source, content, rules)
 
-    def _judge(
+    def _parse_and_collect(
         self, scans: list[tuple[_Target, FileScan]], outcome: ScanOutcome, deadline: Deadline
     ) -> None:
         jobs = [job_with_probe(scan) if self.silencing else scan.job for _, scan in scans]
@@ -183,7 +183,7 @@ class PatternScan:
                     outcome.crashed[path] = reply
                 continue
             try:
-                self._collect(target, scan, reply, outcome)
+                self._collect_findings(target, scan, reply, outcome)
             except UnreadableError as error:
                 outcome.unread[path] = str(error)
 
@@ -216,7 +216,7 @@ class PatternScan:
             for one in findings
         ]
 
-    def _collect(
+    def _collect_findings(
         self, target: _Target, scan: FileScan, reply: Parsed | None, outcome: ScanOutcome
     ) -> None:
         """The hits that stand on added lines, silenced or not."""
@@ -229,14 +229,14 @@ class PatternScan:
         renamed = file.old_path if file.status is FileStatus.RENAMED else None
         # A baseline may know a renamed file by both paths.
         paths = [file.path, *filter(None, [renamed])]
-        marks = [fingerprints(path, scan, hits, added) for path in paths]
+        marks = [compute_fingerprints(path, scan, hits, added) for path in paths]
         own: list[PatternFinding] = []
         for hit, *known_by in zip(hits, *marks, strict=True):
             held = target.standing.of(hit.active)
             if held is None:
                 continue
             severity = held[1]
-            silencer = suppressions.silencer(hit, severity)
+            silencer = suppressions.use_silencer(hit, severity)
             line = hit.line_among(added)
             if line is not None:
                 finding = PatternFinding(

@@ -106,7 +106,7 @@ class PackSelection:
             if self._knows(name, languages) and self.is_about(places, head)
         ]
         loaded = map(self._pack, opened)
-        return [pack for pack in loaded if any(self.standing([pack], s).any() for s in places)]
+        return [pack for pack in loaded if any(self.select_rules([pack], s).any() for s in places)]
 
     def is_about(self, places: Collection[Sides], head: Head) -> bool:
         """Return true if a pack is about what the project declares, whichever files are touched."""
@@ -125,7 +125,7 @@ class PackSelection:
         names = pack_languages(own) if own else list_shipped_languages(name)
         return not names.isdisjoint(languages)
 
-    def standing(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:
+    def select_rules(self, packs: Iterable[Pack], sides: Sides) -> ApplicableRules:
         outlooks: dict[str, BothSides] = {}
         for pack in packs:
             is_requested = pack.id in self.requested

@@ -76,7 +76,7 @@ class CommentPage(Struct, frozen=True):
 _DIRECTIVE = re.compile(re.escape(MARKER) + r"\[([^\]\n]{1,500})\]")
 
 
-def read_own(page: CommentPage) -> Iterator[Directive]:
+def read_ignore_comments(page: CommentPage) -> Iterator[Directive]:
     """Yield one for each name in each comment of ours."""
     for start, end in page.comments:
         for match in _DIRECTIVE.finditer(page.source.text, start, end):
@@ -106,7 +106,7 @@ class Probe(Struct, frozen=True):
     item: Mapping[str, Any]
 
 
-def _find_annotations(regex: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _make_annotation_rules(regex: str) -> tuple[dict[str, Any], dict[str, Any]]:
     mark = {"kind": "annotation", "regex": regex}
     # Without `all`, ast-grep gives the node that is had.
     return mark, {"all": [{"has": {"kind": "modifiers", "has": mark}}]}
@@ -128,9 +128,9 @@ _GO_ITEMS = _kinds(
 
 PROBES: Mapping[str, Probe] = {
     "java": Probe(
-        "SuppressWarnings", *_find_annotations(r"^@\s*(java\.lang\.)?SuppressWarnings\b")
+        "SuppressWarnings", *_make_annotation_rules(r"^@\s*(java\.lang\.)?SuppressWarnings\b")
     ),
-    "kotlin": Probe("Suppress", *_find_annotations(r"^@\s*(kotlin\.)?Suppress\b")),
+    "kotlin": Probe("Suppress", *_make_annotation_rules(r"^@\s*(kotlin\.)?Suppress\b")),
     "rust": Probe(
         "deprecated",
         {**_ATTRIBUTE, "regex": r"^#\s*\[\s*(allow|expect)\b"},
@@ -157,7 +157,7 @@ def read_annotations(page: CommentPage) -> Iterator[Directive]:
             names = (
                 w.removeprefix(_OURS) if w.startswith(_OURS) else _WORDS.get(w, "") for w in words
             )
-            yield _find_lines_over(page, label, mark, item, frozenset(names))
+            yield _make_directive(page, label, mark, item, frozenset(names))
 
 
 def read_attributes(page: CommentPage) -> Iterator[Directive]:
@@ -169,10 +169,10 @@ def read_attributes(page: CommentPage) -> Iterator[Directive]:
         lints = [word.strip() for word in match[1].split(",")] if match else []
         at = bisect_left(starts, mark[1])
         if "deprecated" in lints and at < len(items):
-            yield _find_lines_over(page, "#[allow]", mark, items[at], frozenset({DEPRECATION}))
+            yield _make_directive(page, "#[allow]", mark, items[at], frozenset({DEPRECATION}))
 
 
-def _find_lines_over(
+def _make_directive(
     page: CommentPage, label: str, mark: Range, item: Range, names: frozenset[str]
 ) -> Directive:
     text = " ".join(page.text(mark).split())[:_MAX_TEXT]
@@ -288,7 +288,7 @@ def read_suppressions(scan: FileScan, reply: Parsed | None) -> tuple[Parsed | No
     strings = reply.strings if reply else ()
     page = CommentPage(scan.source, tuple(scan.comments(reply)), strings, marks, items)
     reader = READERS.get(scan.source.language.name)
-    return reply, Suppressions([*read_own(page), *(reader(page) if reader else ())])
+    return reply, Suppressions([*read_ignore_comments(page), *(reader(page) if reader else ())])
 
 
 def _probe(scan: FileScan) -> Probe | None:
@@ -307,7 +307,7 @@ class Suppressions:
             for line in directive.lines if len(directive.lines) <= _FEW_LINES else ():
                 self._at.setdefault(line, []).append(directive)
 
-    def silencer(self, hit: Hit, severity: Severity) -> Directive | None:
+    def use_silencer(self, hit: Hit, severity: Severity) -> Directive | None:
         """Return the comment that silences the hit, ours before others; all such count as used."""
         names = names_of(hit.active, severity)
         near = [directive for line in hit.lines for directive in self._at.get(line, ())]

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from msgspec import structs
 
-from prjury.code.hunk_context import definitions, has_definitions, with_context
+from prjury.code.hunk_context import add_context, has_definitions, list_definitions
 from prjury.code.languages import Language, kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import LONGEST_LINE, WORD, DefinitionFinder
@@ -42,11 +42,11 @@ def widen_hunks(
     until = deadline.within(_ALL_SECONDS)
     texts = list(_read_texts(files, repository, until))
     quick = structs.replace(parser, seconds=min(parser.seconds, _SECONDS))
-    scopes_of = definitions([source for _, _, source in texts], quick, until)
+    scopes_of = list_definitions([source for _, _, source in texts], quick, until)
     wider = {}
     for (file, text, _), scopes in zip(texts, scopes_of, strict=True):
         if until.remaining and scopes:
-            hunks = with_context(file.hunks, text, scopes)
+            hunks = add_context(file.hunks, text, scopes)
             wider[file.path] = structs.replace(file, hunks=hunks)
     return tuple(wider.get(file.path, file) for file in files)
 
@@ -130,7 +130,7 @@ class _Side:
         text = "\n".join(row[:LONGEST_LINE] for row, _ in self.rows)
         finder = DefinitionFinder(self.kin, sorted(set(re.findall(WORD, text))))
         names: dict[int, str] = {}
-        for name, line in finder.within(text.encode()):
+        for name, line in finder.find_in(text.encode()):
             if self._is_not_local(line - 1):
                 names.setdefault(line - 1, name)
         return names
@@ -236,7 +236,7 @@ def find_call_sites(
             if not text or text in shown.get(path, ()):
                 continue
             site = CallSite(name, printable(path), line, text.strip())
-            if not any(DefinitionFinder(kin, [name]).within(text.encode())):
+            if not any(DefinitionFinder(kin, [name]).find_in(text.encode())):
                 uses.append(site)
             elif not _is_aside(path):
                 others.append(replace(site, verb="defines"))

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES
-from prjury.code.names import Binding, is_below, spellings
-from prjury.code.worker import scan
+from prjury.code.names import Binding, is_below, spell_names
+from prjury.code.worker import run_job
 
 
 def lines_of(language: str, code: str, names: list[str], word: str = "used-anywhere") -> list[int]:
@@ -27,7 +27,7 @@ def lines_of(language: str, code: str, names: list[str], word: str = "used-anywh
         "comments": [],
         "strings": [],
     }
-    starts = [start for _, (start, _) in scan(job)["matches"]]
+    starts = [start for _, (start, _) in run_job(job)["matches"]]
     return sorted({code.count("\n", 0, start) + 1 for start in starts})
 
 
@@ -619,5 +619,5 @@ def test_what_is_below_a_name_is_spelled_by_its_beginning(up: list[str], down: l
     name = ".".join(up)
     assert is_below(".".join([*up, *down]), name, ".")
     assert not is_below(name + "x", name, ".")
-    assert spellings([".".join([*up, *down])], [Binding("a", name)], ".") == [("a", *down)]
-    assert spellings([name], [Binding("a", ".".join([*up, *down]))], ".") == [("a",)]
+    assert spell_names([".".join([*up, *down])], [Binding("a", name)], ".") == [("a", *down)]
+    assert spell_names([name], [Binding("a", ".".join([*up, *down]))], ".") == [("a",)]

@@ -20,7 +20,7 @@ from prjury import (
     XmlComparisonJudge,
 )
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import Parsed, Parser, job
+from prjury.code.parser import Parsed, Parser, make_job
 from prjury.deadline import Deadline
 from prjury.judges.files.judges import ClassVersionJudge
 from prjury.judges.files.meaning import find_meaning
@@ -50,7 +50,7 @@ CHANGES = {"==": "!=", "+": "-", "and": "or", "True": "False", "<": "<=", "not":
 
 def mutants(text: str, count: int) -> Iterator[str]:
     """The text with one name, number or operator changed."""
-    (parsed,) = Parser().parse([job(text, LANGUAGES["python"], tree=True)], Deadline.after(10))
+    (parsed,) = Parser().parse([make_job(text, LANGUAGES["python"], tree=True)], Deadline.after(10))
     assert isinstance(parsed, Parsed)
     chosen = random.Random(len(text))  # noqa: S311 - nothing secret
     leaves = [(start, end) for kind, start, end, below in parsed.tree if not below and end > start]

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from prjury.code.languages import LANGUAGES, language_of
 from prjury.code.parser import Parsed
-from prjury.code.source import Source, comment_ranges
-from prjury.code.worker import scan_safely
+from prjury.code.source import Source, find_comment_ranges
+from prjury.code.worker import run_job_safely
 from prjury.judges.patterns.match import ActiveRule, FileScan
 from prjury.judges.patterns.suppressions import (
     READERS,
@@ -66,9 +66,9 @@ def silenced(
     scan = FileScan(path, Source.of(code, language), code.encode(), (active,))
     job = job_with_probe(scan)
     assert job
-    parsed = msgspec.convert(scan_safely(job), Parsed)
+    parsed = msgspec.convert(run_job_safely(job), Parsed)
     ours, suppressions = read_suppressions(scan, parsed)
-    told = {hit.lines[0]: suppressions.silencer(hit, severity) for hit in scan.hits(ours)}
+    told = {hit.lines[0]: suppressions.use_silencer(hit, severity) for hit in scan.hits(ours)}
     assert told
     return {line: str(by) for line, by in told.items() if by}
 
@@ -261,7 +261,7 @@ def test_other_languages_know_only_our_own_comment() -> None:
 def test_no_comment_breaks_a_reader(name: str, text: str) -> None:
     language = LANGUAGES[name]
     source = Source.of(f"# noqa{text}\n//nolint{text}\n/* eslint-disable{text} */\n", language)
-    spans = [(0, len(source.text)), *comment_ranges(source.text, language)]
+    spans = [(0, len(source.text)), *find_comment_ranges(source.text, language)]
     page = CommentPage(source, tuple(spans), (), tuple(spans), tuple(spans))
     for directive in READERS[name](page):
         assert directive.line in source.numbers
