@@ -281,7 +281,7 @@ def list_calls(events: Sequence[Event]) -> tuple[Mapping[str, str], ...]:
     for event in events:
         item = event.get("item")
         if isinstance(item, dict) and event.get("type") == "item.completed":
-            for call in _read_item(item):
+            for call in _read_codex_item(item):
                 calls[len(calls)] = call
         message = event.get("message")
         content = message.get("content") if isinstance(message, dict) else None
@@ -299,7 +299,7 @@ def list_calls(events: Sequence[Event]) -> tuple[Mapping[str, str], ...]:
     return tuple(call for call in calls.values() if "name" in call)[:MOST_CALLS]
 
 
-def _read_item(item: Event) -> Iterator[dict[str, str]]:
+def _read_codex_item(item: Event) -> Iterator[dict[str, str]]:
     kind = item.get("type")
     if not isinstance(kind, str) or kind not in _ITEMS:
         return

@@ -191,11 +191,11 @@ def count_error_outcomes(reports: Sequence[ReportJson], clone: CloneHistory | No
         for at, report in enumerate(group):
             for key in _find_confirmed_errors(report):
                 first.setdefault(key, at)
-        outcomes.update(_find_outcome(key, group[at:], clone) for key, at in first.items())
+        outcomes.update(_find_error_outcome(key, group[at:], clone) for key, at in first.items())
     return Counts(**outcomes)
 
 
-def _find_outcome(
+def _find_error_outcome(
     key: FindingKey, reports: Sequence[ReportJson], clone: CloneHistory | None
 ) -> str:
     """Return what became of an error that the first of these reports holds."""

@@ -26,7 +26,7 @@ def check_policy(text: str, shown: str, root: Path) -> Policy:
     """The policy in a text, with judges, packs and models that there are."""
     checked = read_policy(text, f"file:{shown}", shown=shown)
     config = checked.config
-    problems = [*_check_seats(config, root), *_check_recipes(config, root)]
+    problems = [*_check_judges(config, root), *_check_recipes(config, root)]
     problems += _check_ignored_rules(config, root)
     problems = problems or list(_check_models(config))
     if problems:
@@ -46,7 +46,7 @@ def _try(path: KeyPath, call: Callable[[], object]) -> Iterator[Problem]:
         yield _problem(path, error)
 
 
-def _check_seats(config: Config, root: Path) -> Iterator[Problem]:
+def _check_judges(config: Config, root: Path) -> Iterator[Problem]:
     for i, tier in enumerate(config.tiers):
         for j, entry in enumerate(tier.judges):
             path: KeyPath = ("tiers", i, "judges", j)

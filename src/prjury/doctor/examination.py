@@ -75,7 +75,7 @@ def run_examination(
         return
     with rights:
         yield fine("", f"asked about {rights.repo}")
-        yield from ask_server(rights, setup)
+        yield from check_github_settings(rights, setup)
 
 
 def check_git_version(found: str) -> Diagnosis:
@@ -203,7 +203,7 @@ class ServerState(Struct, frozen=True):
         return self.setup.gate_names or [GATE]
 
 
-def ask_server(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
+def check_github_settings(rights: RepoSettings, setup: Setup) -> Iterator[Diagnosis]:
     """Find what is wrong with the settings on GitHub, and what could not be read there."""
     try:
         facts = rights.facts()
@@ -236,14 +236,14 @@ def check_forks(state: ServerState) -> Iterator[Diagnosis]:
         yield warning(alone[0].about, f"{what} and without a comment here; {fix}")
 
 
-def check_required(state: ServerState) -> Iterator[Diagnosis]:
+def check_required_checks(state: ServerState) -> Iterator[Diagnosis]:
     about, name = state.about, state.gate_names[0]
     answers = (state.rules, state.protection)
     required = [] if isinstance(state.rules, str) else [*state.rules.checks]
     required += () if isinstance(state.protection, str) else state.protection
     own_checks = [check for check in required if check.context in state.gate_names]
     for check in own_checks:
-        yield _examine_source(state, check)
+        yield _check_source(state, check)
     # The page of a pull request shows the workflow's name before the job's; a rule must not.
     shown = {f"{use.workflow.name} / {use.job.name}" for use in state.setup.uses}
     for check in required:
@@ -259,7 +259,7 @@ def check_required(state: ServerState) -> Iterator[Diagnosis]:
         yield problem(about, f"`{name}` is not required, so anything can be merged; {fix}")
 
 
-def _examine_source(state: ServerState, check: RequiredCheck) -> Diagnosis:
+def _check_source(state: ServerState, check: RequiredCheck) -> Diagnosis:
     sentence = f"`{check.context}` is required by {check.source}"
     if any(use.posts_as_app for use in state.setup.of_modes("publish")):
         return fine(state.about, sentence)
@@ -284,6 +284,6 @@ def check_queue(state: ServerState) -> Iterator[Diagnosis]:
 
 CHECKS = {
     "pull requests from forks are judged with models and comments": check_forks,
-    "the gate is required": check_required,
+    "the gate is required": check_required_checks,
     "the merge queue asks PR Jury": check_queue,
 }

@@ -229,7 +229,7 @@ def examine_setup(setup: Setup, *, complete: bool = True) -> Iterator[Diagnosis]
         yield from examine(setup, CHECKS if setup.uses else _UNUSED)
 
 
-def check_use(setup: Setup) -> Iterator[Diagnosis]:
+def check_action_use(setup: Setup) -> Iterator[Diagnosis]:
     for workflow in setup.workflows if not setup.uses else ():
         if any("jury" in job.uses.lower() for job in workflow.jobs):
             text = "it calls a workflow elsewhere, and only this directory is looked at"
@@ -253,7 +253,7 @@ def check_stages(setup: Setup) -> Iterator[Diagnosis]:
         )
 
 
-def check_waiting(setup: Setup) -> Iterator[Diagnosis]:
+def check_awaited_build(setup: Setup) -> Iterator[Diagnosis]:
     judging = setup.of_modes(*JUDGING)
     names = {use.workflow.name for use in setup.of_modes("build")}
     for workflow in {use.about: use.workflow for use in judging}.values():
@@ -270,7 +270,7 @@ def check_waiting(setup: Setup) -> Iterator[Diagnosis]:
             )
 
 
-def check_closing(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_closes(setup: Setup) -> Iterator[Diagnosis]:
     publishing, watching = setup.of_modes("publish"), setup.of_modes(CONFLICTS)
     if publishing and not watching:
         what = "nothing closes the gate of a new head until its verdict is there"
@@ -313,7 +313,7 @@ def check_triggers(setup: Setup) -> Iterator[Diagnosis]:
         yield tell(path, f"{what} check never starts and blocks the merge; remove the filter")
 
 
-def check_skipping(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_runs(setup: Setup) -> Iterator[Diagnosis]:
     for gate in setup.gates:
         job = gate.job
         text = f"the job `{job.name}`"
@@ -337,7 +337,7 @@ def check_skipping(setup: Setup) -> Iterator[Diagnosis]:
             yield problem(use.about, f"{what}the status `{GATE}` never comes; add it")
 
 
-def check_outcome(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_fails(setup: Setup) -> Iterator[Diagnosis]:
     for gate in setup.gates:
         name = gate.job.name
         if gate.job.continues or gate.step.continues:
@@ -348,7 +348,7 @@ def check_outcome(setup: Setup) -> Iterator[Diagnosis]:
             yield warning(gate.about, f"{what}; remove it when the verdict is to count")
 
 
-def check_names(setup: Setup) -> Iterator[Diagnosis]:
+def check_gate_names(setup: Setup) -> Iterator[Diagnosis]:
     names, gates = setup.gate_names, setup.gates
     if len(names) > 1:
         yield problem(
@@ -374,7 +374,7 @@ def check_names(setup: Setup) -> Iterator[Diagnosis]:
         yield problem(others[0].about, f"{what}; {fix}")
 
 
-def check_rights(setup: Setup) -> Iterator[Diagnosis]:
+def check_permissions(setup: Setup) -> Iterator[Diagnosis]:
     for use in setup.of_modes(*_NEEDED):
         if use.posts_as_app:
             continue  # such a token has the permissions of the app
@@ -422,18 +422,18 @@ def check_secrets(setup: Setup) -> Iterator[Diagnosis]:
             yield problem(use.about, f"{what}; remove it, the judge has the model's key")
 
 
-_UNUSED = {"PR Jury runs here": check_use}
+_UNUSED = {"PR Jury runs here": check_action_use}
 #: By what is true where its function finds nothing, in the order in which it is printed.
 CHECKS = {
     **_UNUSED,
     "the stages are complete": check_stages,
-    "the judge waits for the build": check_waiting,
-    "a new head waits for its verdict": check_closing,
+    "the judge waits for the build": check_awaited_build,
+    "a new head waits for its verdict": check_gate_closes,
     "what starts from the default branch is there": check_default_branch,
     "every event that changes the verdict starts a run": check_triggers,
-    "the gate cannot be skipped and does not hang": check_skipping,
-    "the gate is closed by the verdict": check_outcome,
-    "the gate has one name, and nobody else has it": check_names,
-    "every job has the permissions that it needs": check_rights,
+    "the gate cannot be skipped and does not hang": check_gate_runs,
+    "the gate is closed by the verdict": check_gate_fails,
+    "the gate has one name, and nobody else has it": check_gate_names,
+    "every job has the permissions that it needs": check_permissions,
     "no build has a secret": check_secrets,
 }

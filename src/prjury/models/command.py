@@ -159,11 +159,11 @@ class CommandModel(ChosenModel):
         except UnicodeDecodeError:
             raise self._strange("prints what is not UTF-8") from None
         if text.strip() and self._choice.answer is not None:
-            text = self._pick_answer(text, self._choice.answer)
+            text = self._extract_answer(text, self._choice.answer)
         refuse_no_answer(text)
         return text.strip()
 
-    def _pick_answer(self, text: str, answer: str) -> str:
+    def _extract_answer(self, text: str, answer: str) -> str:
         """Return the text at a dotted path of keys and indices; JSON is written out as such."""
         try:
             value: Any = json.loads(text)

@@ -88,15 +88,15 @@ def parse_model_spec(
     """
     command = _COMMAND.search(text)
     names = (text[: command.start()] if command else text).split(",")
-    configs = [_read_config(name.strip(), models) for name in names if name.strip()]
+    configs = [_parse_config(name.strip(), models) for name in names if name.strip()]
     if command:
-        configs.append(_read_command(command[1], place, models.default))
+        configs.append(_parse_command(command[1], place, models.default))
     if not configs:
         raise ConfigError(f"{place} names no model", remedy="Write provider:name, or auto")
     return [WantedModel(config, place, script) for config in configs]
 
 
-def _read_config(text: str, models: ModelsConfig) -> ModelConfig:
+def _parse_config(text: str, models: ModelsConfig) -> ModelConfig:
     """Return a listed model as it is, any other with the default's options.
 
     Address and key go with the provider that they were written down for, and with no other.
@@ -115,7 +115,7 @@ def _read_config(text: str, models: ModelsConfig) -> ModelConfig:
     return replace(models.default, **changes, command=None, answer=None)
 
 
-def _read_command(text: str, place: str, default: ModelConfig) -> ModelConfig:
+def _parse_command(text: str, place: str, default: ModelConfig) -> ModelConfig:
     try:
         argv = shlex.split(text)
     except ValueError as error:

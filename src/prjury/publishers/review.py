@@ -15,7 +15,7 @@ from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.publishers.races import guard_write, retry
 from prjury.report.annotations import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
-from prjury.report.continuity import find_settled
+from prjury.report.continuity import make_settled_test
 from prjury.report.model import Report
 from prjury.report.render import marker
 from prjury.report.sanitise import BY_SHAPE, Redact, plain
@@ -125,7 +125,7 @@ class LineReview:
             return None
 
     def _resolve_settled_threads(self, report: Report) -> None:
-        is_settled = find_settled(report)
+        is_settled = make_settled_test(report)
         try:
             for thread in self._list_threads():
                 comments = at(thread, "comments", "nodes")

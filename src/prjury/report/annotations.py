@@ -19,7 +19,7 @@ from msgspec import Struct
 from prjury.jury.gate import Gate
 from prjury.jury.judgment import Location
 from prjury.report.finding_view import FindingView, View, rule_url
-from prjury.report.findings import Weight, how_to
+from prjury.report.findings import Weight, explain_suppression
 from prjury.report.model import Report
 from prjury.report.sanitise import BY_SHAPE, Redact, block, clean, join_lines, plain, prose
 from prjury.report.view import page
@@ -61,7 +61,7 @@ class Annotations(Struct, frozen=True):
 def annotate(report: Report, redact: Redact = BY_SHAPE, most: int = MOST) -> Annotations:
     findings = page(report, redact).findings
     placed = [finding for finding in findings if finding.place and is_sendable(finding.place.path)]
-    entries = tuple(_annotate(finding, redact) for finding in placed[:most])
+    entries = tuple(_make_annotation(finding, redact) for finding in placed[:most])
     return Annotations(entries, len(findings) - len(entries))
 
 
@@ -75,7 +75,7 @@ def is_sendable(path: str) -> bool:
     return not unusual and not path.startswith("/") and ".." not in path.split("/")
 
 
-def _annotate(finding: FindingView, redact: Redact) -> Annotation:
+def _make_annotation(finding: FindingView, redact: Redact) -> Annotation:
     check, place = finding.check, finding.place or Location("")
     details = [finding.evidence or "", f"To fix: {check.fix}" if check.fix else ""]
     words = "\n\n".join(part.strip("\n") for part in details if part.strip())
@@ -156,7 +156,7 @@ class Reviewer(Struct, frozen=True):
 
     def _write_remark(self, finding: FindingView, span: Location) -> Remark:
         check = finding.check
-        remedy = self._suggest(finding, span) or self._describe_fix(finding)
+        remedy = self._write_suggestion(finding, span) or self._describe_fix(finding)
         message = f": {prose(check.message, 1_000, self.redact)}" if check.message.strip() else ""
         body = (
             f"<!-- prjury:v1 finding={check.fingerprint} seat={finding.seat} id={MARKER_ID} -->\n"
@@ -176,7 +176,7 @@ class Reviewer(Struct, frozen=True):
             return block(fix, 2_000, self.redact)
         return f"To fix: {prose(fix, 600, self.redact)}"
 
-    def _suggest(self, finding: FindingView, span: Location) -> str:
+    def _write_suggestion(self, finding: FindingView, span: Location) -> str:
         """Write a block that a click applies, if the fix is a whole line and needs no cleaning."""
         fix, line = finding.check.fix, self.added.get(span.path, {}).get(span.line or 0)
         if not fix or line is None or span.end_line not in {None, span.line}:
@@ -292,7 +292,7 @@ class _Writer(Struct, frozen=True):
         rule, name = finding.rule, self.name(finding)
         judge = self.text(finding.judge, _LONGEST_NAME)
         why = self.text((rule and rule.why) or f"Reported by the judge {judge}.")
-        more = [*rule.references, how_to([rule])] if rule else []
+        more = [*rule.references, explain_suppression([rule])] if rule else []
         url = rule_url(rule.rule) if rule else None
         return {
             "id": name,

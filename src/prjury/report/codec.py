@@ -193,19 +193,19 @@ def backports_to_json(backports: Backports, redact: Redact = BY_SHAPE) -> Json:
 
 def printable_json(value: Mapping[str, Any], redact: Redact) -> Json:
     """Return JSON whose strings hold no secrets and no lone surrogates."""
-    printed: Json = _clean_value(msgspec.to_builtins(value), redact)
+    printed: Json = _redact_value(msgspec.to_builtins(value), redact)
     return printed
 
 
-def _clean_value(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
+def _redact_value(value: Any, redact: Redact) -> Any:  # noqa: ANN401 - JSON
     match value:
         case str():
             return redact_text(show_surrogates(value), redact)
         case dict():
-            pairs = [(key, _clean_value(item, redact)) for key, item in value.items()]
-            return {_clean_value(key, redact): item for key, item in pairs}
+            pairs = [(key, _redact_value(item, redact)) for key, item in value.items()]
+            return {_redact_value(key, redact): item for key, item in pairs}
         case list() | tuple():
-            return [_clean_value(item, redact) for item in value]
+            return [_redact_value(item, redact) for item in value]
     return value
 
 

@@ -151,7 +151,7 @@ def _weight(check: Check, voice: SeatOutcome, blocking: Collection[Severity]) ->
     return Weight.NIT if check.severity == "hint" else Weight.SHOULD_LOOK
 
 
-def how_to(rules: Sequence[RuleFacts]) -> str:
+def explain_suppression(rules: Sequence[RuleFacts]) -> str:
     name = rules[0].rule if len(rules) == 1 else "RULE"
     words = f"`prjury rules show {name}` explains it."
     for rule in rules:

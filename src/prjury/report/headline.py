@@ -410,15 +410,15 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         paths = [
             path for file in files if file.readable and (path := printable(file.path)) in unread
         ]
-        yield _exempt("Have a maintainer read what was not checked", paths)
+        yield _suggest_exemption("Have a maintainer read what was not checked", paths)
     elif verdict.aggregated.label == UNREAD_CONTENT:
-        yield _exempt("Have a maintainer look at these", report.coverage.unread_content)
+        yield _suggest_exemption("Have a maintainer look at these", report.coverage.unread_content)
     elif verdict.aggregated.label == NOBODY_VOTED:
         yield _STEPS[NOBODY_VOTED]
     elif verdict.status is Status.PASS:
         yield _STEPS[NOT_CONFIGURED]
     for seat in culprits(verdict):
-        yield from _find_step(report, seat.judgment)
+        yield from _list_remedies(report, seat.judgment)
     if verdict.status is not Status.FAIL or report.pull.merge.conflicts:
         return
     failed = [seat for seat in culprits(verdict) if seat.judgment.reason != BASE_BROKEN]
@@ -427,7 +427,7 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
         yield NextStep(f"To reproduce: {' and '.join(quoted)}.")
 
 
-def _exempt(words: str, paths: Sequence[str]) -> NextStep:
+def _suggest_exemption(words: str, paths: Sequence[str]) -> NextStep:
     plain = [visible(path) for path in paths if not _GLOB.search(path)]
     quoted = (path.replace("'", "''") for path in plain[:_MOST_PATHS])
     decide = f"{words} and {_OVERRIDING}."
@@ -441,7 +441,7 @@ def _exempt(words: str, paths: Sequence[str]) -> NextStep:
     )
 
 
-def _find_step(report: Report, judgment: Judgment) -> Iterator[NextStep]:
+def _list_remedies(report: Report, judgment: Judgment) -> Iterator[NextStep]:
     facts, step = RemedyFacts.of(judgment), _STEPS.get(judgment.reason or judgment.label or "")
     snippet = facts.snippet
     if snippet and snippet.where == "a comment" and not report.answers_commands:

@@ -107,7 +107,7 @@ class Renderer(Struct, frozen=True):
         return render_template("backports.md.j2", self.redact, page=backports_page(reported))
 
     def html(self, report: Report) -> str:
-        templates = environment(HtmlText)
+        templates = make_environment(HtmlText)
         style = templates.get_template("report.css").render()
         digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
         return templates.get_template("report.html.j2").render(
@@ -140,7 +140,7 @@ class Renderer(Struct, frozen=True):
     ) -> str:
         """A template in the roomiest shape that keeps within the limit of characters and bytes."""
         view = _ink(page(report, self.redact, run), MarkdownText, self.redact)
-        template = environment(MarkdownText).get_template(name)
+        template = make_environment(MarkdownText).get_template(name)
         text = ""
         for shape in shapes:
             words = template.render(page=view, shape=shape, marker=trust(marker), titled=titled)
@@ -170,7 +170,7 @@ def render_template(
     name: str, redact: Redact, language: type[Text] = MarkdownText, **parts: object
 ) -> str:
     shown = {key: _ink(part, language, redact) for key, part in parts.items()}
-    return _tidy(environment(language).get_template(name).render(shown))
+    return _tidy(make_environment(language).get_template(name).render(shown))
 
 
 def _ink(value: object, language: type[Text], redact: Redact) -> object:
@@ -185,7 +185,7 @@ class _Environment(SandboxedEnvironment):
 
 
 @cache
-def environment(language: type[Text]) -> SandboxedEnvironment:
+def make_environment(language: type[Text]) -> SandboxedEnvironment:
     """Our templates, in which a bare string is escaped for the language as well."""
 
     def finalize(value: object) -> object:

@@ -231,7 +231,7 @@ class Redactor:
         finds = sorted(self._find_secrets(plain), key=lambda find: (find.start, -find.end))
         if not finds:
             return text
-        return "".join(_replace(text, positions, finds))
+        return "".join(_redact_finds(text, positions, finds))
 
     def _find_secrets(self, text: str) -> Iterator[_Find]:
         yield from _find_shapes(text, _to_lower(text), _PHRASE_SHAPES)
@@ -264,10 +264,10 @@ def _forms_of(value: str) -> Iterator[str]:
     lines = [line for line in seen.split("\n") if len(line) >= _LONG_LINE]
     for variant in (value, seen, *lines):
         if len(variant) >= _SHORTEST_SECRET:
-            yield from _list_forms(variant)
+            yield from _list_encodings(variant)
 
 
-def _list_forms(value: str) -> Iterator[str]:
+def _list_encodings(value: str) -> Iterator[str]:
     raw = value.encode("utf-8", "surrogateescape")
     yield value
     yield quote(raw, safe="")
@@ -294,7 +294,7 @@ def _join_wrapped(text: str) -> tuple[str, Pieces | None]:
     return "".join([text[start:end] for start, end in spans]), Pieces(spans)
 
 
-def _replace(text: str, positions: Pieces | None, finds: Iterable[_Find]) -> Iterator[str]:
+def _redact_finds(text: str, positions: Pieces | None, finds: Iterable[_Find]) -> Iterator[str]:
     done = 0
     for find in finds:
         start = positions.find(find.start) if positions else find.start
@@ -445,10 +445,10 @@ def _span(line: str) -> str:
 
 
 def _escape(line: str) -> str:
-    return _ACTIVE.sub(_defuse, line)
+    return _ACTIVE.sub(_escape_match, line)
 
 
-def _defuse(match: re.Match[str]) -> str:
+def _escape_match(match: re.Match[str]) -> str:
     text = match[0]
     match match.lastgroup:
         case "inert":

@@ -34,9 +34,9 @@ from prjury.report.finding_view import (
 from prjury.report.findings import (
     SeatOutcome,
     Weight,
+    explain_suppression,
     findings,
     group_findings,
-    how_to,
     seat_outcomes,
     select_checks,
 )
@@ -226,14 +226,14 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
             View(rule=rule.rule, words=rule.words, url=rule_url(rule.rule))
             for rule in rules.values()
         ),
-        "how_to": how_to(tuple(rules.values())) if rules else None,
+        "how_to": explain_suppression(tuple(rules.values())) if rules else None,
         "judges": tuple(
             _view_judge(seat, links, by_check) for seat in seat_outcomes(report.verdict)
         ),
     }
 
 
-def seats_view(judgment: Judgment) -> View | None:
+def make_seats_view(judgment: Judgment) -> View | None:
     seats = PanelFacts.of(judgment).seats
     if not seats:
         return None
@@ -271,7 +271,7 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
             )
             for check in others
         ),
-        seats=seats_view(judgment),
+        seats=make_seats_view(judgment),
     )
 
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from fakes.github import ACTIONS_APP, FakeGitHub, rate_limited, running
 from fakes.github.repository import rule_payload
-from prjury.doctor.examination import CHECKS, ServerState, ask_server
+from prjury.doctor.examination import CHECKS, ServerState, check_github_settings
 from prjury.doctor.workflows import Diagnosis, Level, Setup, examine
 from prjury.github.client import Connection, RetryBudget
 from prjury.github.settings import BranchRules, RepoSettings, RepositoryFacts, RequiredCheck
@@ -119,7 +119,7 @@ def test_each_setting_is_told_in_one_sentence(name: str) -> None:
 def asked(fake: FakeGitHub, token: str, setup: Setup) -> list[str]:
     connection = Connection(fake.url, token, seconds_between_requests=0)
     with RepoSettings(connection, "octo/shop", RetryBudget(attempts=1)) as port:
-        return told(list(ask_server(port, setup)))
+        return told(list(check_github_settings(port, setup)))
 
 
 def test_a_repository_that_is_set_up_well_has_no_complaint() -> None:

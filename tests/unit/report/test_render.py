@@ -21,7 +21,7 @@ from fakes.render import to_comment, to_feedback, to_html, to_summary
 from fakes.skeletons import inline_html, inline_types, skeleton
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.report.model import Report
-from prjury.report.render import COMMENT_LIMIT, SUMMARY_LIMIT, Renderer, environment
+from prjury.report.render import COMMENT_LIMIT, SUMMARY_LIMIT, Renderer, make_environment
 from prjury.report.sanitise import Redactor
 from prjury.report.text import HtmlText, MarkdownText, Text, ink_value
 from prjury.report.view import page
@@ -170,7 +170,7 @@ def test_templates_get_no_bare_string(language: type[Text]) -> None:
 
 def rendered(template: str, report: Report) -> str:
     view = ink_value(page(report), MarkdownText)
-    return environment(MarkdownText).from_string(template).render(page=view)
+    return make_environment(MarkdownText).from_string(template).render(page=view)
 
 
 def test_whatever_a_template_does_with_a_text_it_comes_out_sanitised() -> None:
