@@ -94,7 +94,7 @@ class StepReader:
     def _read_steps(self, steps: Sequence[WorkflowStep]) -> None:
         for step in (one for one in steps if self.context.holds(one.condition) is not False):
             if step.run:
-                self._read_run(step, step.run)
+                self._read_commands(step, step.run)
             elif step.uses.startswith("./"):
                 self._read_local_action(step)
             else:
@@ -142,7 +142,7 @@ class StepReader:
         elif step.action.startswith("docker://") or has_part(step.action, WORDS["service_actions"]):
             self._leave(step.uses, "services are not started here", "services")
         elif command := _find_action_command(step):
-            self._read_run(step, command)
+            self._read_commands(step, command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
             self._leave(step.uses, "this action is not run here", "other")
 
@@ -151,7 +151,7 @@ class StepReader:
         tests = any(map(_would_test, list_lines(text)))
         self.left_out.append(LeftOutStep(_show_first_line(text), why, kind, origin, tests))
 
-    def _read_run(self, step: WorkflowStep, run: str) -> None:
+    def _read_commands(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
         without = ExpressionContext({**self.context.values, "steps": {}})
         secret = has_part(run, _SECRETS)

@@ -362,13 +362,13 @@ def find_vanished_tests(here: Results, base: Results) -> Vanished:
     inner = {one: n for one, n in fewer.items() if n > 0}
     count = max(0, len(vanished) + unnamed) + sum(inner.values())
     listed = [
-        *map(make_readable, vanished),
-        *(f"{make_readable(one)}: {n} of its {base.within[one]} tests" for one, n in inner.items()),
+        *map(format_test, vanished),
+        *(f"{format_test(one)}: {n} of its {base.within[one]} tests" for one, n in inner.items()),
     ]
     return Vanished(tuple(listed) if count else (), count)
 
 
-def make_readable(identity: str) -> str:
+def format_test(identity: str) -> str:
     """A test's identity as a reader knows it: ``tests/test_a.py test_b``."""
     suite, _, rest = identity.removeprefix("test:").partition(":")
     owner, _, name = rest.rpartition("#")

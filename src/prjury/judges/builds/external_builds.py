@@ -56,7 +56,7 @@ class ReportedTests(Struct, frozen=True):
         return UNENDED if self.good is None else ENDED
 
     @property
-    def run(self) -> Run:
+    def as_run(self) -> Run:
         """The run of that plan as if done here; a base without a test is none to compare with."""
         results = self.head.resolve_retries(good=self.good is True)
         failed = self.good is False or bool(results.failures)

@@ -145,7 +145,7 @@ def judge_by_checks(
     tested = None
     if tests := checks.fetch_test_reports(good=not summary.failed):
         paths = paths_of(ports.repository.files(pull.merge.tree or pull.head.sha))
-        tested = decide(compare(tests.plan, tests.run, paths, options))
+        tested = decide(compare(tests.plan, tests.as_run, paths, options))
     if summary.failed:
         judgment = checks.compare_with_base(judgment, summary, tested)
     judgments = [judgment] if tested is None else [tested, judgment]

@@ -82,8 +82,8 @@ def record_reports(
 ) -> BuiltEvidence:
     """The tests that another CI ran as evidence; nothing is run here."""
     paths = paths_of(ports.repository.files(tree_of(pull)))
-    comparison = compare(tests.plan, tests.run, paths, options)
-    build = record_build(tests.plan, tests.run, _redactor(ports))
+    comparison = compare(tests.plan, tests.as_run, paths, options)
+    build = record_build(tests.plan, tests.as_run, _redactor(ports))
     ballot = Ballot("build", decide(comparison))
     return BuiltEvidence((ballot,), _make_evidence(pull, version, "L0", [build]))
 

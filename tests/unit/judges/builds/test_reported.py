@@ -55,7 +55,7 @@ class Trial:
 
     def judge(self) -> Judgment:
         tests = ReportedTests(self.head, self.base, self.good)
-        return decide(compare(tests.plan, tests.run, KNOWN, self.options))
+        return decide(compare(tests.plan, tests.as_run, KNOWN, self.options))
 
 
 @pytest.mark.parametrize(
