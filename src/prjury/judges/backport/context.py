@@ -20,14 +20,14 @@ from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
     find_requests,
-    requests_for,
+    select_requests,
 )
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
     compare_bumps,
     find_bumps,
-    moves_versions_alone,
+    moves_only_versions,
 )
 from prjury.judges.backport.checks.lines_and_files import ADDED, TouchedOnBranch, find_touched
 from prjury.judges.backport.checks.not_there_yet import (
@@ -41,7 +41,7 @@ from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
 from prjury.judges.backport.checks.symbols import MissingOnBranch, find_missing_symbols
 from prjury.judges.backport.history import EarlierChange, History, measure_habits
-from prjury.judges.backport.origins import origins
+from prjury.judges.backport.origins import read_origins
 from prjury.judges.backport.references import ChangeReferences, collect_references
 from prjury.judges.backport.score import (
     BranchTraits,
@@ -158,17 +158,16 @@ class BranchContext:
     @cached_property
     def requests(self) -> FoundRequests:
         """What people ask for on this branch."""
-        requests = requests_for(self.change.requests, self.tip.name, self.branches)
-        if requests.answer is None and (sha := self._find_mended()):
+        requests = select_requests(self.change.requests, self.tip.name, self.branches)
+        if requests.answer is None and (sha := self._find_fixed_commit()):
             where = f"{printable(self.tip.name)} has {sha[:7]}, which it mends"
             return FoundRequests("yes", (f"a commit: Fixes: {sha[:12]}; {where}",))
         return requests
 
-    def _find_mended(self) -> str | None:
+    def _find_fixed_commit(self) -> str | None:
         mended = self.change.requests.mended
-        picked = (
-            {sha for m in self.history.messages for sha in origins(m.text).shas} if mended else ()
-        )
+        messages = self.history.messages if mended else ()
+        picked = {sha for m in messages for sha in read_origins(m.text).shas}
         for sha in mended:
             if self.tools.releases.holds(self.tip.sha, sha) or any(map(sha.startswith, picked)):
                 return sha
@@ -202,7 +201,7 @@ class BranchContext:
     @property
     def has_newer_versions(self) -> bool:
         """Return true if the change only raises versions that the branch has, or has newer ones."""
-        alone = moves_versions_alone(self.change.bumps, self.pull.files)
+        alone = moves_only_versions(self.change.bumps, self.pull.files)
         return alone and all(one.is_newer for one in self.bumps)
 
     @cached_property

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
-from prjury.judges.backport.origins import origins
+from prjury.judges.backport.origins import read_origins
 from prjury.judges.backport.titles import normalise_title, tokenise_title
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
@@ -65,7 +65,7 @@ def read_history(pull: PullRequest, tip: BranchTip, releases: Releases) -> Histo
         changes = releases.list_brought(fork_point, pull.merge_base, MOST_UNITS)
     except SourceError as error:
         return History(unchecked=str(error))
-    return History(fork_point, messages, earlier_changes(changes, messages))
+    return History(fork_point, messages, find_earlier_changes(changes, messages))
 
 
 class Habits(Struct, frozen=True):
@@ -76,7 +76,7 @@ class Habits(Struct, frozen=True):
     share: float = 0.2
 
 
-def earlier_changes(
+def find_earlier_changes(
     units: Iterable[CommitMessage], branch: Iterable[CommitMessage]
 ) -> tuple[EarlierChange, ...]:
     """Find which changes on the base reached a branch, by the messages of its commits."""
@@ -84,7 +84,7 @@ def earlier_changes(
     pulls: set[int] = set()
     titles: set[str] = set()
     for message in branch:
-        origin = origins(message.text)
+        origin = read_origins(message.text)
         shas.update(sha[:_SHORT] for sha in origin.shas)
         pulls.update(origin.pulls)
         titles.add(_title_of(message.text))

@@ -15,7 +15,7 @@ from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pic
 from prjury.judges.backport.context import BranchContext, Tools, read_change
 from prjury.judges.backport.history import read_history
 from prjury.judges.backport.requests.branches import bare, is_locked
-from prjury.judges.backport.verdict import decide
+from prjury.judges.backport.verdict import decide_backport
 from prjury.jury.guard import catch_crash
 from prjury.jury.judgment import Check
 from prjury.ports.types import BranchTip
@@ -37,12 +37,12 @@ class BackportJudge(Struct, frozen=True):
     ) -> tuple[Backport, ...]:
         """Return the verdict for each branch, in order."""
         with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
-            opened = list(pool.map(lambda name: self._find_tip(pull, name), branches))
+            opened = list(pool.map(lambda name: self._read_tip_or_rule(pull, name), branches))
             tips = [each for each in opened if isinstance(each, BranchTip)]
             judged = iter(self._judge_tips(pull, tips, deadline, pool) if tips else ())
         return tuple(each if isinstance(each, Backport) else next(judged) for each in opened)
 
-    def _find_tip(self, pull: PullRequest, name: str) -> BranchTip | Backport:
+    def _read_tip_or_rule(self, pull: PullRequest, name: str) -> BranchTip | Backport:
         """Return the tip of a branch, or the verdict if it is missing or takes no changes."""
         if pull.merge.reason == UNSAFE_TREE:
             return _error(name, pull.merge.impossible or "")
@@ -106,7 +106,7 @@ class BackportJudge(Struct, frozen=True):
 def _verdict(context: BranchContext) -> Backport:
     tip = context.tip
     return catch_crash(
-        lambda: decide(collect_facts(context)),
+        lambda: decide_backport(collect_facts(context)),
         lambda crash: replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )
 

@@ -70,7 +70,7 @@ class Origins(Struct, frozen=True):
     pulls: tuple[int, ...] = ()
 
 
-def origins(message: str) -> Origins:
+def read_origins(message: str) -> Origins:
     """Return the origins that a commit message names, the numbers after its title among them.
 
     Partial backports do not count, nor does what the title of a revert names.

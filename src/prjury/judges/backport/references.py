@@ -100,7 +100,7 @@ class ChangeReferences:
                 if content is not None:
                     yield blob, content
 
-    def strip(self, files: Files, places: Iterable[Location]) -> None:
+    def strip_comments(self, files: Files, places: Iterable[Location]) -> None:
         """Read the files of these places without comments and strings."""
         paths = {files[at.path]: at.path for at in places}
         with self._lock:

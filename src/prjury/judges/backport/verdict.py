@@ -135,7 +135,7 @@ class _Ruling(Struct, frozen=True):
     leading: tuple[Check, ...] = ()
 
 
-def decide(facts: BranchFacts) -> Backport:
+def decide_backport(facts: BranchFacts) -> Backport:
     """Return the verdict on one branch, with its reasons, the decisive one first, and commands."""
     ruling, merge = _decide_ruling(facts), facts.trial.merge
     pickable = ruling.verdict not in _NOTHING_TO_PICK
@@ -166,7 +166,7 @@ def is_open(facts: BranchFacts) -> bool:
 
 
 def _decide_ruling(facts: BranchFacts) -> _Ruling:
-    if settled := _rule_settled(facts):
+    if settled := _rule_if_settled(facts):
         return settled
     if facts.answer == "no":
         return _Ruling("not_suitable", leading=facts.list_checks("asked-for"))
@@ -178,7 +178,7 @@ def _decide_ruling(facts: BranchFacts) -> _Ruling:
     return _rule_clean(facts)
 
 
-def _rule_settled(facts: BranchFacts) -> _Ruling | None:
+def _rule_if_settled(facts: BranchFacts) -> _Ruling | None:
     if facts.trial.unfinished:
         return _Ruling("error", facts.trial.unfinished)
     if facts.hollow:
@@ -303,7 +303,7 @@ def needs_opinion(backport: Backport) -> bool:
     return backport.verdict == "needs_human" and backport.applies is True
 
 
-def with_opinion(backport: Backport, opinion: Judgment) -> Backport:
+def add_opinion(backport: Backport, opinion: Judgment) -> Backport:
     """Add a model's opinion to the reasons, if one was asked; the verdict stays a human's."""
     if is_benign(opinion):
         return backport

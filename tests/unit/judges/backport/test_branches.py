@@ -10,8 +10,8 @@ from prjury.judges.backport.requests.branches import (
     ChosenBranches,
     RequestLine,
     choose_target_branches,
-    line_of,
     match_branches,
+    read_release_line,
 )
 from prjury.policy.load import read_options
 from prjury.policy.schema import BackportConfig
@@ -66,7 +66,7 @@ def chosen(found: list[BranchTip], default: str = "main", **policy: object) -> C
     ],
 )
 def test_the_line_that_a_branch_is_named_for(name: str, version: tuple[int, ...]) -> None:
-    line = line_of(name)
+    line = read_release_line(name)
     assert line is not None
     assert line.version == version
     assert not line.is_release or len(version) == 3
@@ -83,7 +83,7 @@ def test_the_line_that_a_branch_is_named_for(name: str, version: tuple[int, ...]
     ],
 )
 def test_branches_of_other_kinds_are_no_lines(name: str) -> None:
-    assert line_of(name) is None
+    assert read_release_line(name) is None
 
 
 #: Branches as public projects have them.
@@ -210,6 +210,6 @@ def test_more_digits_are_another_version(version: list[int], name: str, digit: i
 @given(st.text(), st.lists(st.text() | names))
 def test_no_text_breaks_it(target: str, branches: list[str]) -> None:
     assert set(match_branches(target, branches)) <= set(branches)
-    assert isinstance(line_of(target), RequestLine | None)
+    assert isinstance(read_release_line(target), RequestLine | None)
     found = [BranchTip(name, "a" * 40, number) for number, name in enumerate(branches)]
     assert set(chosen(found).names) <= set(branches)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.history import EarlierChange, earlier_changes, measure_habits
+from prjury.judges.backport.history import EarlierChange, find_earlier_changes, measure_habits
 from prjury.judges.backport.titles import tokenise_title
 from prjury.ports.types import CommitMessage
 
@@ -28,13 +28,15 @@ SHA = "1234567890" * 4
     ],
 )
 def test_a_change_has_reached_a_branch_that_says_so(unit: str, branch: str, reached: bool) -> None:
-    (found,) = earlier_changes([CommitMessage(SHA, 0, unit)], [CommitMessage("f" * 40, 0, branch)])
+    (found,) = find_earlier_changes(
+        [CommitMessage(SHA, 0, unit)], [CommitMessage("f" * 40, 0, branch)]
+    )
     assert found.reached is reached
 
 
 def test_words_are_those_of_the_title_that_a_merge_was_given() -> None:
     text = "Merge pull request #7 from me/x\n\nBUG: Fix the reader"
-    (found,) = earlier_changes([CommitMessage(SHA, 0, text)], [])
+    (found,) = find_earlier_changes([CommitMessage(SHA, 0, text)], [])
     assert found.words == tokenise_title("BUG: Fix the reader")
 
 

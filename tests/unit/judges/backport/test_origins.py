@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.judges.backport.origins import Origins, origins
+from prjury.judges.backport.origins import Origins, read_origins
 
 FULL = "1234567890abcdef1234567890abcdef12345678"
 
@@ -35,7 +35,7 @@ FULL = "1234567890abcdef1234567890abcdef12345678"
     ],
 )
 def test_commits(message: str, shas: tuple[str, ...] | int) -> None:
-    found = origins(message).shas
+    found = read_origins(message).shas
     assert (len(found) if isinstance(shas, int) else found) == shas
 
 
@@ -76,7 +76,7 @@ def test_commits(message: str, shas: tuple[str, ...] | int) -> None:
     ],
 )
 def test_pull_requests(message: str, pulls: tuple[int, ...]) -> None:
-    assert origins(message).pulls == pulls
+    assert read_origins(message).pulls == pulls
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_pull_requests(message: str, pulls: tuple[int, ...]) -> None:
     ],
 )
 def test_what_states_no_origin(message: str) -> None:
-    assert origins(message) == Origins()
+    assert read_origins(message) == Origins()
 
 
 WORDS = ["backport", "cherry picked", "from", "of", "commit", "PR", "#1", "(#2)", "abcdef1", "\n"]
@@ -111,11 +111,11 @@ WORDS = ["backport", "cherry picked", "from", "of", "commit", "PR", "#1", "(#2)"
 
 @given(st.lists(st.sampled_from([*WORDS, " ", ",", "and", "[", "]", "/pull/3", "https://x/o/n"])))
 def test_words_in_any_order_break_nothing(words: list[str]) -> None:
-    found = origins(" ".join(words))
+    found = read_origins(" ".join(words))
     assert set(found.shas) <= {"abcdef1"}
     assert set(found.pulls) <= {1, 2, 3}
 
 
 @given(st.text())
 def test_no_text_breaks_it(message: str) -> None:
-    assert isinstance(origins(message), Origins)
+    assert isinstance(read_origins(message), Origins)

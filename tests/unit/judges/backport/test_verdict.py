@@ -11,7 +11,7 @@ from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites
 from prjury.judges.backport.score import ChangeTraits, Score
-from prjury.judges.backport.verdict import BranchFacts, decide, needs_opinion, with_opinion
+from prjury.judges.backport.verdict import BranchFacts, add_opinion, decide_backport, needs_opinion
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
@@ -170,14 +170,14 @@ def case(**found: Any) -> BranchFacts:
 @pytest.mark.parametrize("name", RULINGS)
 def test_what_weighs_more(name: str) -> None:
     found, verdict = RULINGS[name]
-    backport = decide(case(**found))
+    backport = decide_backport(case(**found))
     assert backport.verdict == verdict
     assert backport.reasons or not backport.score
 
 
 def test_what_decides_comes_first() -> None:
     picks = Check("picks-cleanly", passed=True, message="picks cleanly onto 1.x")
-    backport = decide(case(checks=(picks, *API), answer="yes", score=score(0.7)))
+    backport = decide_backport(case(checks=(picks, *API), answer="yes", score=score(0.7)))
     assert backport.reasons == (
         "it is asked for, but it api says no",
         "picks cleanly onto 1.x",
@@ -188,7 +188,7 @@ def test_what_decides_comes_first() -> None:
 
 def test_several_commits_are_picked_as_one() -> None:
     several = replace(PULL, ahead=2, number=None)
-    assert decide(replace(case(), pull=several)).commands == (
+    assert decide_backport(replace(case(), pull=several)).commands == (
         f"git switch -c backport-cccccccccccc-to-1.x {TIP.sha}",
         (
             f"git cherry-pick \"$(git commit-tree '{PULL.head.sha}^{{tree}}' -p {PULL.merge_base} "
@@ -199,17 +199,17 @@ def test_several_commits_are_picked_as_one() -> None:
 
 def test_commits_one_by_one_are_named_without_those_that_have_no_effect() -> None:
     each = RebaseTrial("f" * 40, 3, picked=3, emptied=1, made=("1" * 40, "3" * 40))
-    commands = decide(case(trial=replace(CLEAN, each=each))).commands
+    commands = decide_backport(case(trial=replace(CLEAN, each=each))).commands
     assert commands[1] == f"git cherry-pick -x {'1' * 40} {'3' * 40}"
 
 
 def test_git_20_shell_characters_of_a_branch_are_not_in_the_commands() -> None:
     odd = replace(TIP, name="a;$(touch CANARY)`touch CANARY`|'y~2")
-    commands = decide(replace(case(), tip=odd)).commands
+    commands = decide_backport(replace(case(), tip=odd)).commands
     assert commands[0] == f"git switch -c backport-7-to-a-touch-CANARY-touch-CANARY-y-2 {TIP.sha}"
 
 
-OPEN = decide(case(**GREY))
+OPEN = decide_backport(case(**GREY))
 
 
 def test_an_opinion_is_added_to_what_needs_opinion() -> None:
@@ -223,16 +223,16 @@ def test_an_opinion_is_added_to_what_needs_opinion() -> None:
         ),
         (Judgment.abstained("it refused", "refused"), ("no answer from a model (it refused)",)),
     ):
-        told = with_opinion(OPEN, opinion)
+        told = add_opinion(OPEN, opinion)
         assert told.verdict == "needs_human"
         assert told.reasons == (*OPEN.reasons, *words)
 
 
 def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
-    assert with_opinion(OPEN, Judgment.abstained("no key", "not_configured")) == OPEN
+    assert add_opinion(OPEN, Judgment.abstained("no key", "not_configured")) == OPEN
 
 
 def test_only_a_clean_pick_is_worth_an_opinion() -> None:
     assert needs_opinion(OPEN)
-    assert not needs_opinion(decide(case(trial=CONFLICT, **GREY)))
-    assert not needs_opinion(decide(case(trial=replace(CLEAN, empty=True))))
+    assert not needs_opinion(decide_backport(case(trial=CONFLICT, **GREY)))
+    assert not needs_opinion(decide_backport(case(trial=replace(CLEAN, empty=True))))

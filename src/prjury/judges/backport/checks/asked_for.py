@@ -69,7 +69,7 @@ def find_requests(
     return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
 
 
-def find_requested(
+def list_requested_branches(
     sources: RequestSources, branches: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the branches that requests name, and a note on each request that names none."""
@@ -85,7 +85,7 @@ def find_requested(
     return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(notes))
 
 
-def requests_for(
+def select_requests(
     sources: RequestSources, branch: str, branches: Sequence[str] = ()
 ) -> FoundRequests:
     """Return what the requests mean for one of the judged branches."""

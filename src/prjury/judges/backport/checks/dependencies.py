@@ -160,7 +160,7 @@ def _compare_bump(bump: Bump, declared: Sequence[DeclaredDependency] | None) -> 
     return BumpOnBranch(bump, have, measure_distance(have, bump.new) if bump.new else None)
 
 
-def moves_versions_alone(bumps: Bumps, files: Sequence[FileChange]) -> bool:
+def moves_only_versions(bumps: Bumps, files: Sequence[FileChange]) -> bool:
     """Return true if each added line of these files is a removed one with another version."""
     manifests = [file for file in files if file.path not in bumps.lock_files]
     for file in manifests:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
 from prjury.judges.backport.history import History
-from prjury.judges.backport.origins import Origins, origins
+from prjury.judges.backport.origins import Origins, read_origins
 from prjury.jury.judgment import Check, Severity
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest, printable, visible
@@ -69,7 +69,7 @@ def find_applied(
     """Return how the branch's history holds the change, or None; the latest event counts."""
     messages = history.messages
     whole, parts = _find_copies(change, tip, history, releases)
-    histories = [history_of_change({**whole, **one}, messages) for one in parts or [{}]]
+    histories = [follow_reverts({**whole, **one}, messages) for one in parts or [{}]]
     brought = list(dict.fromkeys(one.brought for one in histories if one.brought))
     if not all(one.brought for one in histories):
         return None
@@ -94,7 +94,7 @@ def _find_copies(
         for _, sha in change.commits:
             parts.get(sha, whole)[sha] = _ITSELF
     for message in history.messages:
-        origin, words = origins(message.text), f"the message of {message.sha[:7]} names"
+        origin, words = read_origins(message.text), f"the message of {message.sha[:7]} names"
         if name := _find_named_origin(origin, change):
             whole.setdefault(message.sha, f"{words} {name}")
         for sha in several if origin.shas else ():
@@ -139,7 +139,7 @@ class ChangeHistory(Struct, frozen=True):
     gone: str = ""
 
 
-def history_of_change(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
+def follow_reverts(copies: Collection[str], messages: Sequence[CommitMessage]) -> ChangeHistory:
     """Follow reverts of the copies through the branch's messages, which are newest first."""
     titles = {one.sha: one.text.strip().split("\n", 1)[0] for one in messages}
     bringing, reverts = dict.fromkeys(copies), dict[str, None]()

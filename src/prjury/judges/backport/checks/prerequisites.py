@@ -82,7 +82,7 @@ class Search(Struct, frozen=True):
         try:
             result = Prerequisites()
             if not trial.merge.clean:
-                result = self._search_for_clean(trial.merge.conflicts)
+                result = self._search_clean_pick(trial.merge.conflicts)
                 if not result.found:
                     return result
             if missing:
@@ -98,7 +98,7 @@ class Search(Struct, frozen=True):
         )
         return replace(result, lacks=tuple(dict.fromkeys(names)))
 
-    def _search_for_clean(self, conflicts: Sequence[Conflict]) -> Prerequisites:
+    def _search_clean_pick(self, conflicts: Sequence[Conflict]) -> Prerequisites:
         others = [one for one in conflicts if not is_by_hand(one.path)]
         if not others:
             why = "nothing has to be picked first: only changelogs or lock files conflict"

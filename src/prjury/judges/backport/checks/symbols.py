@@ -70,7 +70,7 @@ def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSy
             targets[target.name, path].append(target.at)
     places = [at for some in targets.values() for at in some]
     heads = needs.heads
-    needs.strip(heads, places)
+    needs.strip_comments(heads, places)
     missing: list[MissingSymbols] = []
     for (name, path), some in targets.items():
         # Go's import paths are strings, which look like any text.
@@ -141,8 +141,8 @@ def _confirm_missing(
     places = {word: some[:_PLACES] for word, some in find_uses(needs.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]
     defined_at = [at for some in suspects.values() for at in some]
-    needs.strip(heads, used_at)
-    needs.strip(needs.files, defined_at)
+    needs.strip_comments(heads, used_at)
+    needs.strip_comments(needs.files, defined_at)
     missing: list[MissingSymbols] = []
     for word, definitions in suspects.items():
         used = tuple(at for at in places[word] if needs.refers(at, word))

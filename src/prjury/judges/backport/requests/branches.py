@@ -38,11 +38,11 @@ def choose_target_branches(
     others = [one for one in found if bare(one.name) not in {bare(default), bare(base or default)}]
     if isinstance(config.branches, str):
         # A change on a release branch goes to older ones; newer ones get it by merging.
-        own = line_of(base) if base and bare(base) != bare(default) else None
+        own = read_release_line(base) if base and bare(base) != bare(default) else None
         older = [
             one
             for one in others
-            if own is None or ((line := line_of(one.name)) and line.version < own.version)
+            if own is None or ((line := read_release_line(one.name)) and line.version < own.version)
         ]
         moving = [one for one in found if bare(one.name) == bare(default)] or found
         return _choose_newest_lines(older, moving, config)
@@ -71,7 +71,7 @@ def _expand_entries(found: Sequence[BranchTip], entries: Sequence[str]) -> Chose
 def _choose_newest_lines(
     others: Sequence[BranchTip], moving: Sequence[BranchTip], config: BackportConfig
 ) -> ChosenBranches:
-    lines = [(tip, line) for tip in others if (line := line_of(tip.name))]
+    lines = [(tip, line) for tip in others if (line := read_release_line(tip.name))]
     families = Counter(line.family for _, line in lines)
     # A word that no other branch shares may be a topic's.
     lines = [(tip, line) for tip, line in lines if line.usual or families[line.family] > 1]
@@ -93,7 +93,7 @@ def _choose_newest_lines(
 
 
 def _newest_first(branch: BranchTip) -> tuple[bool, tuple[int, ...], int, str]:
-    line = line_of(branch.name)
+    line = read_release_line(branch.name)
     version = line.version if line else ()
     return line is None, tuple(-number for number in version), -branch.date, branch.name
 
@@ -143,7 +143,7 @@ class RequestLine(Struct, frozen=True):
         return len(self.version) >= _RELEASE and not self.open
 
 
-def line_of(name: str) -> RequestLine | None:
+def read_release_line(name: str) -> RequestLine | None:
     """Return a branch's release line; a single number is none: it may be an issue's."""
     match = _NAME.fullmatch(bare(name))
     if match is None:
@@ -184,14 +184,14 @@ def match_branches(target: str, branches: Sequence[str]) -> tuple[str, ...]:
     word beside the version must match. ``5.4+`` means every line from 5.4 on.
     """
     name = bare(target.strip())
-    lines = [(branch, line) for branch in branches if (line := line_of(branch))]
+    lines = [(branch, line) for branch in branches if (line := read_release_line(branch))]
     if later := _AND_LATER.fullmatch(name):
         least = tuple(map(int, later[1].split(".")))
         return tuple(branch for branch, line in lines if line.version >= least)
     for same in (str.__eq__, lambda one, other: one.casefold() == other.casefold()):
         if exact := tuple(branch for branch in branches if same(bare(branch), name)):
             return exact
-    line = line_of(name)
+    line = read_release_line(name)
     if line is None and re.fullmatch(r"[0-9]{1,4}", name):
         line = RequestLine((int(name),), plain=True)  # in a request, a number is a version
     if line is None:

@@ -13,9 +13,9 @@ from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
     check_requests,
-    find_requested,
     find_requests,
-    requests_for,
+    list_requested_branches,
+    select_requests,
 )
 from prjury.jury.judgment import Check
 from prjury.policy.load import read_options
@@ -44,12 +44,12 @@ def read(
 
 
 def check_for(found: RequestSources, branch: str, among: Sequence[str] = ()) -> Check:
-    return check_requests(found, requests_for(found, branch, among))
+    return check_requests(found, select_requests(found, branch, among))
 
 
 def answers(found: RequestSources) -> dict[str, str]:
     """The branches that something is said of, with what."""
-    told = {branch: requests_for(found, branch, BRANCHES).answer for branch in BRANCHES}
+    told = {branch: select_requests(found, branch, BRANCHES).answer for branch in BRANCHES}
     return {branch: answer for branch, answer in told.items() if answer}
 
 
@@ -234,7 +234,7 @@ def test_the_label_of_a_run_itself_is_nobodys_wish() -> None:
 def test_a_refusal_wins() -> None:
     found = read(labels=("backport 1.0.x", "skip backport"), body="/backport 1.1.x")
     assert answers(found) == no(*BRANCHES)
-    assert requests_for(found, "1.0.x").by == ("the label: skip backport",)
+    assert select_requests(found, "1.0.x").by == ("the label: skip backport",)
     check = check_for(found, "1.0.x", BRANCHES)
     assert (check.name, check.passed, check.severity) == ("asked-for", False, "error")
     assert check.message == "refused for this branch (the label: skip backport)"
@@ -248,7 +248,7 @@ def test_who_said_it_and_the_words_are_evidence() -> None:
         title="Fix (backport to 1.0.x)",
         body="/backport 1.0.x\n@bot backport 1.0.x\n/backport 1.1.x",
     )
-    told = requests_for(found, "1.0.x", BRANCHES)
+    told = select_requests(found, "1.0.x", BRANCHES)
     assert told == FoundRequests(
         "yes",
         (
@@ -304,14 +304,14 @@ def test_no_text_breaks_it(words: list[str]) -> None:
     found = read([text], labels=(text,), title=text, body=text)
     for branch in ("1.0.x", text):
         check = check_for(found, branch, BRANCHES)
-        assert check.passed == (requests_for(found, branch, BRANCHES).answer != "no")
+        assert check.passed == (select_requests(found, branch, BRANCHES).answer != "no")
 
 
 @given(st.integers(0, 9), st.sampled_from(["backport {}", "backport-to-{}", "cherry-pick/v{}"]))
 def test_a_shorter_version_asks_for_no_longer_one(digit: int, label: str) -> None:
     found = read(labels=(label.format("3.1"),))
     for branch in (f"3.1{digit}", f"3.1.{digit}.x", f"release/3.1{digit}", f"v3.1{digit}.x"):
-        assert requests_for(found, branch).answer is None
+        assert select_requests(found, branch).answer is None
 
 
 @pytest.mark.parametrize(
@@ -335,6 +335,6 @@ def test_a_milestone_asks_for_the_branch_of_its_version(
 
 def test_requests_name_branches_or_are_told() -> None:
     sources = read(labels=("backport 1.0.x", "backport 9.x", "backport"), milestone="7.1.2")
-    names, notes = find_requested(sources, BRANCHES)
+    names, notes = list_requested_branches(sources, BRANCHES)
     assert names == ("1.0.x",)
     assert notes == ("no branch is meant by the label: backport 9.x",)
