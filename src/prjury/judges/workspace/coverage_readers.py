@@ -44,7 +44,6 @@ class CoverageCounter(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """All of them."""
         return self.covered + self.missed
 
 

@@ -127,6 +127,7 @@ class WorkspaceJudge:
     type: JudgeType = JudgeType.DETERMINISTIC
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
+        """Judge the workspace; ERROR where it cannot be read."""
         return judge_or_error(lambda: self.judge_in(Workspace.of(context), context))
 
     def judge_in(self, workspace: Workspace, context: JudgmentContext) -> Judgment:
