@@ -703,6 +703,8 @@ class TestSteps:
 
     @pytest.fixture
     def stub(self, tmp_path: Path) -> Callable[[str], Path]:
+        uv = tmp_path / "temp dir" / "prjury" / "uv" / "bin"  # where pip puts uv
+
         def make(path: str) -> Path:
             file = tmp_path / path
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -710,6 +712,7 @@ class TestSteps:
                 f'#!/bin/sh\necho "{file.name} $* [$PWD] [$UV_PYTHON]" >>{tmp_path}/calls\n'
                 f"[ {file.name} != uv ] || mkdir -p venv/lib/python3.12/site-packages\n"
                 'case "$*" in *"${REFUSED:-nothing}"*) exit 1 ;; esac\n'
+                f'case "$*" in *--target*) mkdir -p "{uv}" && cp {tmp_path}/uv "{uv}" ;; esac\n'
             )
             file.chmod(0o755)
             return file
@@ -746,7 +749,7 @@ class TestSteps:
         mode: str,
     ) -> None:
         stub("bin/python3")
-        stub("temp dir/prjury/uv/bin/uv")
+        stub("uv")
         assert self.bash(steps[0], tmp_path, WANTED_PYTHON="", MODE=mode) == 0
         (export,) = (call for call in self.calls(tmp_path) if call.startswith("uv export"))
         assert ("--extra openai" in export) == (mode in {"review", "collect", "decide"})
@@ -760,9 +763,9 @@ class TestSteps:
         handed: str,
     ) -> None:
         stub("bin/python3")
-        stub("temp dir/prjury/uv/bin/uv")
+        stub("uv")
         wheels = tmp_path / "temp dir" / "prjury-report"
-        wheels.mkdir()
+        wheels.mkdir(parents=True)
         if handed != "nothing":
             (wheels / "uv-1-py3-none-any.whl").touch()
         refused = "--no-index" if handed == "altered wheels" else "nothing"
@@ -788,14 +791,14 @@ class TestSteps:
         self, steps: list[dict[str, Any]], stub: Callable[[str], Path], tmp_path: Path
     ) -> None:
         stub("bin/python3")
-        uv = stub("temp dir/prjury/uv/bin/uv")
+        uv = stub("uv")
         uv.write_text(
             f"#!/bin/sh\n[ -e {tmp_path}/seen ] || {{ env | grep ^UV_; ls; }} >{tmp_path}/seen\n"
             "mkdir -p venv/lib/python3.12/site-packages\n"
         )
         home = tmp_path / "temp dir" / "prjury"
         for laid in ("cache", "interpreter", "venv"):
-            (home / laid).mkdir()
+            (home / laid).mkdir(parents=True)
         builds = {"UV_CACHE_DIR": "/builds/cache", "UV_PYTHON_INSTALL_DIR": "/builds/python"}
         assert self.bash(steps[0], tmp_path, WANTED_PYTHON="3.13", **builds) == 0
         seen = (tmp_path / "seen").read_text().splitlines()

@@ -137,7 +137,7 @@ SCRIPT = """
 import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import NotParsed, Parsed, Parser, begin_standby, job
+from prjury.code.parser import NotParsed, Parsed, Parser, begin_standby, make_job
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -146,7 +146,7 @@ SOON = Deadline.after(60)
 
 
 def java(text, *rules):
-    return job(text, JAVA, rules or (CLASS,))
+    return make_job(text, JAVA, rules or (CLASS,))
 
 
 def slow(length):
