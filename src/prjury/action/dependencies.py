@@ -15,7 +15,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Landed, NothingToReview, SnapshotRequest
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub
 from prjury.github.event import Event, EventKind
-from prjury.policy.load import POLICY_PATH
+from prjury.policy import POLICY_PATH
 from prjury.publishers.terminal import PlainProgress
 from prjury.report.model import Report
 from prjury.report.render import Renderer

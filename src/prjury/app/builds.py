@@ -23,7 +23,8 @@ from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
 from prjury.judges.builds.plan import DetectedBuilds
 from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports, tree_of
 from prjury.judges.builds.toolchains import Toolchains
-from prjury.policy.load import POLICY_PATH, default_policy, read_policy
+from prjury.policy import POLICY_PATH
+from prjury.policy.load import default_policy, read_policy
 from prjury.policy.schema import Config
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Repository

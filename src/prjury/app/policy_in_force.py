@@ -7,7 +7,8 @@ from pathlib import Path
 
 from prjury.errors import ConfigError, SourceError
 from prjury.judges.backport.requests.branches import bare
-from prjury.policy.load import POLICY_PATH, Policy, default_policy, read_policy
+from prjury.policy import POLICY_PATH
+from prjury.policy.load import Policy, default_policy, read_policy
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.model import MISSING, PullRequest, printable

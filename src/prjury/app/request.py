@@ -12,7 +12,8 @@ from msgspec import Struct, field
 
 from prjury.errors import CannotJudgeError
 from prjury.git.open_snapshot import SnapshotRequest
-from prjury.policy.load import POLICY_PATH, Policy
+from prjury.policy import POLICY_PATH
+from prjury.policy.load import Policy
 from prjury.ports import Evidence, NoRecorder, Progress, Recorder, SilentProgress
 from prjury.report.model import Dismissal, EarlierVotes, Override
 from prjury.report.sanitise import BY_SHAPE, Redact

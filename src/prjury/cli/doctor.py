@@ -14,6 +14,7 @@ import typer
 from prjury.cli import options
 from prjury.cli.output import PlainFormat, Terminal, print_out
 from prjury.errors import ConfigError, ExitCode
+from prjury.policy import POLICY_PATH
 
 if TYPE_CHECKING:
     from prjury.doctor.workflows import Diagnosis
@@ -76,9 +77,7 @@ def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: boo
 
 
 def check_config(
-    file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path(
-        ".github/prjury.yml"
-    ),
+    file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path(POLICY_PATH),
 ) -> None:
     """Check a configuration file; every problem is a line `file:line:column: message`."""
     from prjury.app.policy_in_force import read_config_text

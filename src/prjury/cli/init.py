@@ -16,6 +16,7 @@ from msgspec import Struct
 from prjury.cli import options
 from prjury.cli.output import Terminal
 from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
+from prjury.policy import POLICY_PATH
 
 if TYPE_CHECKING:
     from prjury.git.operator import OperatorRepository
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from prjury.judges.builds.plan import DetectedBuilds
 
 WORKFLOWS = ".github/workflows"
-POLICY = ".github/prjury.yml"
 #: The placeholder in the templates for the action's repository and commit.
 PLACEHOLDER = "OWNER/pr-jury@COMMIT"
 
@@ -118,7 +118,7 @@ def init(
         built = str(error)
     workflows = read_checks(workflows) if reason else _add_setup_steps(workflows, root, built, ci)
     files = _restrict_to_default_branch(workflows, repository)
-    files = {**files, POLICY: policy_text(action, from_checks=bool(reason))}
+    files = {**files, POLICY_PATH: policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
     _write_files(terminal, root, new, force=force)
     _print(terminal, _describe_result(list(new), root, situation, action=action))
@@ -276,7 +276,7 @@ def _describe_result(
     superfluous = [f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()]
     if superfluous:
         yield f"Remove {', '.join(superfluous)}: a pull request has one gate."
-    if action is None and any(path != POLICY for path in written):
+    if action is None and any(path != POLICY_PATH for path in written):
         yield (
             f"Put the action's repository and commit in place of {PLACEHOLDER}, or run it again "
             "with --action OWNER/NAME@SHA --force."
@@ -291,7 +291,7 @@ def _describe_result(
     )
     yield (
         "Until then the base commit's policy stays in force; try this one now: "
-        f"prjury review --config {POLICY}"
+        f"prjury review --config {POLICY_PATH}"
     )
     yield "Check the set-up: prjury doctor"
 

@@ -40,7 +40,7 @@ from prjury.github.settings import (
 )
 from prjury.judges.builds.plan import summarise_plans
 from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
-from prjury.policy.load import POLICY_PATH
+from prjury.policy import POLICY_PATH
 from prjury.resources import program_version
 
 WORKFLOWS = ".github/workflows"

@@ -48,8 +48,6 @@ _KEYS = {
     ("patterns", "suppressions"): "use `suppressions: {allow: false}`",
     ("patterns", "ecosystem"): "use `suppressions: {allow: false}`",
 }
-#: Where the policy stands in a repository.
-POLICY_PATH = ".github/prjury.yml"
 
 
 class Policy(Struct, frozen=True):

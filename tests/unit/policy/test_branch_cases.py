@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from fakes.repository import BASE, FakeRepository, pull_between
 from prjury.app.policy_in_force import policy_in_force
 from prjury.errors import ConfigError
-from prjury.policy.load import POLICY_PATH, Policy, make_config, read_policy
+from prjury.policy import POLICY_PATH
+from prjury.policy.load import Policy, make_config, read_policy
 from prjury.snapshot.model import Side
 
 POLICY = """\

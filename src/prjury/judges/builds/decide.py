@@ -10,7 +10,7 @@ from typing import Any
 
 from prjury.judges.builds import wording
 from prjury.judges.builds.compare import PASSED, Comparison, Vanished, may_hide_failures
-from prjury.judges.builds.environment import POLICY, Snippet, find_remedy, give_reason, paste
+from prjury.judges.builds.environment import Snippet, find_remedy, give_reason, paste
 from prjury.judges.builds.evidence import TreeRun
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
@@ -33,8 +33,8 @@ _MOST_QUOTED = 3
 _SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
-_MORE_TIME = Snippet("yaml", POLICY, "limits: {wall: 90m}")
-_VANISHED_WARN = Snippet("yaml", POLICY, "build: {vanished: warn}")
+_MORE_TIME = Snippet(text="limits: {wall: 90m}")
+_VANISHED_WARN = Snippet(text="build: {vanished: warn}")
 
 
 def decide(comparison: Comparison) -> Judgment:
@@ -110,7 +110,7 @@ def _decide_green(comparison: Comparison) -> Judgment:
         code, reason = "missing", "report_missing"
     if code:
         words = wording.say_unread(comparison, code)
-        snippet = Snippet("yaml", POLICY, 'build: {command: "…", junit: ["**/TEST-*.xml"]}')
+        snippet = Snippet(text='build: {command: "…", junit: ["**/TEST-*.xml"]}')
         return _err(comparison, words, reason, "", snippet)
     passed = _make(comparison, Status.PASS, wording.say_passed(comparison), log=None)
     if comparison.shows_reports_alone:
@@ -430,7 +430,7 @@ def doubt_replaced_build(
         return judgment
     builds = [plan for plan in ours if plan.directory == lost[0].directory] or list(ours)
     now = f"{builds[0].system}, `{builds[0].without_setup}`" if builds else "nothing"
-    snippet = Snippet("yaml", POLICY, f"build: {{command: {json.dumps(lost[0].text)}}}")
+    snippet = Snippet(text=f"build: {{command: {json.dumps(lost[0].text)}}}")
     words = (
         f"this change replaces the build that judges it: the base is tested by {lost[0].system}, "
         f"`{lost[0].without_setup}`, the merged tree by {now}, which passed. Look at it, or name "

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from prjury.judges.builds.source_tree import parents_of
 from prjury.manifests.spans import read_span
+from prjury.policy import POLICY_PATH
 from prjury.snapshot.model import printable
 
 _TABLE = Path(__file__).with_name("remedies.yml").read_bytes()  # before a build could change it
@@ -24,16 +25,15 @@ _LONGEST_LINE, _LONGEST_NAME = 220, 60
 _REACH = 12
 #: From the version of a class file to that of Java.
 _BEFORE_JAVA_1 = 44
-POLICY = ".github/prjury.yml"
 _LANGUAGES = {"a shell": "sh", "a comment": "text"}
 
 
 class Snippet(Struct, frozen=True):
-    """Lines to paste, and where."""
+    """Lines to paste, and where: by default into the policy."""
 
-    language: str
-    where: str
-    text: str
+    language: str = "yaml"
+    where: str = POLICY_PATH
+    text: str = ""
 
 
 class Remedy(Struct, frozen=True):
@@ -215,7 +215,7 @@ def _find_submodule_remedy(lines: Sequence[str], tree: frozenset[str]) -> Remedy
             path = word.strip("'\"`‘’,.:;()[]")
             place = next((place for place in parents_of(path) if place in tree), "")
             if "/" in path and place:
-                snippet = Snippet("yaml", POLICY, "build: {from: checks}")
+                snippet = Snippet(text="build: {from: checks}")
                 return Remedy(line.strip()[:_LONGEST_LINE], _SUBMODULE % printable(place), snippet)
     return None
 

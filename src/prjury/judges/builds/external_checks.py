@@ -16,7 +16,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_edited
-from prjury.judges.builds.environment import POLICY, Snippet, paste
+from prjury.judges.builds.environment import Snippet, paste
 from prjury.judges.builds.external_builds import ReportedTests, parse_ci_reports
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.wording import format_duration, join_names
@@ -39,9 +39,9 @@ _MOST_IDLE = 8
 _QUIET = 60.0
 _MOST_CHECKS = 50
 _LONGEST_NAME = 100
-_BUILD_HERE = Snippet("yaml", POLICY, "build: {from: run}")
+_BUILD_HERE = Snippet(text="build: {from: run}")
 _FACTS = ("from", "tested_base")
-_LONGER = Snippet("yaml", POLICY, "build: {timeout: 60m}")
+_LONGER = Snippet(text="build: {timeout: 60m}")
 #: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
 _ENDS: Mapping[str | None, str] = {
     None: "pending", "success": "succeeded", "neutral": "silent", "skipped": "silent",
@@ -284,7 +284,7 @@ def _find_doubt(
             "(what stands before a colon is the app that reports it, `*` any), or see why it did "
             "not run."
         )
-        return words, "no_checks", Snippet("yaml", POLICY, "build: {checks: auto}")
+        return words, "no_checks", Snippet(text="build: {checks: auto}")
     if not summary.runs:
         words = f"{head} has no checks. See why nothing ran on it, or build it here."
         return words, "no_checks", _BUILD_HERE

@@ -21,7 +21,7 @@ from prjury.judges.builds.decide import (
     list_new_build_notes,
     list_touched,
 )
-from prjury.judges.builds.environment import POLICY, Snippet, give_reason, paste
+from prjury.judges.builds.environment import Snippet, give_reason, paste
 from prjury.judges.builds.evidence import KeepRun, KeptReports, Run, forget_run
 from prjury.judges.builds.plan import BuildPlan, BuildSystem, DetectedBuilds
 from prjury.judges.builds.planner import BuildPlanner
@@ -35,7 +35,7 @@ from prjury.judges.builds.workplace import Builder, object_missing, paths_of
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.load import POLICY_PATH
+from prjury.policy import POLICY_PATH
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
@@ -170,7 +170,7 @@ class TreeBuildJudge:
             f"{POLICY_PATH}, with the command that builds and tests it: `{line}`. Or pass "
             "--no-build if there is nothing to build.",
             "no_build_system",
-            metadata=paste("", Snippet("yaml", POLICY, line)),
+            metadata=paste("", Snippet(text=line)),
         )
 
     def find_plans(

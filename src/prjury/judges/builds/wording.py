@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator, Sequence
 
 from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Gap, Vanished
-from prjury.judges.builds.environment import POLICY, Remedy, Snippet
+from prjury.judges.builds.environment import Remedy, Snippet
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
@@ -224,9 +224,9 @@ def make_default_remedy(comparison: Comparison) -> tuple[str, Snippet]:
     plan, base = comparison.plan, comparison.base
     place = next((one.place for one in comparison.outcome.failures if one.path), "")
     if plan.older:
-        return plan.older, Snippet("yaml", POLICY, "build: {from: checks}")
+        return plan.older, Snippet(text="build: {from: checks}")
     command = (plan.text if plan.system == CUSTOM else plan.without_setup).replace('"', '\\"')
-    snippet = Snippet("yaml", POLICY, f'build: {{command: "{command}"}}')
+    snippet = Snippet(text=f'build: {{command: "{command}"}}')
     if place and base and any(one.kind == "compile" for one in base.failures):
         return f"repair {place} on the base first, or build another part by the policy", snippet
     return (
