@@ -219,9 +219,10 @@ def _replayed(
     request = ReviewRequest(
         wanted, build=False, models=False, offline=True, backport_to=tuple(tips), timeout=120
     )
-    told = backport(request, RunEnvironment())
-    if isinstance(told, NothingToReview):
-        raise SystemExit(f"#{unit.number}: {told.reason}")
+    try:
+        told = backport(request, RunEnvironment())
+    except NothingToReview as nothing:
+        raise SystemExit(f"#{unit.number}: {nothing.what}") from nothing
     verdict = next(one for one in told.backports if one.branch == branch.name)
     tree = stage.picked(unit.base, unit.commits[-1].sha, tips[branch.name])
     if verdict.applies is not None and verdict.applies != (tree is not None):

@@ -78,7 +78,7 @@ class Job:
 
     directory: Path
     fake: FakeGitHub
-    judged: Report | NothingToReview | Exception = field(default_factory=report)
+    judged: Report | Exception = field(default_factory=report)
     asked: list[tuple[Event, Inputs]] = field(default_factory=list)
     known: list[Beforehand] = field(default_factory=list)
     environ: dict[str, str] = field(default_factory=dict)
@@ -104,13 +104,12 @@ class Job:
             judge=self.judge, picks=_pick_nothing, connect=connect, renderer=PlainRenderer()
         )
 
-    def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report | NothingToReview:
+    def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report:
         self.asked.append((event, inputs))
         self.known.append(known)
         if isinstance(self.judged, Exception):
             raise self.judged
-        if isinstance(self.judged, Report):
-            known.begun(default_policy())
+        known.begun(default_policy())
         return self.judged
 
     @property

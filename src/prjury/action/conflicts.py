@@ -17,11 +17,11 @@ from prjury.action.history import PullHistory
 from prjury.action.job import Beforehand, Job, JobResult
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, SourceError
+from prjury.git.open_snapshot import NothingToReview
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts
 from prjury.github.pulls import MergeState, await_mergeability, poll_mergeable, read_message
-from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
 #: The word in the comment's marker where a conflict is all that the report was made of.
@@ -117,9 +117,10 @@ class _Watch:
 
     def _judge_pull(self, pull: PullFacts, history: PullHistory) -> bool:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
-        judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
-        if not isinstance(judged, Report):
-            self.observations.append(f"#{pull.number}: {judged.reason}")
+        try:
+            judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
+        except NothingToReview as nothing:
+            self.observations.append(f"#{pull.number}: {nothing.what}")
             return True
         if not judged.pull.merge.conflicts:
             self.observations.append(f"#{pull.number} merges without a conflict.")

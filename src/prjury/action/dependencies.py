@@ -12,7 +12,7 @@ from msgspec import structs
 from prjury.action.job import Beforehand, Dependencies, GitAccess, JobDirectories
 from prjury.app.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.git.open_snapshot import Landed, NothingToReview, SnapshotRequest
+from prjury.git.open_snapshot import Landed, SnapshotRequest
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub
 from prjury.github.event import Event, EventKind
 from prjury.policy import POLICY_PATH
@@ -67,7 +67,7 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 def _judge_event(
     environment: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
-) -> Report | NothingToReview:
+) -> Report:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
     from prjury.journal.write import RecordedProgress, RunJournal  # noqa: PLC0415 - as above
 
@@ -89,8 +89,7 @@ def _judge_event(
         earlier_votes=known.earlier_votes,
     )
     report = run(request, structs.replace(around, begun=known.begun))
-    if isinstance(report, Report):
-        journal.record("end", exit=report.gate.exit_code)
+    journal.record("end", exit=report.gate.exit_code)
     return report
 
 

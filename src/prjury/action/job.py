@@ -21,7 +21,6 @@ from prjury.app.inputs import OUTPUTS, Inputs
 from prjury.app.request import RunEnvironment
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.git.fetch import Transport
-from prjury.git.open_snapshot import NothingToReview
 from prjury.github.client import LOOPBACK, GitHub
 from prjury.github.event import Event, EventKind, read_event
 from prjury.jury.judgment import Judgment
@@ -115,7 +114,7 @@ class Beforehand(Struct, frozen=True):
 class Dependencies(Struct, frozen=True, kw_only=True):
     """What judges, what renders, and what speaks with GitHub."""
 
-    judge: Callable[[Event, Inputs, Beforehand], Report | NothingToReview]
+    judge: Callable[[Event, Inputs, Beforehand], Report]
     #: Judges for these branches; for none, those of the policy and its labels.
     picks: Callable[[Event, Inputs, Sequence[str]], Picks]
     connect: Callable[[Event, Inputs], GitHub]

@@ -32,7 +32,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages import ask_needed_models, derive_report, make_abstaining_opinions
 from prjury.app.stages import collect as collect_stage
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.git.open_snapshot import NothingToReview
+from prjury.git.open_snapshot import SUPERSEDED, NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
 from prjury.github.event import (
     ENDED,
@@ -47,7 +47,6 @@ from prjury.github.pulls import list_open_pulls, require_single_pull, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
 from prjury.jury.judgment import Status
 from prjury.publishers.files import write_atomically
-from prjury.report.model import Report
 from prjury.snapshot.model import visible
 
 _BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
@@ -63,16 +62,17 @@ def review(job: Job) -> JobResult:
         dismissals = publication.earlier.dismissals
         commands, votes = publication.read_standing_commands(), publication.read_votes()
         before = Beforehand(commands, dismissals, votes, publication.begin)
-        judged = job.dependencies.judge(event, job.inputs, before)
-        if isinstance(judged, Report):
-            return publication.finish(judged)
-    if judged.superseded:
+        try:
+            return publication.finish(job.dependencies.judge(event, job.inputs, before))
+        except NothingToReview as error:
+            nothing = error
+    if nothing.reason == SUPERSEDED:
         confirm_newer_head(event, job)
-        return job.end_idle(judged.reason)
+        return job.end_idle(nothing.what)
     if event.of_pull_request and (job.inputs.base or job.inputs.head):
         # Nothing is known of the pull request's own head where the workflow names other sides.
-        return job.end_idle(judged.reason)._replace(code=ExitCode.NOT_JUDGED)
-    return job.end_idle(judged.reason, is_open=True)
+        return job.end_idle(nothing.what)._replace(code=ExitCode.NOT_JUDGED)
+    return job.end_idle(nothing.what, is_open=True)
 
 
 def build(job: Job) -> JobResult:
@@ -80,13 +80,14 @@ def build(job: Job) -> JobResult:
         return job.end_idle("Nothing to do: the input build is false.")
     event = resolve_event(job)
     request, environment = _make_request(job, event), _make_environment(job)
-    if job.inputs.junit:
-        places = parse_junit_input(job.inputs.junit, job.environ)
-        outcome = make_junit_evidence(request, environment, places)
-    else:
-        outcome = build_stage(request, environment)
-    if isinstance(outcome, NothingToReview):
-        return job.end_idle(outcome.reason, is_open=not outcome.superseded)
+    try:
+        if job.inputs.junit:
+            places = parse_junit_input(job.inputs.junit, job.environ)
+            outcome = make_junit_evidence(request, environment, places)
+        else:
+            outcome = build_stage(request, environment)
+    except NothingToReview as nothing:
+        return job.end_idle(nothing.what, is_open=nothing.reason != SUPERSEDED)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
     write_atomically(job.places.make_report_path(FILE), written)
     copy_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
@@ -108,14 +109,14 @@ def collect(job: Job) -> JobResult:
         event = replace(event, pull=pull)
         artifact = BuildArtifact(client, event.repo, run.id)
         request = structs.replace(_make_request(job, event), evidence=artifact, actor=run.actor)
-        collected = collect_stage(request, _make_environment(job), run.path)
-    if isinstance(collected, NothingToReview) and collected.superseded:
-        return job.end_idle(collected.reason)
-    outcome = (
-        NoEvidence(collected.reason, event.repo, pull.number, run.head_sha, pull.base.ref or "")
-        if isinstance(collected, NothingToReview)
-        else collected
-    )
+        outcome: StageEvidence | NoEvidence
+        try:
+            outcome = collect_stage(request, _make_environment(job), run.path)
+        except NothingToReview as nothing:
+            if nothing.reason == SUPERSEDED:
+                return job.end_idle(nothing.what)
+            sides = (event.repo, pull.number, run.head_sha, pull.base.ref or "")
+            outcome = NoEvidence(nothing.what, *sides)
     write_atomically(job.places.make_report_path(EVIDENCE), evidence_to_text(outcome))
     return JobResult(ExitCode.OPEN)
 

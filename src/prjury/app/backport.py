@@ -39,30 +39,26 @@ class BackportResult(Struct, frozen=True):
     policy: Policy
 
 
-def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports | NothingToReview:
+def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports:
     """Judge the change for branches; one that the base has already is judged as it was merged."""
     with judge_backports(request, environment) as result:
-        return result.verdicts if isinstance(result, BackportResult) else result
+        return result.verdicts
 
 
 @contextmanager
 def judge_backports(
     request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
-) -> Iterator[BackportResult | NothingToReview]:
+) -> Iterator[BackportResult]:
     started = time.monotonic()
     target = structs.replace(request.target, landed=request.target.landed or Landed())
     with steps.open_change(structs.replace(request, target=target)) as change:
-        if isinstance(change, NothingToReview):
-            yield change
-            return
         steps.record_change(change, environment.journal, started)
         snapshot, policy = change.snapshot, change.policy
         wired = make_review_ports(request, environment, policy.config, snapshot)
         chosen = change.choose_branches(alone=True, texts=texts)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.skipped]) or "the policy names none"
-            yield NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
-            return
+            raise NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
         context = change.start_clock()
         judges = BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
         with closing(wired.ports.progress):
@@ -92,16 +88,17 @@ class Picks(Struct, frozen=True):
 
 def judge_picks(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
-    with judge_backports(request, environment, texts=False) as result:
-        if isinstance(result, NothingToReview):
-            return Picks(None, reason=result.reason)
-        policy, backports = result.policy.config.backport.open, result.verdicts.backports
-        if not policy.enabled:
-            return Picks(None, backports)
-        opening = Opening(policy.conflicts, tuple(policy.labels))
-        maker = _PickMaker(result, Releases(result.snapshot.store))
-        picks = [maker.make_pick(one) for one in backports if is_proposable(one, opening)]
-        return Picks(opening, backports, tuple(picks))
+    try:
+        with judge_backports(request, environment, texts=False) as result:
+            policy, backports = result.policy.config.backport.open, result.verdicts.backports
+            if not policy.enabled:
+                return Picks(None, backports)
+            opening = Opening(policy.conflicts, tuple(policy.labels))
+            maker = _PickMaker(result, Releases(result.snapshot.store))
+            picks = [maker.make_pick(one) for one in backports if is_proposable(one, opening)]
+            return Picks(opening, backports, tuple(picks))
+    except NothingToReview as nothing:
+        return Picks(None, reason=nothing.what)
 
 
 class _PickMaker(Struct, frozen=True):

@@ -31,12 +31,8 @@ from prjury.ports import Repository
 from prjury.resources import program_version
 
 
-def plan_change(
-    request: ReviewRequest, environment: RunEnvironment
-) -> DetectedBuilds | NothingToReview:
+def plan_change(request: ReviewRequest, environment: RunEnvironment) -> DetectedBuilds:
     with steps.open_change(request) as change:
-        if isinstance(change, NothingToReview):
-            return change
         pull = change.pull
         if pull.merge.tree is None:
             raise CannotJudgeError("nothing would be built: the merge has conflicts")
@@ -81,11 +77,9 @@ def _make_judge(
     return make(options[0] if options else BuildOptions(), ports)
 
 
-def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence | NothingToReview:
+def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence:
     """Build the merged tree, wherever the policy says that builds come from: this is that place."""
     with steps.open_change(request) as change:
-        if isinstance(change, NothingToReview):
-            return change
         options, others = builds(change.config), commands(change.config)
         if len(options) > 1 or not (options or others):
             raise ConfigError(
@@ -131,11 +125,9 @@ class JunitPlaces(Struct, frozen=True):
 
 def make_junit_evidence(
     request: ReviewRequest, environment: RunEnvironment, places: JunitPlaces
-) -> BuiltEvidence | NothingToReview:
+) -> BuiltEvidence:
     places.refuse_unended()
     with steps.open_change(request) as change:
-        if isinstance(change, NothingToReview):
-            return change
         store, pull = change.snapshot.store, change.pull
         merged, base = (
             frozenset(entry.path for entry in store.files(tree))
@@ -181,9 +173,10 @@ class JunitReports(Struct, frozen=True):
 
     def read(self) -> bytes:
         """Raises CannotJudgeError: ``report_missing``, or ``evidence_missing`` without a change."""
-        outcome = make_junit_evidence(self.request, self.environment, self.places)
-        if isinstance(outcome, NothingToReview):
+        try:
+            outcome = make_junit_evidence(self.request, self.environment, self.places)
+        except NothingToReview as nothing:
             raise CannotJudgeError(
-                "there is no evidence of the tests", why=outcome.reason, reason="evidence_missing"
-            )
+                "there is no evidence of the tests", why=nothing.what, reason="evidence_missing"
+            ) from nothing
         return json.dumps(outcome.evidence, allow_nan=False).encode()

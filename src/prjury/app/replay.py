@@ -184,7 +184,9 @@ def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismis
         judge = cast(place, make, ports)
         if not is_dismissible(place.name, type_of(judge)):
             return judge
-        threshold = _threshold_of(place, config)
+        tier = next(tier for tier in config.tiers if tier.name == place.tier)
+        patterns = tier.judges[place.number].patterns
+        threshold = patterns.severity if patterns else "warning"
 
         def judge_leniently(context: PullRequestContext) -> Judgment:
             return apply_dismissals(ask(judge, context), dismissals, threshold)
@@ -192,22 +194,3 @@ def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismis
         return StandInJudge(record_of(judge), judge_leniently, getattr(judge, "description", ""))
 
     return cast_leniently
-
-
-def _threshold_of(place: SeatPosition, config: Config) -> Severity:
-    tier = next(tier for tier in config.tiers if tier.name == place.tier)
-    patterns = tier.judges[place.number].patterns
-    return patterns.severity if patterns else "warning"
-
-
-def dismiss_in_records(
-    records: Records, config: Config, dismissals: Sequence[Dismissal]
-) -> dict[SeatPosition, SeatRecord]:
-    """The judgments of another stage, of which dismissed findings fail none."""
-    lenient = dict(records)
-    for place, record in records.items():
-        if record.judgment and is_dismissible(place.name, record.type):
-            threshold = _threshold_of(place, config)
-            judgment = apply_dismissals(record.judgment, dismissals, threshold)
-            lenient[place] = structs.replace(record, judgment=judgment)
-    return lenient

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING
 
 from prjury.app import steps
 from prjury.app.composition import make_review_ports, runs_others
-from prjury.app.registry import Casting, as_named, seat
+from prjury.app.registry import seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
-from prjury.git.open_snapshot import NothingToReview
 from prjury.policy.tiers import SuitabilityOptions
 from prjury.report.assemble import assemble
 from prjury.report.model import Report, Sandbox
@@ -28,11 +27,10 @@ if TYPE_CHECKING:
     from prjury.judges.quality.model_seat import Forecast
 
 
-def run(request: ReviewRequest, environment: RunEnvironment) -> Report | NothingToReview:
+def run(request: ReviewRequest, environment: RunEnvironment) -> Report:
+    """Judge a change; raises NothingToReview where there is none."""
     started = time.monotonic()
     with steps.open_change(request) as change:
-        if isinstance(change, NothingToReview):
-            return change
         steps.refuse_unread_evidence(change)
         environment.begun(change.policy)
         steps.record_change(change, environment.journal, started)
@@ -43,20 +41,11 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report | Nothing
 
 def _judge_change(change: OpenedChange, environment: RunEnvironment, started: float) -> Report:
     request, config = change.request, change.config
-    wired = make_review_ports(request, environment, config, change.snapshot)
-    ports = wired.ports
-    casting: Casting = as_named
-    if earlier := steps.find_reusable_votes(change):
-        from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has nothing to repeat
-
-        casting = reuse_votes(earlier.judgments)
-    if request.dismissals:
-        from prjury.app.replay import honour_dismissals  # noqa: PLC0415 - few are dismissed
-
-        casting = honour_dismissals(casting, config, request.dismissals)
-    seating = seat(config, ports, change.unwanted, casting)
+    composition = make_review_ports(request, environment, config, change.snapshot)
+    ports, models, shell = composition.ports, composition.models, composition.ports.shell
+    seating = seat(config, ports, change.unwanted, steps.choose_casting(change))
     if request.models:
-        wired.models.start_loading_clients()
+        models.start_loading_clients()
     context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
     branches = change.branch_judges(ports, build=request.build)
     if runs_others(request, config):
@@ -73,15 +62,10 @@ def _judge_change(change: OpenedChange, environment: RunEnvironment, started: fl
         verdict,
         skipped=seating.skipped,
         policy=steps.origin_of(change.policy),
-        sandbox=Sandbox(
-            ports.shell.level,
-            config.sandbox.network,
-            tuple(ports.shell.gaps),
-            tuple(ports.shell.lent),
-        ),
+        sandbox=Sandbox(shell.level, config.sandbox.network, tuple(shell.gaps), tuple(shell.lent)),
         version=program_version(),
         backports=with_opinions(tried, opinion),
-        cost=steps.sum_costs(verdict, wired.models.spent, opinion, recovery=recovery),
+        cost=steps.sum_costs(verdict, models.spent, opinion, recovery=recovery),
         elapsed_ms=round((time.monotonic() - started) * 1000),
         notes=(*change.notes, *chosen.notes, *earned),
         override=request.override,
@@ -90,16 +74,12 @@ def _judge_change(change: OpenedChange, environment: RunEnvironment, started: fl
     )
 
 
-def forecast(
-    request: ReviewRequest, environment: RunEnvironment
-) -> tuple[Forecast, ...] | NothingToReview:
+def forecast(request: ReviewRequest, environment: RunEnvironment) -> tuple[Forecast, ...]:
     """Estimate what a review would ask of models, without asking any."""
     from prjury.judges.quality.judge import ModelBackedJudge  # noqa: PLC0415 - a review may need none
     from prjury.judges.quality.kinds import make_suitability  # noqa: PLC0415 - as above
 
     with steps.open_change(request) as change:
-        if isinstance(change, NothingToReview):
-            return change
         wired = make_review_ports(request, environment, change.config, change.snapshot)
         seating = seat(change.config, wired.ports, change.unwanted)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)

@@ -27,7 +27,7 @@ from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.replay import (
     defer_models,
-    dismiss_in_records,
+    honour_dismissals,
     make_records,
     replay_records,
     restore_times,
@@ -36,7 +36,7 @@ from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
-from prjury.git.open_snapshot import NothingToReview, Snapshot
+from prjury.git.open_snapshot import Snapshot
 from prjury.judges.context import LINKED_ISSUES
 from prjury.jury.judgment import Judgment
 from prjury.models.memory import memory_at
@@ -74,12 +74,10 @@ class RecordingModels:
 
 def collect(
     request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
-) -> StageEvidence | NothingToReview:
+) -> StageEvidence:
     """Ask every judge that is a program; builds are taken from evidence, never run here."""
     started = time.monotonic()
     with steps.open_change(request) as opened:
-        if isinstance(opened, NothingToReview):
-            return opened
         change = structs.replace(opened, policy=opened.policy.built_elsewhere)
         ports = _ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
@@ -226,9 +224,9 @@ def derive_report(
     absent: Any = None
     ports = Ports(absent, absent, SilentProgress())
     config = evidence.policy.config
-    records = dismiss_in_records(_add_answers(evidence, opinions), config, dismissals)
-    casting = replay_records(records)
-    seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
+    casting = replay_records(_add_answers(evidence, opinions))
+    casting = honour_dismissals(casting, config, dismissals)
+    seating = seat(config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, _SECONDS)
     verdict = restore_times(seating, steps.vote(seating, context, ports.progress))
     earned, notes = let_tiers_block(verdict, config, evidence.calibration, datetime.now(UTC).date())
@@ -237,7 +235,7 @@ def derive_report(
         earned,
         skipped=seating.skipped,
         policy=steps.origin_of(evidence.policy),
-        sandbox=Sandbox(evidence.level, evidence.policy.config.sandbox.network),
+        sandbox=Sandbox(evidence.level, config.sandbox.network),
         version=evidence.version,
         backports=with_opinions(evidence.backports, opinions.opinion),
         cost=opinions.cost,

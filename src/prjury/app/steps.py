@@ -17,12 +17,12 @@ from prjury.app.policy_in_force import (
     note_policy_edits,
     policy_in_force,
 )
-from prjury.app.registry import Seating, Unwanted
+from prjury.app.registry import Casting, Seating, Unwanted, as_named
 from prjury.app.release_branches import BranchJudges, ask_if_unsure
 from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, UsageError
-from prjury.git.open_snapshot import NothingToReview, Snapshot, open_snapshot
+from prjury.git.open_snapshot import Snapshot, open_snapshot
 from prjury.judges.backport.checks.asked_for import find_requests, list_requested_branches
 from prjury.judges.backport.requests.branches import ChosenBranches, bare, choose_target_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
@@ -154,11 +154,8 @@ class OpenedChange(Struct, frozen=True):
 
 
 @contextmanager
-def open_change(request: ReviewRequest) -> Iterator[OpenedChange | NothingToReview]:
+def open_change(request: ReviewRequest) -> Iterator[OpenedChange]:
     with open_snapshot(request.target) as taken:
-        if isinstance(taken, NothingToReview):
-            yield taken
-            return
         policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
         pull = exempt.mark_exempt(taken.pull, policy.config.coverage.exempt)
         yield OpenedChange(request, structs.replace(taken, pull=pull), policy)
@@ -204,7 +201,22 @@ def refuse_unread_evidence(change: OpenedChange) -> None:
         )
 
 
-def find_reusable_votes(change: OpenedChange) -> EarlierVotes | None:
+def choose_casting(change: OpenedChange) -> Casting:
+    """Seat the judges that the policy names, with votes of an earlier run and what is dismissed."""
+    casting: Casting = as_named
+    dismissals = change.request.dismissals
+    if votes := _find_reusable_votes(change):
+        from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has none
+
+        casting = reuse_votes(votes.judgments)
+    if dismissals:
+        from prjury.app.replay import honour_dismissals  # noqa: PLC0415 - few are dismissed
+
+        casting = honour_dismissals(casting, change.config, dismissals)
+    return casting
+
+
+def _find_reusable_votes(change: OpenedChange) -> EarlierVotes | None:
     """The models' votes of an earlier run, if they are on this very change and by this policy.
 
     A change that touches workflows may itself have written what its earlier run left behind.

@@ -225,7 +225,7 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
     except typer.TyperException as error:
         return _complain(_word_usage_error(error), ExitCode.USAGE)
     except PrJuryError as error:
-        return _complain(str(error), error.exit_code)
+        return _print_error(error, terminal)
     except typer.Exit as done:
         return done.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -244,6 +244,14 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
             traceback.print_exc()
         what = f"a bug in PR Jury: {type(bug).__name__}: {bug}."
         return _complain(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
+
+
+def _print_error(error: PrJuryError, terminal: Terminal) -> int:
+    if error.exit_code is not ExitCode.OPEN:
+        return _complain(str(error), error.exit_code)
+    # There is nothing to review.
+    print(error.what, file=sys.stdout if terminal.prints_for_people else sys.stderr)
+    return ExitCode.OPEN
 
 
 def _word_usage_error(error: typer.TyperException) -> str:

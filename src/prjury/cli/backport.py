@@ -48,16 +48,12 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
 
     begin_standby()  # it loads what parses while this process loads the rest
     from prjury.app.backport import backport as judge
-    from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
+    terminal.prints_for_people = format == "terminal"
     files = parse_outputs(output, get_args(TextFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.make_environment())
-    if isinstance(outcome, NothingToReview):
-        shown = sys.stdout if format == "terminal" else sys.stderr
-        print(outcome.reason, file=shown)
-        return ExitCode.OPEN
     deliver(
         lambda: print_text(_render(terminal, outcome, format), format),
         files,

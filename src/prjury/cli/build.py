@@ -36,7 +36,6 @@ def build(
 ) -> int:
     """Merge and build a change, and write the evidence for another job to judge."""
     from prjury.app.builds import build as run
-    from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
     if plan:
@@ -45,9 +44,6 @@ def build(
         raise UsageError("--format is for --plan", remedy="The evidence is JSON; see --output")
     refuse_place(output)
     outcome = run(options.request_of(terminal, change), terminal.make_environment())
-    if isinstance(outcome, NothingToReview):
-        print(outcome.reason)
-        return ExitCode.OPEN
     return write_evidence(terminal, outcome, output)
 
 
@@ -117,16 +113,13 @@ def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedB
     environment = terminal.make_environment()
     stated = change.target or change.base or change.head
     try:
-        planned = plan_change(options.request_of(terminal, change), environment)
-    except SourceError:
-        if stated or not change.repo.is_dir():
+        return plan_change(options.request_of(terminal, change), environment)
+    except (SourceError, NothingToReview) as error:
+        if isinstance(error, SourceError) and (stated or not change.repo.is_dir()):
             raise
         return plan_directory(change.repo, environment, change.config)
     finally:
         environment.progress.close()
-    if not isinstance(planned, NothingToReview):
-        return planned
-    return plan_directory(change.repo, environment, change.config)
 
 
 evidence = make_group(
@@ -191,7 +184,6 @@ def from_junit(
 ) -> int:
     """Turn JUnit reports of any CI into evidence; nothing is run."""
     from prjury.app.builds import JunitPlaces, make_junit_evidence
-    from prjury.git.open_snapshot import NothingToReview
 
     terminal: Terminal = context.obj
     refuse_place(output)
@@ -203,7 +195,4 @@ def from_junit(
         terminal.make_environment(),
         JunitPlaces(files, base_junit or (), result or ""),
     )
-    if isinstance(outcome, NothingToReview):
-        print(outcome.reason)
-        return ExitCode.OPEN
     return write_evidence(terminal, outcome, output)

@@ -73,12 +73,9 @@ def _try_sample(pull: SamplePull, repository: Path, terminal: Terminal, keep: Pa
     from prjury.git.open_snapshot import SnapshotRequest
     from prjury.publishers.terminal import printable_line
     from prjury.report.backports import backport_line
-    from prjury.report.model import Report
 
     request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
     report = run(request, terminal.make_environment())
-    if not isinstance(report, Report):
-        return False
     print(f"#{pull.number} {pull.title}: {pull.shows}")
     print(f"   {printable_line(report.headline, sys.stdout)}")
     for backport in report.backports:

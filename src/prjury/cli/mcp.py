@@ -176,9 +176,10 @@ class AgentTools:
             judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
             work = flags.UncommittedOptions(worktree=worktree, staged=staged)
-            outcome = run(work.apply_to(request, change), self.terminal.make_environment())
-            if isinstance(outcome, NothingToReview):
-                return {"status": "nothing_to_review", "reason": outcome.reason}
+            try:
+                outcome = run(work.apply_to(request, change), self.terminal.make_environment())
+            except NothingToReview as nothing:
+                return {"status": nothing.default_reason, "reason": nothing.what}
             answer = {
                 "status": outcome.verdict.status.value,
                 "gate": outcome.gate.value,
@@ -266,9 +267,10 @@ class AgentTools:
             request = flags.request_of(
                 self.terminal, change, self.judges, self.models, onto=list(onto)
             )
-            report = judge_backport(request, self.terminal.make_environment())
-            if isinstance(report, NothingToReview):
-                return {"status": "nothing_to_review", "reason": report.reason}
+            try:
+                report = judge_backport(request, self.terminal.make_environment())
+            except NothingToReview as nothing:
+                return {"status": nothing.default_reason, "reason": nothing.what}
             return backports_to_json(report, self.terminal.redact)
 
     def explain(self, name: str) -> str:

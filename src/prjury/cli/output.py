@@ -35,6 +35,8 @@ class Terminal:
     verbose: bool = False
     color: bool = True
     command: str = ""
+    #: Whether people read standard output, or a program.
+    prints_for_people: bool = True
     journal: RunJournal | None = None
 
     def open_journal(self) -> RunJournal:

@@ -51,6 +51,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
 ) -> int:
     """Judge a pull request, or the current branch against its default branch."""
     terminal: Terminal = context.obj
+    terminal.prints_for_people = format == "terminal"
     files = parse_outputs(output, get_args(OutputFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, evidence=evidence)
     request = work.apply_to(request, change)
@@ -69,13 +70,9 @@ def _review_and_print(
 
     begin_standby()  # it loads what parses while this process loads the rest
     from prjury.app.review import run
-    from prjury.git.open_snapshot import NothingToReview
     from prjury.publishers.terminal import printable_line
 
     outcome = run(request, terminal.make_environment())
-    if isinstance(outcome, NothingToReview):
-        print(outcome.reason, file=sys.stdout if kind == "terminal" else sys.stderr)
-        return ExitCode.OPEN
     deliver(
         lambda: terminal.print_report(outcome, kind),
         files,
@@ -96,14 +93,11 @@ def _print_forecast(
     files: list[tuple[OutputFormat, Path]],
 ) -> int:
     from prjury.app.review import forecast
-    from prjury.git.open_snapshot import NothingToReview
 
     if files or kind not in {"terminal", "json"}:
         raise UsageError("--dry-run makes no report", remedy="Use it alone, or with --format json")
     outcome = forecast(request, terminal.make_environment())
-    if isinstance(outcome, NothingToReview):
-        print(outcome.reason)
-    elif kind == "json":
+    if kind == "json":
         print(forecast_json(outcome))
     else:
         print("\n".join(forecast_lines(outcome)))

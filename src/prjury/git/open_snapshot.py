@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from prjury.errors import SourceError, UsageError
+from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
 from prjury.git.directory import list_uncommitted
 from prjury.git.fetch import Remote, Transport, fetch_default_branch, fetch_objects, refspec
 from prjury.git.merge import find_landing, find_squash_commit, merge_trees
@@ -66,11 +66,14 @@ class SnapshotRequest(Struct, frozen=True):
     uncommitted: Uncommitted | None = None
 
 
-class NothingToReview(Struct, frozen=True):
-    """There is no change to judge."""
+SUPERSEDED = "superseded"
 
-    reason: str
-    superseded: bool = False
+
+class NothingToReview(PrJuryError):  # noqa: N818 - it is no failure
+    """There is no change to judge, or a newer head has superseded it."""
+
+    exit_code = ExitCode.OPEN
+    default_reason = "nothing_to_review"
 
 
 class Snapshot(Struct, frozen=True):
@@ -87,46 +90,35 @@ class _Sides(Struct, frozen=True):
 
 
 @contextmanager
-def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot | NothingToReview]:
-    """Open the snapshot, or say why there is nothing to judge."""
+def open_snapshot(request: SnapshotRequest) -> Iterator[Snapshot]:
+    """Open the snapshot; raise NothingToReview where there is no change."""
     with ExitStack() as stack:
         repository = stack.enter_context(_open_source(request))
         sides = _choose_sides(repository, request)
-        if isinstance(sides, NothingToReview):
-            yield sides
-            return
         if request.head_sha not in {None, sides.head.sha}:
-            yield NothingToReview(
+            raise NothingToReview(
                 f"Superseded: #{request.number} is at {sides.head.sha[:12]} by now, and this run "
                 f"is about {str(request.head_sha)[:12]}. The newer head has a run of its own.",
-                superseded=True,
+                reason=SUPERSEDED,
             )
-            return
         store = stack.enter_context(open_store(repository))
         if request.uncommitted:
             head = commit_uncommitted(store, request.uncommitted)
             if head is None and sides.base.sha == sides.head.sha:
                 index, ref = REFS[request.uncommitted], visible(sides.head.ref)
-                yield NothingToReview(f"Nothing to review: {index} holds nothing that {ref} lacks.")
-                return
+                raise NothingToReview(f"Nothing to review: {index} holds nothing that {ref} lacks.")
             sides = replace(sides, head=head or sides.head)
         change = _snapshot_open_or_landed(store, sides, request)
-        if isinstance(change, NothingToReview):
-            yield change
-            return
         pull = replace(change, number=request.number, **request.facts)
         if pull.ahead == 0:
             head_name, base_name = visible(pull.head.ref), visible(pull.base.ref)
-            yield _refuse_review(
+            raise _word_refusal(
                 f"{head_name} has no commit that {base_name} lacks in {repository.name}"
             )
-            return
         yield Snapshot(pull, store)
 
 
-def _snapshot_open_or_landed(
-    store: Store, sides: _Sides, request: SnapshotRequest
-) -> PullRequest | NothingToReview:
+def _snapshot_open_or_landed(store: Store, sides: _Sides, request: SnapshotRequest) -> PullRequest:
     """Take the snapshot; of a change that is in the base by now as it came in, if asked for."""
     pull = take_snapshot(store, sides.base, sides.head, notes=sides.notes)
     landed, base = request.landed, sides.base
@@ -136,13 +128,13 @@ def _snapshot_open_or_landed(
         return _snapshot_squash(store, sides, pull) or pull
     if pull.ahead:
         absence = f"{sides.head.sha[:12]} is not in {visible(base.ref)} any more"
-        return NothingToReview(f"#{request.number} is merged, and {absence}.")
+        raise NothingToReview(f"#{request.number} is merged, and {absence}.")
     unit = find_landing(store.git, sides.head.sha, base.sha)
     if unit is None:
         return pull
     count = _count_landed_commits(store, unit, landed)
     if count is None:
-        return NothingToReview(
+        raise NothingToReview(
             f"It is not known which commits belong to #{request.number}: neither {unit.sha[:12]} "
             f"alone nor the {landed.commits} commits up to it are what it brings. Name both sides "
             "with --base and --head."
@@ -246,9 +238,7 @@ def _identify(url: str) -> tuple[str, str] | None:
     return (match["host"].casefold(), match["name"].casefold()) if match else None
 
 
-def _choose_sides(
-    repository: OperatorRepository, request: SnapshotRequest
-) -> _Sides | NothingToReview:
+def _choose_sides(repository: OperatorRepository, request: SnapshotRequest) -> _Sides:
     if request.head:
         head = repository.resolve(request.head)
     elif request.number is None:
@@ -267,7 +257,7 @@ def _choose_sides(
 
 def _choose_current_sides(
     repository: OperatorRepository, base: Side, head: Side, *, base_is_named: bool
-) -> _Sides | NothingToReview:
+) -> _Sides:
     """Take the current branch, with notes on uncommitted files and on the branch below."""
     pending = list_uncommitted(repository)
     files = f"{len(pending)} file{'s are' if len(pending) != 1 else ' is'} not committed"
@@ -276,7 +266,7 @@ def _choose_current_sides(
         if head.ref == base.ref.removeprefix("origin/") and not base_is_named:
             words = f"{head.ref} is the default branch"
         aside = f" ({files})" if pending else ""
-        return _refuse_review(f"{words}{aside}", "commit to a branch of your own, or ")
+        raise _word_refusal(f"{words}{aside}", "commit to a branch of your own, or ")
     notes = []
     if pending:
         names = ", ".join(map(visible, pending[:_NAMED_AT_MOST]))
@@ -288,7 +278,7 @@ def _choose_current_sides(
     return _Sides(base, head, tuple(notes))
 
 
-def _refuse_review(words: str, first: str = "") -> NothingToReview:
+def _word_refusal(words: str, first: str = "") -> NothingToReview:
     way = f"{first}name both sides with --base REF --head REF"
     return NothingToReview(f"Nothing to review: {visible(words)}. To judge something, {way}.")
 

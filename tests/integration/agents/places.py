@@ -75,6 +75,4 @@ def review(
     request = ReviewRequest(SnapshotRequest(place, base="main", head="topic"), config=file)
     given = {"PATH": os.environ["PATH"], "HOME": str(place.parent), **environ}
     shown, kept = progress or SilentProgress(), Events() if journal is None else journal
-    report = run(request, RunEnvironment(given, shown, journal=kept))
-    assert isinstance(report, Report)
-    return report
+    return run(request, RunEnvironment(given, shown, journal=kept))

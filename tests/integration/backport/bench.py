@@ -21,7 +21,7 @@ from typing import Any, TypeAlias
 from fakes.history import ENVIRONMENT, Files, History
 from prjury.app.backport import backport
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.git.open_snapshot import NothingToReview, SnapshotRequest
+from prjury.git.open_snapshot import SnapshotRequest
 from prjury.publishers.terminal import backport_lines
 from prjury.report.backports import Backports
 from prjury.report.codec import backports_to_json
@@ -100,7 +100,6 @@ class Bench:
             wanted: fields of `SnapshotRequest`; what `PullRequest` has goes to its facts.
         """
         told = self.outcome(*onto, policy=policy, repo=repo, build=build, **wanted)
-        assert isinstance(told, Backports), told
         _in_every_form(told)
         for one in told.backports:
             if one.commands:
@@ -114,7 +113,7 @@ class Bench:
         repo: Path | None = None,
         build: bool = False,
         **wanted: Any,
-    ) -> Backports | NothingToReview:
+    ) -> Backports:
         """What comes of asking."""
         facts: dict[str, object] = {
             name: wanted.pop(name)

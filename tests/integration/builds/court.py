@@ -107,7 +107,6 @@ class Court:
             ReviewRequest(wanted, config=config, offline=True),
             RunEnvironment({**self.toolbox.environ, **self.environ}, self.progress),
         )
-        assert isinstance(report, Report)
         return Judged(report, time.monotonic() - started)
 
     def history(self, base: Tree, change: Tree, **options: Any) -> History:

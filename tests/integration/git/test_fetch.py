@@ -15,6 +15,7 @@ from fakes.history import History, snapshot
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.fetch import Remote, Transport, strip_credentials
 from prjury.git.open_snapshot import (
+    SUPERSEDED,
     NothingToReview,
     Snapshot,
     SnapshotRequest,
@@ -112,10 +113,10 @@ def test_a_head_that_has_moved_on_is_not_judged(tmp_path: Path, origin: History)
     wanted = SnapshotRequest(
         tmp_path, 7, "main", None, origin.url, FILE, head_sha=origin.sha("main")
     )
-    with open_snapshot(wanted) as taken:
-        assert isinstance(taken, NothingToReview)
-        assert taken.superseded
-        assert origin.sha("refs/pull/7/head")[:12] in taken.reason
+    with pytest.raises(NothingToReview) as caught, open_snapshot(wanted):
+        pass
+    assert caught.value.reason == SUPERSEDED
+    assert origin.sha("refs/pull/7/head")[:12] in caught.value.what
 
 
 @pytest.mark.parametrize("base", ["*", "a:refs/heads/main", "--upload-pack=touch CANARY", "a..b"])

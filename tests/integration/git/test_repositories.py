@@ -9,7 +9,7 @@ import pytest
 
 from fakes.history import History, snapshot
 from prjury.errors import ExitCode, SourceError, UsageError
-from prjury.git.open_snapshot import NothingToReview, Snapshot, SnapshotRequest, open_snapshot
+from prjury.git.open_snapshot import NothingToReview, SnapshotRequest, open_snapshot
 from prjury.git.operator import open_repository
 from prjury.snapshot.model import PullRequest
 
@@ -28,15 +28,14 @@ def history(tmp_path: Path) -> History:
 
 
 def taken(wanted: SnapshotRequest) -> PullRequest:
-    with open_snapshot(wanted) as photo_or_reason:
-        assert isinstance(photo_or_reason, Snapshot), photo_or_reason
-        return photo_or_reason.pull
+    with open_snapshot(wanted) as snapshot:
+        return snapshot.pull
 
 
 def reason(wanted: SnapshotRequest) -> str:
-    with open_snapshot(wanted) as photo_or_reason:
-        assert isinstance(photo_or_reason, NothingToReview)
-        return photo_or_reason.reason
+    with pytest.raises(NothingToReview) as caught, open_snapshot(wanted):
+        pass
+    return caught.value.what
 
 
 def refusal(wanted: SnapshotRequest) -> SourceError:

@@ -30,11 +30,12 @@ def everything(root: Path) -> dict[str, bytes | None]:
 def changes(history: History, which: Uncommitted, base: str | None = None) -> dict[str, str] | str:
     before = everything(history.path)
     wanted = SnapshotRequest(history.path / "sub", base=base, uncommitted=which)
-    with open_snapshot(wanted) as taken:
-        if isinstance(taken, NothingToReview):
-            return taken.reason
-        texts = {file.path: file.status.value for file in taken.pull.files}
-        assert taken.pull.merge.tree
+    try:
+        with open_snapshot(wanted) as taken:
+            texts = {file.path: file.status.value for file in taken.pull.files}
+            assert taken.pull.merge.tree
+    except NothingToReview as nothing:
+        return nothing.what
     assert everything(history.path) == before
     return texts
 
