@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
-from typing import TYPE_CHECKING, Annotated, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TextIO, get_args
 
 import typer
 
 from prjury.cli import options
-from prjury.cli.output import Terminal, TextFormat, deliver, parse_outputs, print_text
+from prjury.cli.output import Terminal, TextFormat, deliver, parse_outputs
 from prjury.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -54,41 +54,36 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     files = parse_outputs(output, get_args(TextFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.make_environment())
-    deliver(
-        lambda: print_text(_render(terminal, outcome, format), format),
-        files,
-        lambda each: _render(terminal, outcome, each),
-    )
+    deliver(format, files, partial(_render, terminal, outcome))
     return _report_exit_code(terminal, outcome, strict=require_suitable)
 
 
-def _render(terminal: Terminal, found: Backports, kind: TextFormat) -> str:
+def _render(terminal: Terminal, backports: Backports, kind: TextFormat, stream: TextIO) -> str:
     from prjury.publishers.terminal import backport_lines
     from prjury.report.codec import backports_to_json
     from prjury.report.render import Renderer
 
     if kind == "json":
-        value = backports_to_json(found, terminal.redact)
+        value = backports_to_json(backports, terminal.redact)
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     if kind == "markdown":
-        return Renderer(terminal.redact).backports(found)
-    return "\n".join(backport_lines(found, sys.stdout, terminal.redact)) + "\n"
+        return Renderer(terminal.redact).backports(backports)
+    return "\n".join(backport_lines(backports, stream, terminal.redact)) + "\n"
 
 
-def _report_exit_code(terminal: Terminal, found: Backports, *, strict: bool) -> int:
-    from prjury.publishers.terminal import printable_line
-
-    if found.unjudged:
-        names = ", ".join(one.branch for one in found.unjudged)
-        why = "; ".join(r.rstrip(".") for one in found.unjudged for r in one.reasons[:1])
+def _report_exit_code(terminal: Terminal, backports: Backports, *, strict: bool) -> int:
+    if unjudged := backports.unjudged:
+        names = ", ".join(backport.branch for backport in unjudged)
+        reasons = [backport.reasons[0].rstrip(".") for backport in unjudged if backport.reasons]
+        why = "; ".join(reasons)
         end = "" if why.endswith("?") else "."
         words = f"no verdict for {names}: {why}{end} Fix the cause and run it again."
         code = ExitCode.NOT_JUDGED
-    elif strict and found.unsuitable:
-        some = ", ".join(f"{one.branch} ({one.verdict})" for one in found.unsuitable)
-        words = f"--require-suitable: not suitable as it is for {some}. See the reasons."
+    elif strict and (unsuitable := backports.unsuitable):
+        names = ", ".join(f"{backport.branch} ({backport.verdict})" for backport in unsuitable)
+        words = f"--require-suitable: not suitable as it is for {names}. See the reasons."
         code = ExitCode.REJECTED
     else:
         return ExitCode.OPEN
-    print(printable_line(f"prjury: {words}", sys.stderr, terminal.redact), file=sys.stderr)
+    terminal.complain(words)
     return code

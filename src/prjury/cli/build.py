@@ -80,7 +80,6 @@ def write_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> 
 def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFormat) -> int:
     """Print the plan of a change, or of the directory where none is named and none is there."""
     from prjury.judges.builds.plan import list_plan_lines, make_plan_document
-    from prjury.publishers.terminal import printable_line
     from prjury.report.codec import printable_json
 
     planned = _plan_builds(terminal, change)
@@ -88,11 +87,10 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
         document = printable_json(make_plan_document(planned), terminal.redact)
         print_out("plan", json.dumps(document, indent=2))
     else:
-        for line in list_plan_lines(planned):
-            print(printable_line(line, sys.stdout, terminal.redact))
+        terminal.print_lines(list_plan_lines(planned))
     complete = bool(planned.plans) and not any(plan.missing for plan in planned.plans)
     if not complete:
-        print(f"prjury: {_explain_no_build(planned)}", file=sys.stderr)
+        terminal.complain(_explain_no_build(planned))
     return ExitCode.OPEN if complete else ExitCode.NOT_JUDGED
 
 

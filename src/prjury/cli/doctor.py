@@ -57,20 +57,18 @@ def doctor(
     if not problems:
         return ExitCode.OPEN
     count = pluralize(problems, "problem")
-    print(f"prjury: the set-up has {count}. Do what is said of each.", file=sys.stderr)
+    terminal.complain(f"the set-up has {count}. Do what is said of each.")
     return ExitCode.REJECTED
 
 
 def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:
     from prjury.doctor.workflows import Level
-    from prjury.publishers.terminal import printable_line
     from prjury.report.wording import pluralize
 
     for level in Level:
         for finding in findings:
             if finding.level is level and (everything or level is not Level.FINE):
-                line = f"{level}: {finding.sentence}."
-                print(printable_line(line, sys.stdout, terminal.redact))
+                terminal.print_lines([f"{level}: {finding.sentence}."])
     counts = Counter(finding.level for finding in findings)
     words = [pluralize(counts[level], level.value) for level in (Level.PROBLEM, Level.WARNING)]
     print(", ".join([*words, f"{counts[Level.FINE]} fine"]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 import stat
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -121,11 +120,11 @@ def init(
     files = {**files, POLICY_PATH: policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
     _write_files(terminal, root, new, force=force)
-    _print(terminal, _describe_result(list(new), root, situation, action=action))
+    terminal.print_lines(_describe_result(list(new), root, situation, action=action))
     if reason:
-        _print(terminal, iter([f"The build is taken from your CI's checks: {reason}."]))
+        terminal.print_lines([f"The build is taken from your CI's checks: {reason}."])
     elif built:
-        _print(terminal, _describe_build(built, situation, ci))
+        terminal.print_lines(_describe_build(built, situation, ci))
     return ExitCode.OPEN
 
 
@@ -167,7 +166,7 @@ def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, forc
     for path in differing:
         lines = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
         new_lines, name = new[path].splitlines(), f"{path} (new)"
-        _print(terminal, difflib.unified_diff(lines, new_lines, path, name, lineterm="", n=1))
+        terminal.print_lines(difflib.unified_diff(lines, new_lines, path, name, lineterm="", n=1))
     if differing and not force:
         raise UsageError(
             f"{', '.join(differing)} would be overwritten",
@@ -341,10 +340,3 @@ def _describe_build(
             f"{lacks}, which a build here does not have: name a command with "
             f"`build: {{command: …}}`{how}."
         )
-
-
-def _print(terminal: Terminal, lines: Iterator[str]) -> None:
-    from prjury.publishers.terminal import printable_line
-
-    for line in lines:
-        print(printable_line(line, sys.stdout, terminal.redact))

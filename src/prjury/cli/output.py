@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TextIO, TypeAlias, TypeVar
 
 from prjury.errors import PublishError, UsageError
 
@@ -25,6 +26,8 @@ OutputFormat: TypeAlias = Literal["terminal", "markdown", "json", "html", "sarif
 TextFormat: TypeAlias = Literal["terminal", "markdown", "json"]
 JudgmentFormat: TypeAlias = Literal["terminal", "json", "feedback"]
 PlainFormat: TypeAlias = Literal["terminal", "json"]
+#: Stands for a file, which takes every sign.
+FILE = StringIO()
 
 
 @dataclass
@@ -80,31 +83,30 @@ class Terminal:
         progress = RecordedProgress(kind(sys.stderr, self.redact), journal)
         return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 
-    def print_report(self, report: Report, kind: OutputFormat) -> None:
-        """Write the report to standard output."""
-        from prjury.publishers.terminal import TerminalPublisher
-
-        if kind == "terminal":
-            color = self.color and sys.stdout.isatty()
-            TerminalPublisher(sys.stdout, color=color, redact=self.redact).publish(report)
-        else:
-            print_text(self.render(report, kind), kind)
-
-    def render(self, report: Report, kind: OutputFormat) -> str:
-        from io import StringIO
-
-        from prjury.publishers.terminal import TerminalPublisher
+    def render(self, report: Report, kind: OutputFormat, stream: TextIO = FILE) -> str:
+        """The report in a format; the one for people as the stream can show it."""
+        from prjury.publishers.terminal import render_report
         from prjury.report.render import Renderer
 
         if kind == "terminal":
-            stream = StringIO()
-            TerminalPublisher(stream, color=False, width=100, redact=self.redact).publish(report)
-            return stream.getvalue()
+            color = self.color and stream.isatty()
+            return render_report(report, stream, self.redact, color=color)
         renderer = Renderer(self.redact)
-        if kind == "markdown":
-            return renderer.summary(report)
-        render: Callable[[Report], str] = getattr(renderer, kind)
+        name = "summary" if kind == "markdown" else kind
+        render: Callable[[Report], str] = getattr(renderer, name)
         return render(report)
+
+    def print_lines(self, lines: Iterable[str]) -> None:
+        """Print lines that may hold words from outside, each so that it controls nothing."""
+        from prjury.publishers.terminal import printable_line
+
+        for line in lines:
+            print(printable_line(line, sys.stdout, self.redact))
+
+    def complain(self, words: str) -> None:
+        from prjury.publishers.terminal import printable_line
+
+        print(printable_line(f"prjury: {words}", sys.stderr, self.redact), file=sys.stderr)
 
 
 class _Redacted(logging.Formatter):
@@ -118,18 +120,13 @@ class _Redacted(logging.Formatter):
         return self._redact(super().format(record))
 
 
-def print_text(text: str, kind: OutputFormat) -> None:
-    """Writes a text of this format to standard output, as UTF-8 whatever the locale."""
-    print_out("report", text, remedy=f"Write it to a file with --output {kind}=FILE")
-
-
 def print_out(
     what: str,
     text: str,
     encoding: str = "utf-8",
     remedy: str = "Free some space, or read all of the output",
 ) -> None:
-    """Writes to standard output; a reader that has seen enough is no reason to end otherwise."""
+    """Write to standard output; a reader that has seen enough is no reason to end otherwise."""
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode(encoding, "backslashreplace"))
@@ -146,23 +143,23 @@ def print_out(
 
 
 def deliver(
-    show: Callable[[], object], files: list[tuple[Kind, Path]], render: Callable[[Kind], str]
+    kind: Kind, files: list[tuple[Kind, Path]], render: Callable[[Kind, TextIO], str]
 ) -> None:
-    """Print something and write it to files; what cannot be printed is written all the same.
+    """Print a report and write it to files; what cannot be printed is written all the same.
 
-    Raises:
-        PublishError: when it cannot be printed or written; not if its reader just went away.
+    Machine formats are UTF-8 whatever the locale.
     """
     from prjury.publishers.files import write_atomically
 
     refused = None
+    encoding = sys.stdout.encoding if kind == "terminal" else "utf-8"
     try:
-        show()
+        remedy = f"Write it to a file with --output {kind}=FILE"
+        print_out("report", render(kind, sys.stdout), encoding, remedy)
     except PublishError as error:
-        close_terminal()
-        refused = None if isinstance(error.__cause__, BrokenPipeError) else error
-    for kind, file in files:
-        write_atomically(file, render(kind))
+        refused = error
+    for form, file in files:
+        write_atomically(file, render(form, FILE))
     if refused:
         raise refused
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -70,19 +70,13 @@ def _review_and_print(
 
     begin_standby()  # it loads what parses while this process loads the rest
     from prjury.app.review import run
-    from prjury.publishers.terminal import printable_line
 
     outcome = run(request, terminal.make_environment())
-    deliver(
-        lambda: terminal.print_report(outcome, kind),
-        files,
-        lambda each: terminal.render(outcome, each),
-    )
+    deliver(kind, files, partial(terminal.render, outcome))
     if outcome.gate.exit_code:
         failed = outcome.gate.exit_code == ExitCode.REJECTED
         remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
-        words = f"prjury: {outcome.headline}. {remedy} and run it again."
-        print(printable_line(words, sys.stderr, terminal.redact), file=sys.stderr)
+        terminal.complain(f"{outcome.headline}. {remedy} and run it again.")
     return outcome.gate.exit_code
 
 

@@ -14,9 +14,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO, TypeAlias
 
-from msgspec import Struct
-
-from prjury.errors import PublishError
 from prjury.jury.voting import Ballot
 from prjury.report.backports import Backports, backports_page
 from prjury.report.model import Report
@@ -80,55 +77,41 @@ def printable_line(
     return _encodable(log_line(text, longest, redact), stream)
 
 
-class TerminalPublisher(Struct, frozen=True):
-    """Prints the report."""
+def render_report(
+    report: Report,
+    stream: TextIO,
+    redact: Redact = BY_SHAPE,
+    *,
+    color: bool = False,
+    width: int | None = None,
+) -> str:
+    """The report as a stream can show it; its columns are the terminal's, or 100 without one."""
+    text = _encodable(Renderer(redact).terminal(report), stream)
+    width = width or (shutil.get_terminal_size().columns if stream.isatty() else _WIDTH)
+    lines = (line for raw in text.split("\n") for line in _lay_out_lines(raw, width, color=color))
+    return "\n".join(lines)
 
-    stream: TextIO
-    color: bool
-    #: Columns; None for the terminal's own, or 100 where there is none.
-    width: int | None = None
-    redact: Redact = BY_SHAPE
-    name: str = "terminal"
 
-    def publish(self, report: Report) -> None:
-        text = self._render(report)
-        try:
-            self.stream.write(text)
-            self.stream.flush()
-        except (OSError, ValueError) as error:
-            raise PublishError(
-                f"The report could not be printed: {error}",
-                why="The program that reads our output has ended, or the disk is full",
-                remedy="Write it to a file with --output markdown=FILE",
-            ) from error
-
-    def _render(self, report: Report) -> str:
-        text = _encodable(Renderer(self.redact).terminal(report), self.stream)
-        is_screen = self.stream.isatty()
-        width = self.width or (shutil.get_terminal_size().columns if is_screen else _WIDTH)
-        lines = (line for raw in text.split("\n") for line in self._lay_out_lines(raw, width))
-        return "\n".join(lines)
-
-    def _lay_out_lines(self, raw: str, width: int) -> Iterator[str]:
-        match = STYLED.match(raw)
-        style = match[1] if match else ""
-        words = raw[match.end() :] if match else raw
-        if style == "number":
-            number, _, rest = words.partition(".")
-            words = f"{number:>3}.{rest}"
-        hanging = _HANGING.get(style, len(words) - len(words.lstrip()))
-        wrapped = textwrap.wrap(
-            words,
-            width if style not in _UNWRAPPED else len(words) + 1,
-            subsequent_indent=" " * hanging,
-            break_on_hyphens=False,
-            replace_whitespace=False,
-        )
-        for line in wrapped or [""]:
-            # What was in a line's middle comes to stand at the start of the next.
-            harmless = remove_commands(line.rstrip())
-            code = _CODES.get(style, "") if self.color else ""
-            yield f"\x1b[{code}m{harmless}\x1b[0m" if code and harmless else harmless
+def _lay_out_lines(raw: str, width: int, *, color: bool) -> Iterator[str]:
+    match = STYLED.match(raw)
+    style = match[1] if match else ""
+    words = raw[match.end() :] if match else raw
+    if style == "number":
+        number, _, rest = words.partition(".")
+        words = f"{number:>3}.{rest}"
+    hanging = _HANGING.get(style, len(words) - len(words.lstrip()))
+    wrapped = textwrap.wrap(
+        words,
+        width if style not in _UNWRAPPED else len(words) + 1,
+        subsequent_indent=" " * hanging,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
+    for line in wrapped or [""]:
+        # What was in a line's middle comes to stand at the start of the next.
+        harmless = remove_commands(line.rstrip())
+        code = _CODES.get(style, "") if color else ""
+        yield f"\x1b[{code}m{harmless}\x1b[0m" if code and harmless else harmless
 
 
 def backport_lines(found: Backports, stream: TextIO, redact: Redact = BY_SHAPE) -> list[str]:

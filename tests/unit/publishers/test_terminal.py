@@ -10,7 +10,6 @@ import pytest
 
 from fakes import reports as fake
 from fakes.hostile import ATTACKS, report_holding
-from prjury.errors import PublishError
 from prjury.jury.judge import FunctionJudge
 from prjury.jury.judgment import Check, Judgment, Location
 from prjury.jury.jury import Jury
@@ -19,8 +18,8 @@ from prjury.ports import Progress, SilentProgress
 from prjury.publishers.terminal import (
     LiveProgress,
     PlainProgress,
-    TerminalPublisher,
     printable_line,
+    render_report,
 )
 from prjury.report.model import Report
 from prjury.report.sanitise import Redactor
@@ -38,16 +37,10 @@ class Ascii(io.TextIOWrapper):
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), encoding="ascii", write_through=True)
 
-    def text(self) -> str:
-        buffer = self.buffer
-        assert isinstance(buffer, io.BytesIO)
-        return buffer.getvalue().decode("ascii")
-
 
 def printed(report: Report, stream: io.StringIO | None = None, *, color: bool = False) -> str:
     stream = stream or io.StringIO()
-    TerminalPublisher(stream, color=color, width=100).publish(report)
-    return stream.getvalue()
+    return render_report(report, stream, color=color, width=100)
 
 
 @pytest.mark.parametrize("make", REPORTS)
@@ -89,9 +82,7 @@ def test_a_finding_that_is_wrapped_keeps_its_indent() -> None:
 
 
 def test_a_stream_without_utf8_gets_plain_ascii() -> None:
-    stream = Ascii()
-    TerminalPublisher(stream, color=False).publish(report_holding("é✅\u202e"))
-    text = stream.text()
+    text = render_report(report_holding("é✅\u202e"), Ascii())
     assert text.startswith("[fail] Do not merge: ")
     assert "\\xe9[ok]\\u{202e}" in text
 
@@ -111,20 +102,9 @@ def test_markup_is_printed_as_it_is() -> None:
 
 
 def test_secrets_are_not_printed() -> None:
-    stream = io.StringIO()
     redact = Redactor(("hunter2-hunter2",))
     report = report_holding("a hunter2-hunter2 b")
-    TerminalPublisher(stream, color=False, width=200, redact=redact).publish(report)
-    assert "hunter2" not in stream.getvalue()
-
-
-def test_a_stream_that_is_gone_is_a_publish_error() -> None:
-    class Gone(io.StringIO):
-        def write(self, text: str) -> int:
-            raise BrokenPipeError(32, "Broken pipe")
-
-    with pytest.raises(PublishError, match="could not be printed"):
-        TerminalPublisher(Gone(), color=False).publish(fake.passed())
+    assert "hunter2" not in render_report(report, io.StringIO(), redact, width=200)
 
 
 def test_a_single_line_is_printable_wherever_it_goes() -> None:

@@ -14,7 +14,7 @@ from fakes import reports as fake
 from fakes.render import to_comment, to_feedback, to_html, to_summary
 from prjury.jury.judgment import Check, Judgment, Location, Status
 from prjury.publishers.check_run import CheckRunTexts
-from prjury.publishers.terminal import TerminalPublisher
+from prjury.publishers.terminal import render_report
 from prjury.report.annotations import annotate, to_sarif
 from prjury.report.model import Report
 from prjury.report.sanitise import Redactor
@@ -106,9 +106,7 @@ def section(text: str) -> str:
 
 
 def printed(report: Report) -> str:
-    stream = io.StringIO()
-    TerminalPublisher(stream, color=False, width=10_000).publish(report)
-    return stream.getvalue()
+    return render_report(report, io.StringIO(), width=10_000)
 
 
 def of_titles(text: str) -> int:
