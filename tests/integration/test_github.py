@@ -23,7 +23,7 @@ from fakes.writing import connected
 from prjury.errors import PublishError, SourceError, UsageError
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.payload import Tip
-from prjury.github.pulls import list_open_pulls
+from prjury.github.pulls import list_candidate_pulls
 from prjury.github.repo_client import RepoClient
 from prjury.publishers.comment import StickyComment
 
@@ -350,7 +350,7 @@ class TestManyOpenPulls:
 
     def ask(self, many: FakeGitHub) -> list[int | None]:
         with connected(many) as hub:
-            found = list_open_pulls(hub, "octo/shop", f"{7:040x}", "ada/shop", "b7")
+            found = list_candidate_pulls(hub, "octo/shop", f"{7:040x}", "ada/shop", "b7")
         return [pull.number for pull in found if pull.head.sha == f"{7:040x}"]
 
     def test_few_requests_tell_whose_head_it_is(self, many: FakeGitHub) -> None:
@@ -365,5 +365,5 @@ class TestManyOpenPulls:
         with pytest.raises(SourceError, match="does not know #7 by its head yet"):
             self.ask(many)
         with connected(many) as hub:  # it was pushed to, and the branch says so
-            found = list_open_pulls(hub, "octo/shop", "f" * 40, "ada/shop", "b7")
+            found = list_candidate_pulls(hub, "octo/shop", "f" * 40, "ada/shop", "b7")
         assert [pull.number for pull in found] == [7]

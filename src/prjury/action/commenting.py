@@ -34,7 +34,7 @@ from prjury.errors import ExitCode, PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
-from prjury.github.posts import delete_comment, has_reaction, post_comment, react
+from prjury.github.posts import delete_comment, has_own_reaction, post_comment, react
 from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
 from prjury.report.codec import ReportJson, verdict_from_report
 from prjury.report.continuity import ToldVerdict, write_dismissal
@@ -72,7 +72,7 @@ def _answer(replies: Replies) -> JobResult:
         react(history.room, now.id, "-1")
         return job.end_idle("Refused: who has written it may not write to the repository.")
     answered = history.answered
-    if str(now.id) in answered or (now.reactions != 0 and has_reaction(history.room, now.id)):
+    if str(now.id) in answered or (now.reactions != 0 and has_own_reaction(history.room, now.id)):
         return job.end_idle(
             "Nothing to do: this command was answered already, and its answer may be deleted by "
             "now. To have it carried out once more, write it again."

@@ -307,7 +307,7 @@ class PullHistory:
         """Read the report that a run has kept; None for none, and for one of another version."""
         try:
             archive = fetch_artifact(self.client, self.repo, run, _REPORT)
-            content = extract_file(archive, _REPORT_FILE, alone=False)
+            content = extract_file(archive, _REPORT_FILE, must_be_alone=False)
             return read_form(json.loads(content), ReportJson)
         except (CannotJudgeError, ValueError, RecursionError):
             return None

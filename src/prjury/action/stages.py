@@ -43,7 +43,7 @@ from prjury.github.event import (
     read_event,
 )
 from prjury.github.payload import PullFacts, Tip
-from prjury.github.pulls import list_open_pulls, require_single_pull, twins_of
+from prjury.github.pulls import list_candidate_pulls, require_single_pull, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run
 from prjury.jury.judgment import Status
 from prjury.publishers.files import write_atomically
@@ -276,7 +276,7 @@ def refuse_shared_head(event: Event, job: Job) -> None:
     try:
         with job.dependencies.connect(event, job.inputs) as client:
             pull = event.pull
-            every = list_open_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
+            every = list_candidate_pulls(client, event.repo, head, pull.head_repo, pull.head.ref)
             twins = twins_of(every, head)
         if any(twin.is_fork for twin in twins):
             require_single_pull(twins, head)

@@ -227,7 +227,7 @@ def _make_snapshot_request(
     terminal: Terminal, change: ChangeOptions, facts: dict[str, object]
 ) -> SnapshotRequest:
     from prjury.git.fetch import Transport
-    from prjury.git.open_snapshot import SnapshotRequest, parse_target
+    from prjury.git.open_snapshot import SnapshotRequest, parse_number_and_clone_url
 
     number, url, head = None, None, change.head
     if change.target and re.fullmatch(r"(?!#?[0-9]+$)(?!-)[^\s:~^?*\[\\]+", change.target):
@@ -238,7 +238,7 @@ def _make_snapshot_request(
             )
         head = change.target
     else:
-        number, url = parse_target(change.target)
+        number, url = parse_number_and_clone_url(change.target)
     token = terminal.environ.get("GITHUB_TOKEN") or terminal.environ.get("GH_TOKEN")
     transport = None if change.offline else Transport(terminal.environ, token)
     return SnapshotRequest(change.repo, number, change.base, head, url, transport, facts)

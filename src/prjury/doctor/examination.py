@@ -212,7 +212,7 @@ def check_github_settings(rights: RepoSettings, setup: Setup) -> Iterator[Diagno
         yield tell("GitHub", join_sentence(error))
         return
     branch = facts.default_branch
-    rules = _or_why(lambda: rights.read_ruleset_checks(branch))
+    rules = _or_why(lambda: rights.read_branch_rules(branch))
     protection = _or_why(lambda: rights.read_protection_checks(branch))
     state = ServerState(setup, rights.repo, facts, rules, protection, rights.actions_app)
     yield from examine(state, CHECKS)

@@ -115,44 +115,44 @@ _DIFF_OPTIONS = (
 )
 
 
-def compare_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
-    """Compare the clashing files, by path; a reason for one that is not looked into."""
+def read_versions(
+    git: Git, clashes: Sequence[ConflictReader]
+) -> tuple[dict[str, ThreeWay], dict[str, str]]:
+    """Read the versions of clashing files by path; and why others are not looked into."""
     sizes = read_blob_sizes(git, [blob for clash in clashes for blob in _list_versions(clash)])
-    files: dict[str, ThreeWay | str] = {}
-    readable: list[ConflictReader] = []
-    total = 0
+    reasons, readable, total = dict[str, str](), list[ConflictReader](), 0
     for clash in clashes:
         size = [sizes.get(blob) for blob in _list_versions(clash)]
         more = total + sum(filter(None, size))
         if reason := _explain_unread(size, len(readable), more):
-            files[clash.path] = reason
+            reasons[clash.path] = reason
         else:
             readable.append(clash)
             total = more
-    return files | _read_versions(git, readable)
+    return _read_versions(git, readable), reasons
 
 
 def _list_versions(clash: ConflictReader) -> list[str]:
     return [clash.stages[stage].blob for stage in (BASE, OURS, THEIRS) if stage in clash.stages]
 
 
-def _explain_unread(sizes: Sequence[int | None], files: int, total: int) -> str | None:
+def _explain_unread(sizes: Sequence[int | None], files_before: int, total: int) -> str | None:
     if None in sizes:
         return f"not looked into: its content is {MISSING}"
     if max(filter(None, sizes), default=0) > _FILE_BYTES:
         return f"not looked into: larger than {_FILE_BYTES // 1024} KiB"
-    if files >= _FILES or total > _ALL_BYTES:
+    if files_before >= _FILES or total > _ALL_BYTES:
         return "not looked into: too many conflicts for one merge"
     return None
 
 
-def _read_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay | str]:
+def _read_versions(git: Git, clashes: Sequence[ConflictReader]) -> dict[str, ThreeWay]:
     if not clashes:
         return {}
     pairs = [_pair_versions(clash) for clash in clashes]
-    patches = iter(_read_patches(git, [pair for some in pairs for pair in some]))
+    patches = iter(_diff_blob_pairs(git, [pair for some in pairs for pair in some]))
     content = read_blobs(git, [blob for clash in clashes for blob in _list_versions(clash)])
-    files: dict[str, ThreeWay | str] = {}
+    files: dict[str, ThreeWay] = {}
     for clash, some in zip(clashes, pairs, strict=True):
         edits: list[tuple[Edit, ...]] = [
             edits_of(next(patches).hunks()) if old != new else () for old, new in some
@@ -176,7 +176,7 @@ def _pair_versions(clash: ConflictReader) -> list[tuple[str, str]]:
     return [(clash.stages[BASE].blob, side) for side in sides]
 
 
-def _read_patches(git: Git, pairs: Sequence[tuple[str, str]]) -> Sequence[FilePatch]:
+def _diff_blob_pairs(git: Git, pairs: Sequence[tuple[str, str]]) -> Sequence[FilePatch]:
     """Read the patches of the pairs that differ, in their order."""
     rows = [(f"{at:06}", pair) for at, pair in enumerate(pairs)]
     old = "".join(f"100644 blob {pair[0]}\t{name}\n" for name, pair in rows)
@@ -202,20 +202,24 @@ _MOST_REGIONS = 100
 def find_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
     """Describe the conflict at each path."""
     readable = [clash for clash in clashes if clash.type in _READ and clash.regular]
-    files = compare_versions(trial.git, readable)
-    return tuple(_make_conflict(trial, clash, files.get(clash.path)) for clash in clashes)
+    files, reasons = read_versions(trial.git, readable)
+    return tuple(
+        _make_conflict(trial, clash, files.get(clash.path), reasons.get(clash.path))
+        for clash in clashes
+    )
 
 
 def _make_conflict(
-    trial: FailedMerge, clash: ConflictReader, file: ThreeWay | str | None
+    trial: FailedMerge,
+    clash: ConflictReader,
+    versions: ThreeWay | None,
+    why_unread: str | None,
 ) -> Conflict:
-    versions = file if isinstance(file, ThreeWay) else None
     resolution = None
     if versions or clash.type is ConflictType.BINARY:
         resolution = describe_resolution(printable(clash.path), versions)
     reason = resolution or quote_git_message(clash, trial)
-    if isinstance(file, str):
-        reason = f"{reason} ({file})"
+    reason += f" ({why_unread})" if why_unread else ""
     regions = versions.regions if versions else ()
     places = [versions.trim(region) for region in regions] if versions else []
     lines = (places[0].head.first, places[-1].head.last) if places else None
@@ -237,12 +241,12 @@ def describe_resolution(path: str, file: ThreeWay | None) -> str | None:
     """Say how anybody can resolve the conflict; None if it needs a human."""
     if command := LOCK_FILES.get(PurePosixPath(path).name.lower()):
         return f"a lock file: take either side's and run `{command}`"
-    if file is not None and is_changelog(path) and _is_union(file):
+    if file is not None and is_changelog(path) and _sides_only_add_lines(file):
         return "changelog entries: keep both"
     return None
 
 
-def _is_union(file: ThreeWay) -> bool:
+def _sides_only_add_lines(file: ThreeWay) -> bool:
     """Return true if both sides add lines wherever they collide, and leave those of the base.
 
     The last line of the base may have had no end.

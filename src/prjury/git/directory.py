@@ -65,7 +65,7 @@ def list_uncommitted(repository: OperatorRepository) -> list[str]:
     return sorted({path[3:] for path in _read_paths(listing)})
 
 
-def _list_files(
+def _list_files_and_ignored(
     repository: OperatorRepository, root: Path, below: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """List what is in the work tree, and what of it is neither tracked nor looked at.
@@ -227,11 +227,10 @@ def _find_repository(root: Path) -> OperatorRepository | None:
 
 
 def _list_by_git(root: Path, repository: OperatorRepository, left_out: dict[str, str]) -> list[str]:
-    """List what git would look at below the directory."""
     top = repository.work_tree or root
     below = os.path.relpath(root.resolve(), top.resolve()).replace(os.sep, "/")
     prefix = "" if below == "." else f"{below}/"
-    files, ignored = _list_files(repository, top, prefix)
+    files, ignored = _list_files_and_ignored(repository, top, prefix)
     others = (path.removeprefix(prefix) for path in ignored)
     left_out |= {printable(path): "ignored by git" for path in others if path}
     return [path.removeprefix(prefix) for path in files]

@@ -172,11 +172,11 @@ def _fetch(git: Git, remote: Remote, refspecs: Sequence[str], options: Sequence[
 
 
 def _deepen_history(
-    git: Git, remote: Remote, refspecs: Sequence[str], sides: Sequence[str], *last: str
+    git: Git, remote: Remote, refspecs: Sequence[str], sides: Sequence[str], *last_resort: str
 ) -> None:
     """Fetch more history until it is certain where the two sides part."""
     head, base = (git.text("rev-parse", side.partition(":")[2]) for side in sides)
-    for step in (*(f"--deepen={count}" for count in _DEEPEN), *last):
+    for step in (*(f"--deepen={count}" for count in _DEEPEN), *last_resort):
         if not is_base_uncertain(git, base, head, merge_bases(git, base, head)):
             return
         _fetch(git, remote, refspecs, (step,))

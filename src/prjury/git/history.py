@@ -15,7 +15,7 @@ from prjury.snapshot.model import Side, visible
 MOST_NAMED = 200
 
 
-class LogEntries(Struct, frozen=True):
+class LogEntry(Struct, frozen=True):
     """A commit of the log, its tree, and a mark that the other side has its change already."""
 
     commit: HistoryCommit
@@ -23,7 +23,7 @@ class LogEntries(Struct, frozen=True):
     applied: bool = False
 
 
-def read_log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntries]:
+def read_log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntry]:
     """Yield the commits that these arguments of `git log` select, in its order."""
     fixed = ("log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%m%H %T %P%n%s")
     output = git(*fixed, *args, timeout=timeout).decode("utf-8", "replace")
@@ -31,7 +31,7 @@ def read_log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntr
         if record:
             names, _, subject = record.partition("\n")
             sha, tree, *parents = names[1:].split()
-            yield LogEntries(
+            yield LogEntry(
                 HistoryCommit(sha, tuple(parents), subject), tree, applied=names[0] == "="
             )
 

@@ -16,7 +16,7 @@ from prjury.git.conflicts import (
     MergeMessage,
     find_conflicts,
 )
-from prjury.git.history import MOST_NAMED, LogEntries, read_log
+from prjury.git.history import MOST_NAMED, LogEntry, read_log
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import MergeTrial, visible
 from prjury.snapshot.threeway import BASE_AND_HEAD, SideNames
@@ -147,7 +147,7 @@ def find_squash_commit(
 
 def try_rebase(git: Git, base: str, head: str, deadline: Deadline) -> RebaseTrial:
     """Pick the head's commits onto the tip of the base as `git rebase` does, up to a conflict."""
-    line = _Line(git, base, _tree_of(git, base))
+    line = _PickedLine(git, base, _tree_of(git, base))
     sides = ("--cherry-mark", "--right-only", f"{base}...{head}")
     return _pick_selected(line, sides, deadline)
 
@@ -163,11 +163,11 @@ def pick_each(
 
     Merges are left out, as by `git cherry-pick` of a range of commits.
     """
-    line = _Line(git, None, _tree_of(git, onto), _PICK)
+    line = _PickedLine(git, None, _tree_of(git, onto), _PICK)
     return _pick_selected(line, (f"{since}..{head}",), deadline)
 
 
-def _pick_selected(line: _Line, arguments: Sequence[str], deadline: Deadline) -> RebaseTrial:
+def _pick_selected(line: _PickedLine, arguments: Sequence[str], deadline: Deadline) -> RebaseTrial:
     """Pick the commits that these arguments of `git log` select, without merges."""
     order = ("--topo-order", "--reverse", "--no-merges")
     try:
@@ -195,7 +195,7 @@ def _tree_of(git: Git, commit: str) -> str:
     return git.text("rev-parse", "--verify", f"{commit}^{{tree}}")
 
 
-class _Line(Struct, frozen=True):
+class _PickedLine(Struct, frozen=True):
     """A line of rebased commits."""
 
     git: Git
@@ -204,7 +204,7 @@ class _Line(Struct, frozen=True):
     tree: str
     names: SideNames = _NAMES
 
-    def pick(self, entry: LogEntries, timeout: float) -> tuple[_Line, MergeTrial]:
+    def pick(self, entry: LogEntry, timeout: float) -> tuple[_PickedLine, MergeTrial]:
         """Return the line with one commit more; the same line if that conflicts."""
         if entry.commit.parents == (self.tip,):
             return replace(self, tip=entry.commit.sha, tree=entry.tree), MergeTrial(entry.tree)
@@ -212,7 +212,7 @@ class _Line(Struct, frozen=True):
         merge = try_merge(self.git, *sides, self.names, timeout=timeout)
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
 
-    def _make_sides(self, entry: LogEntries) -> tuple[str, str]:
+    def _make_sides(self, entry: LogEntry) -> tuple[str, str]:
         """Return two commits whose only common one is the parent of what is picked."""
         if entry.commit.parents:
             return self._write_commit(self.tree, entry.commit.parents[0]), entry.commit.sha
@@ -225,7 +225,7 @@ class _Line(Struct, frozen=True):
 
 
 def _pick_all(
-    line: _Line, commits: list[LogEntries], trial: RebaseTrial, deadline: Deadline
+    line: _PickedLine, commits: list[LogEntry], trial: RebaseTrial, deadline: Deadline
 ) -> RebaseTrial:
     for place, entry in enumerate(commits, 1):
         if not deadline.remaining:

@@ -183,7 +183,7 @@ def _merge_onto(store: Store, landed: Landed, commit: str) -> str | None:
 @contextmanager
 def _open_source(request: SnapshotRequest) -> Iterator[OperatorRepository]:
     """Open the local repository, or a fetched one if the pull request is not here."""
-    local = _open_local(request)
+    local = _open_local_repository(request)
     if local and (request.number is None or request.head or local.pull(request.number)):
         yield local
         return
@@ -217,7 +217,7 @@ def _choose_remote(request: SnapshotRequest, local: OperatorRepository | None) -
     )
 
 
-def _open_local(request: SnapshotRequest) -> OperatorRepository | None:
+def _open_local_repository(request: SnapshotRequest) -> OperatorRepository | None:
     if not request.local:
         return None
     try:
@@ -283,7 +283,7 @@ def _word_refusal(words: str, first: str = "") -> NothingToReview:
     return NothingToReview(f"Nothing to review: {visible(words)}. To judge something, {way}.")
 
 
-def parse_target(target: str | None) -> tuple[int | None, str | None]:
+def parse_number_and_clone_url(target: str | None) -> tuple[int | None, str | None]:
     """Read the number of ``7``, ``#7`` or a pull request's URL, and the clone URL of the latter."""
     if target is None:
         return None, None

@@ -21,7 +21,7 @@ from prjury.snapshot.model import Side, visible
 
 def open_repository(path: Path) -> OperatorRepository:
     """Open the repository that holds ``path``."""
-    safe = [f"safe.directory={directory}" for directory in _read_own_settings("safe.directory")]
+    safe = [f"safe.directory={directory}" for directory in _read_user_settings("safe.directory")]
     git = Git(_find_git_dir(path, safe))
     output, _, _ = ask(path, "rev-parse", "--show-toplevel", settings=safe)
     work_tree = Path(_first_line(output)) if output else None  # none in a bare repository
@@ -67,7 +67,7 @@ def _find_git_dir(path: Path, safe: Sequence[str]) -> Path:
     )
 
 
-def _read_own_settings(key: str) -> list[str]:
+def _read_user_settings(key: str) -> list[str]:
     """Read the key's values in the operator's own configuration, in git's order."""
     home = Path.home()
     values: list[str] = []
@@ -140,7 +140,7 @@ class OperatorRepository(Struct, frozen=True):
         """The list of ignored files that the repository or its user names, or the usual one."""
         output, code, _ = self.git.try_run("config", "--get", "core.excludesFile")
         files = ["~/.config/git/ignore"]
-        files += [_first_line(output)] if code == 0 else _read_own_settings("core.excludesFile")
+        files += [_first_line(output)] if code == 0 else _read_user_settings("core.excludesFile")
         return Path(os.path.expanduser(files[-1]))  # noqa: PTH111 - never raises
 
     @property

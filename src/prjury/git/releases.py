@@ -134,14 +134,14 @@ class Releases:
         entries = read_log(self.git, *args, "--", *paths[:MOST_NAMED], timeout=_PATIENCE)
         return [entry.commit for entry in entries]
 
-    def find_blamed(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
+    def blame_lines(self, path: str, lines: Sequence[LineSpan], since: str, until: str) -> set[str]:
         """Return the units since then that lines of a file, as it is at ``until``, come from."""
         ranges = [f"-L{span.first},{span.last}" for span in lines if span.count]
         if not ranges:
             return set()
         args = ("blame", "--first-parent", "--porcelain", *ranges, f"{since}..{until}")
         output, code, _ = self.git.try_run(*args, "--", path, timeout=_PATIENCE)
-        return _parse_blame_commits(output) if code == 0 else set()
+        return _parse_blamed_commits(output) if code == 0 else set()
 
     def bringing(self, word: str, path: str, since: str, until: str) -> HistoryCommit | None:
         """Return the first unit since then that brought a word to a file."""
@@ -173,17 +173,17 @@ class Releases:
             messages.append(CommitMessage(sha, _read_date(date), text, tuple(parents.split())))
         return messages
 
-    def find_same_patches(
+    def find_equal_commits(
         self, changes: Sequence[tuple[str, str]], paths: Sequence[str], since: str, until: str
     ) -> Mapping[tuple[str, str], Sequence[str]]:
         """List the changes that a branch holds with the very same patch, with the commits."""
         if len(paths) > MOST_NAMED:
             return {}  # some of the files alone would say nothing
         files = {
-            self._map_files("diff-tree", "-r", *change, "--", *paths)[""] for change in changes
+            self._map_commit_files("diff-tree", "-r", *pair, "--", *paths)[""] for pair in changes
         }
         range_ = (f"--max-count={_MOST_COMPARED}", f"{since}..{until}")
-        touched = self._map_files("log", "--format=%x01%H", _FIRST, *range_, "--", *paths)
+        touched = self._map_commit_files("log", "--format=%x01%H", _FIRST, *range_, "--", *paths)
         # Patches are long where files are, and the same patch is one of the same files.
         alike = [commit for commit, some in touched.items() if commit and some in files]
         if not alike:
@@ -202,7 +202,7 @@ class Releases:
                 same[base, head] = commits
         return same
 
-    def _map_files(self, command: str, *args: str) -> Mapping[str, frozenset[str]]:
+    def _map_commit_files(self, command: str, *args: str) -> Mapping[str, frozenset[str]]:
         """List the files that each commit touches; without a commit under ``""``."""
         output = self.git(command, "--name-only", "--no-renames", *args, timeout=_PATIENCE)
         paths: dict[str, set[str]] = {"": set()}
@@ -282,7 +282,7 @@ def _read_date(date: str) -> int:
     return int(date) if date.isdecimal() else 0
 
 
-def _parse_blame_commits(porcelain: bytes) -> set[str]:
+def _parse_blamed_commits(porcelain: bytes) -> set[str]:
     """Return the commits of a blame, without those at the range's edge."""
     sha = ""
     edge, commits = set[str](), set[str]()

@@ -35,7 +35,7 @@ _NAMES = ("linguist-generated", "linguist-vendored")
 _YES = frozenset({b"set", b"true"})
 
 
-def find_exemptions(store: Store, commit: str, paths: Sequence[str]) -> Mapping[str, str]:
+def find_linguist_marks(store: Store, commit: str, paths: Sequence[str]) -> Mapping[str, str]:
     """Find the paths that a commit's ``.gitattributes`` call generated or vendored."""
     places = {str(place) for path in paths for place in PurePosixPath(path).parents}
     names = sorted(str(PurePosixPath(place, ".gitattributes")) for place in places)
@@ -108,7 +108,7 @@ def take_snapshot(
         head=head,
         merge_base=start,
         merge=_make_refused_merge(unsafe) if unsafe else _merge(store, base.sha, head.sha, start),
-        files=tuple(sorted(_read_within_caps(caps, shots), key=lambda file: file.path)),
+        files=tuple(sorted(_apply_caps(caps, shots), key=lambda file: file.path)),
         behind=behind,
         ahead=ahead,
         title=_read_subject(store, head.sha) if ahead == 1 else "",
@@ -156,8 +156,7 @@ def _refuse_unsafe(shot: _Patched, unsafe: Sequence[str]) -> _Patched:
 
 
 def _mark_exempt(store: Store, base: str, shots: Sequence[_Patched]) -> list[_Patched]:
-    """Mark what the base's own attributes exempt."""
-    marks = find_exemptions(store, base, [shot.file.path for shot in shots])
+    marks = find_linguist_marks(store, base, [shot.file.path for shot in shots])
     return [
         replace(shot, file=replace(shot.file, exempt=f"{mark} in the base's .gitattributes"))
         if (mark := marks.get(shot.file.path))
@@ -221,7 +220,6 @@ def _pair_patches(
 
 
 def _make_file_change(change: RawChange) -> FileChange:
-    """Describe the change as far as the raw entry shows it."""
     status = _STATUS.get(change.status, FileStatus.MODIFIED)
     if status is FileStatus.MODIFIED and change.old_blob == change.new_blob:
         status = FileStatus.MODE_CHANGED
@@ -253,7 +251,7 @@ def _count_hidden_text(store: Store, shots: Sequence[_Patched]) -> list[_Patched
     """Count the lines of binary content under a name that promises text: it may hide code."""
     blobs = [shot.file.new_blob for shot in shots if _may_hide_text(shot.file)]
     content = store.read([blob for blob in blobs if blob])
-    return [replace(shot, file=_add_line_count(shot.file, content)) for shot in shots]
+    return [replace(shot, file=_mark_hidden_text(shot.file, content)) for shot in shots]
 
 
 def _may_hide_text(file: FileChange) -> bool:
@@ -261,7 +259,7 @@ def _may_hide_text(file: FileChange) -> bool:
     return bool(file.unread) and regular and (file.readable or not has_suffix(file.path))
 
 
-def _add_line_count(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
+def _mark_hidden_text(file: FileChange, content: Mapping[str, bytes | None]) -> FileChange:
     data = content.get(file.new_blob or "") if _may_hide_text(file) else None
     if data is None or not (file.readable or data.startswith(b"#!")):
         return file
@@ -302,7 +300,7 @@ class _Allowance:
         return None
 
 
-def _read_within_caps(caps: Caps, shots: Iterable[_Patched]) -> Iterator[FileChange]:
+def _apply_caps(caps: Caps, shots: Iterable[_Patched]) -> Iterator[FileChange]:
     """Yield the files with their hunks; those beyond a cap without, and with the reason."""
     allowance = _Allowance(caps)
     for shot in shots:

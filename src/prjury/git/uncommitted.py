@@ -68,7 +68,6 @@ def _open_index_copy(store: Store) -> Iterator[Git]:
 
 
 def _write_index_tree(git: Git) -> str:
-    """Write the tree of the index."""
     unmerged = git("ls-files", "--unmerged", "-z").split(b"\0")[0]
     if unmerged:
         path = visible(decode_path(unmerged.partition(b"\t")[2]))

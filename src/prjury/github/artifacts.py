@@ -77,7 +77,7 @@ class BuildArtifact(Struct, frozen=True):
 
 def fetch_artifact(client: GitHub, repo: str, run: int, name: str) -> bytes:
     """The newest artifact of that name as GitHub keeps it."""
-    return _fetch_zip(client, repo, _require_newest(client, repo, run, name))
+    return _fetch_zip(client, repo, _require_newest_artifact(client, repo, run, name))
 
 
 def _fetch_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
@@ -91,7 +91,7 @@ def _fetch_zip(client: GitHub, repo: str, artifact: Artifact) -> bytes:
     return content
 
 
-def _require_newest(client: GitHub, repo: str, run: int, name: str) -> Artifact:
+def _require_newest_artifact(client: GitHub, repo: str, run: int, name: str) -> Artifact:
     artifacts = _list_artifacts(client, repo, run, {"name": name})
     matching = [each for each in artifacts if each.name == name]
     if not matching:
@@ -152,10 +152,10 @@ def is_named(name: str, pattern: str) -> bool:
     return fnmatchcase(name.casefold(), plain)
 
 
-def unpack_junit_reports(content: bytes, room: int) -> dict[str, bytes]:
+def unpack_junit_reports(zipped: bytes, most_bytes: int) -> dict[str, bytes]:
     """The JUnit reports of an archive by their paths; everything else is left alone."""
     contents: dict[str, bytes] = {}
-    with _open_zip(content) as archive:
+    with _open_zip(zipped) as archive:
         entries = archive.infolist()
         if len(entries) > _MOST_IN_REPORTS:
             raise _refuse_archive(f"it holds more than {_MOST_IN_REPORTS} files")
@@ -163,9 +163,9 @@ def unpack_junit_reports(content: bytes, room: int) -> dict[str, bytes]:
             if not entry.filename.endswith(".xml") or not _is_plain(entry):
                 continue
             with archive.open(entry) as file:
-                text = file.read(room + 1)
-            room -= len(text)
-            if room < 0:
+                text = file.read(most_bytes + 1)
+            most_bytes -= len(text)
+            if most_bytes < 0:
                 raise _refuse_archive(f"its reports unpack to more than {_MOST_XML // 1024**2} MiB")
             if b"<testsuite" in text[:_HEAD]:
                 contents[printable(entry.filename)] = text
@@ -188,10 +188,10 @@ def _open_zip(content: bytes) -> Iterator[zipfile.ZipFile]:
         raise _refuse_archive("it is a damaged zip archive") from error
 
 
-def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
+def extract_file(zipped: bytes, name: str, *, must_be_alone: bool = True) -> bytes:
     """The one file of an archive; where it need not be alone, one file of a few."""
-    with _open_zip(content) as archive:
-        entry = _require_entry(archive, name, alone=alone)
+    with _open_zip(zipped) as archive:
+        entry = _require_entry(archive, name, must_be_alone=must_be_alone)
         with archive.open(entry) as file:
             unpacked = file.read(_LARGEST_FILE + 1)
     if len(unpacked) > _LARGEST_FILE:
@@ -199,12 +199,12 @@ def extract_file(content: bytes, name: str, *, alone: bool = True) -> bytes:
     return unpacked
 
 
-def _require_entry(archive: zipfile.ZipFile, name: str, *, alone: bool) -> zipfile.ZipInfo:
+def _require_entry(archive: zipfile.ZipFile, name: str, *, must_be_alone: bool) -> zipfile.ZipInfo:
     entries = archive.infolist()
     if len(entries) > _MOST_ENTRIES:
         raise _refuse_archive(f"it holds more than {_MOST_ENTRIES} files")
     matching = [entry for entry in entries if entry.filename == name]
-    if len(matching) != 1 or (alone and len(entries) != 1):
+    if len(matching) != 1 or (must_be_alone and len(entries) != 1):
         raise _refuse_archive(f"it does not hold {name} alone, once")
     entry = matching[0]
     kind = stat.S_IFMT(entry.external_attr >> 16)

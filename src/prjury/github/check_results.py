@@ -32,7 +32,7 @@ _LONGEST_NAME = 255
 _RUN_URL = re.compile(r"/actions/runs/(\d{1,19})(?:/|$)", re.ASCII)
 
 #: Which question a check answers: who asks, in which series of runs, and under what name.
-_Question: TypeAlias = tuple[object, ...]
+_CheckKey: TypeAlias = tuple[object, ...]
 
 
 class OwnRun(Struct, frozen=True):
@@ -106,7 +106,7 @@ class CommitRuns:
         runs = [
             run
             for run in self.runs
-            if self._question(run) not in own and not (_is_own_report(run) or self._is_report(run))
+            if self._key_of(run) not in own and not (_is_own_report(run) or self._is_report(run))
         ]
         statuses = [status for status in self.statuses if not _is_own_report(status)]
         message = map(self._with_base, (*self._find_newest(runs), *self._find_newest(statuses)))
@@ -130,16 +130,16 @@ class CommitRuns:
     def _workflow(self, reported: ReportedRun) -> WorkflowRun | None:
         return self._by_suite.get(reported.suite) if reported.suite else None
 
-    def _question(self, reported: ReportedRun) -> _Question:
+    def _key_of(self, reported: ReportedRun) -> _CheckKey:
         workflow = self._workflow(reported)
         series = workflow.series if workflow else reported.suite
         return reported.run.app, series, reported.run.name
 
     def _find_newest(self, of: Iterable[ReportedRun]) -> Iterator[ReportedRun]:
-        questions: dict[_Question, list[ReportedRun]] = {}
+        runs_by_key: dict[_CheckKey, list[ReportedRun]] = {}
         for answer in of:
-            questions.setdefault(self._question(answer), []).append(answer)
-        for answers in questions.values():
+            runs_by_key.setdefault(self._key_of(answer), []).append(answer)
+        for answers in runs_by_key.values():
             opinions = [one for one in answers if one.run.conclusion not in _SKIPPED]
             yield from self._find_last(opinions or answers)
 
@@ -151,7 +151,7 @@ class CommitRuns:
         pairs = zip(answers, workflows, strict=True)
         return (one for one, workflow in pairs if workflow and workflow.number == newest)
 
-    def _find_own_checks(self) -> set[_Question]:
+    def _find_own_checks(self) -> set[_CheckKey]:
         if (job := self._find_own_job()) is None:
             return set()
         workflow = own.workflow if (own := self._workflow(job)) else None
@@ -159,7 +159,7 @@ class CommitRuns:
             run for run in self.runs if (run.run.app, run.run.name) == (job.run.app, job.run.name)
         ]
         series = [run for run in same if (of := self._workflow(run)) and of.workflow == workflow]
-        return {self._question(job), *map(self._question, series)}
+        return {self._key_of(job), *map(self._key_of, series)}
 
     def _find_own_job(self) -> ReportedRun | None:
         if self.own.id is None:

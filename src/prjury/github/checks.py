@@ -56,7 +56,7 @@ class CommitChecks(Struct, frozen=True):
         it is the last one or the fifth in a row.
         """
         with self._connect(deadline) as client:
-            lookout = _Lookout(client, self.repo, self.own)
+            lookout = _CheckReader(client, self.repo, self.own)
             failed, pause = 0, _FIRST_PAUSE
             while True:
                 over = not deadline.remaining
@@ -77,7 +77,7 @@ class CommitChecks(Struct, frozen=True):
     def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:
         """The JUnit reports in the newest artifacts of the commit that have one of these names."""
         with self._connect(deadline) as client:
-            workflows = _Lookout(client, self.repo, self.own).workflows(commit)
+            workflows = _CheckReader(client, self.repo, self.own).workflows(commit)
             runs = CommitRuns(workflows, own=self.own).list_ended_workflows()
             return fetch_junit_reports(client, self.repo, [run.id for run in runs], names)
 
@@ -87,7 +87,7 @@ class CommitChecks(Struct, frozen=True):
 
 
 @dataclass
-class _Lookout:
+class _CheckReader:
     """Asks GitHub; what has not changed since the last look costs nothing of the rate limit."""
 
     client: GitHub

@@ -41,7 +41,7 @@ _NEW_LABEL = re.compile(r"\bcreate labels?\b", re.IGNORECASE)
 _MOST_ERRORS, _LONGEST = 3, 200
 
 
-def explain_403(message: str, permission: str) -> tuple[str, str]:
+def choose_403_remedy_and_reason(message: str, permission: str) -> tuple[str, str]:
     """The remedy for a 403 and its machine-readable word: ``permission`` or ``forbidden``."""
     for words, remedy in _FORBIDDEN:
         if words.search(message):
@@ -52,7 +52,7 @@ def explain_403(message: str, permission: str) -> tuple[str, str]:
     return f"Give the token the permission `{permission}`", "permission"
 
 
-def message_of(data: object) -> str:
+def join_error_messages(data: object) -> str:
     """GitHub's own message and the reasons below it, on one line; a page of HTML has none."""
     if not isinstance(data, Mapping):
         return ""
@@ -101,7 +101,7 @@ class Trouble(Struct, frozen=True):
         return error(self.what, why=self.why, remedy=self.remedy, reason=self.reason)
 
 
-def foreign_errors() -> tuple[type[Exception], ...]:
+def list_pygithub_errors() -> tuple[type[Exception], ...]:
     """Everything that PyGithub and the libraries below it raise for an answer or the lack of one.
 
     Built-in errors are among them because PyGithub meets an answer of an unexpected form with
@@ -140,15 +140,15 @@ def diagnose(error: Exception, doing: str, permission: str, now: float) -> Troub
             refused=False,
         )
     if isinstance(error, IncompletableObject) or not isinstance(error, GithubException):
-        return _diagnose_response(what, error)
+        return _diagnose_bad_response(what, error)
     headers = {name.lower(): value for name, value in (error.headers or {}).items()}
     limited = isinstance(error, RateLimitExceededException)
     if limited or error.status == 429 or (error.status == 403 and _is_held_back(headers)):  # noqa: PLR2004 - Too Many Requests
         return _diagnose_rate_limit(what, headers, now)
-    return _diagnose_status(what, error.status, message_of(error.data), permission)
+    return _diagnose_status(what, error.status, join_error_messages(error.data), permission)
 
 
-def _diagnose_response(what: str, error: Exception) -> Trouble:
+def _diagnose_bad_response(what: str, error: Exception) -> Trouble:
     detail = str(error) if type(error) is ValueError else type(error).__name__
     return Trouble(
         what,
@@ -180,15 +180,15 @@ def _diagnose_rate_limit(what: str, headers: Mapping[str, str], now: float) -> T
     )
 
 
-def _diagnose_status(what: str, status: int, said: str, permission: str) -> Trouble:
-    message = f"GitHub answers {status}{f': {said}' if said else ''}"
+def _diagnose_status(what: str, status: int, detail: str, permission: str) -> Trouble:
+    message = f"GitHub answers {status}{f': {detail}' if detail else ''}"
     if status >= 500:  # noqa: PLR2004 - a server's own failures
         return Trouble(
             what, message, "Run again later", "server_error", transient=True, refused=False
         )
     why, remedy, reason = {
         401: (message, "Give a valid token", "bad_credentials"),
-        403: (message, *explain_403(said, permission)),
+        403: (message, *choose_403_remedy_and_reason(detail, permission)),
         404: (
             f"{message}: it does not exist, or the token may not see it",
             f"Check the name; a private repository takes a token with `{permission}`",
@@ -360,7 +360,7 @@ class GitHub:
         while True:
             try:
                 return call()
-            except foreign_errors() as foreign:
+            except list_pygithub_errors() as foreign:
                 trouble = diagnose(foreign, doing, needs, time.time())
                 if not self._patience.wait_to_retry(attempt, trouble, repeatable=repeatable):
                     raise trouble.phrase_error(error) from foreign

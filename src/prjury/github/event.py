@@ -24,7 +24,7 @@ from prjury.github.payload import (
     read_repo_name,
     text,
 )
-from prjury.github.pulls import list_open_pulls, not_bound, require_single_pull
+from prjury.github.pulls import list_candidate_pulls, make_unsure_pull_error, require_single_pull
 from prjury.github.workflow_runs import WorkflowRun, read_workflow_run
 
 #: How a run ends that has run its jobs. One that waits for an approval is told of as completed,
@@ -42,17 +42,17 @@ class Superseded:
 def find_pull(client: GitHub, repo: str, run: WorkflowRun) -> PullFacts | Superseded:
     """The one open pull request of the run's head."""
     if run.event not in {"pull_request", "pull_request_target"}:
-        raise not_bound(
+        raise make_unsure_pull_error(
             f"run {run.id} was started by {run.event or 'nothing known'}",
             "Start the build on `pull_request`, as `prjury init --forks` writes it",
         )
     if run.head_repo is None:
-        raise not_bound(
+        raise make_unsure_pull_error(
             "the repository that the head lies in was deleted",
             "Nothing can be pushed there any more: close this pull request, and open one from a "
             "repository that is there",
         )
-    every = list_open_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
+    every = list_candidate_pulls(client, repo, run.head_sha, run.head_repo, run.head_branch)
     require_single_pull(every, run.head_sha)
     own = [pull for pull in every if _is_of(pull, repo, run)]
     if pulls := [pull for pull in own if pull.head.sha == run.head_sha]:

@@ -75,7 +75,7 @@ def _fetch_issues(client: GitHub, repo: str, numbers: Sequence[int]) -> Iterator
 def _fetch_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
     """Read one issue; the text of a pull request, which nothing can close, is empty."""
 
-    def read(payload: object) -> LinkedIssue:
+    def read_issue(payload: object) -> LinkedIssue:
         place = text(at(payload, "repository_url")).casefold()
         is_moved = not place.endswith(f"/repos/{repo.casefold()}")
         if is_moved or read_number(at(payload, "number"), "number") != number:
@@ -86,4 +86,4 @@ def _fetch_issue(client: GitHub, repo: str, number: int) -> LinkedIssue:
         return LinkedIssue(number, "\n\n".join(words).strip())
 
     doing = f"read issue {repo}#{number}"
-    return client.repo(repo).get(doing, f"/issues/{number}", read, needs="issues: read")
+    return client.repo(repo).get(doing, f"/issues/{number}", read_issue, needs="issues: read")

@@ -53,7 +53,7 @@ def react(room: RepoClient, comment: int, content: ReactionName) -> None:
     room.send(doing, "POST", path, {"content": content}, ignore, needs=_WRITES)
 
 
-def has_reaction(room: RepoClient, comment: int) -> bool:
+def has_own_reaction(room: RepoClient, comment: int) -> bool:
     """Return true if our own account has reacted to a comment."""
     from github.Reaction import Reaction  # noqa: PLC0415 - heavy, hence late
 

@@ -16,7 +16,7 @@ _FEW = 300
 _MOST_FOUND = 50
 
 
-def list_open_pulls(
+def list_candidate_pulls(
     client: GitHub, repo: str, head_sha: str, head_repo: str | None, branch: str | None
 ) -> list[PullFacts]:
     """The open pull requests that may have a commit as their head.
@@ -36,7 +36,7 @@ def list_open_pulls(
     unknown = [pull for pull in twins_of(own, head_sha) if pull.number not in pulls]
     if unknown:
         why = f"GitHub's search does not know #{unknown[0].number} by its head yet"
-        raise not_bound(why, "Run the job again in a minute")
+        raise make_unsure_pull_error(why, "Run the job again in a minute")
     return list((pulls | {pull.number: pull for pull in own}).values())
 
 
@@ -50,7 +50,7 @@ def _search_pulls(client: GitHub, repo: str, head_sha: str) -> Iterator[PullFact
     items, count = at(answer, "items"), at(answer, "total_count")
     whole = isinstance(items, list) and count == len(items)
     if not whole or at(answer, "incomplete_results"):
-        raise not_bound(f"GitHub's search does not tell all that hold {head_sha[:12]}")
+        raise make_unsure_pull_error(f"GitHub's search does not tell all that hold {head_sha[:12]}")
     for item in items if isinstance(items, list) else ():
         yield client.pull(repo, read_number(at(item, "number"), "the number"))
 
@@ -72,7 +72,7 @@ def require_single_pull(pulls: Iterable[PullFacts], head_sha: str) -> None:
     twins = twins_of(pulls, head_sha)
     if len(twins) > 1:
         numbers = ", ".join(f"#{pull.number}" for pull in twins)
-        raise not_bound(f"{numbers} have the same head {head_sha[:12]}")
+        raise make_unsure_pull_error(f"{numbers} have the same head {head_sha[:12]}")
 
 
 def twins_of(pulls: Iterable[PullFacts], head_sha: str) -> list[PullFacts]:
@@ -80,7 +80,7 @@ def twins_of(pulls: Iterable[PullFacts], head_sha: str) -> list[PullFacts]:
     return [pull for pull in pulls if pull.head.sha == head_sha]
 
 
-def not_bound(
+def make_unsure_pull_error(
     why: str, remedy: str = "Close the other pull request, or push a commit of its own to this one"
 ) -> SourceError:
     """The error for a head that is not certain to be that of one pull request."""

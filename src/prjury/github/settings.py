@@ -73,7 +73,7 @@ class RepoSettings:
             lambda: _read_facts(*self._hub.api.requester.requestJsonAndCheck("GET", path)),
         )
 
-    def read_ruleset_checks(self, branch: str) -> BranchRules:
+    def read_branch_rules(self, branch: str) -> BranchRules:
         """Return what the rulesets ask of a branch; every reader of the repository may read it."""
         path = f"/rules/branches/{quote(branch, safe='')}"
         doing = f"read the rules of {branch}"

@@ -20,7 +20,7 @@ from prjury.git.open_snapshot import (
     Snapshot,
     SnapshotRequest,
     open_snapshot,
-    parse_target,
+    parse_number_and_clone_url,
 )
 from prjury.snapshot.model import PullRequest
 
@@ -320,7 +320,7 @@ def test_git_30_a_fetch_that_stalls_is_ended(tmp_path: Path) -> None:
     ],
 )
 def test_targets(target: str | None, expected: tuple[int | None, str | None]) -> None:
-    assert parse_target(target) == expected
+    assert parse_number_and_clone_url(target) == expected
 
 
 @pytest.mark.parametrize(
@@ -343,5 +343,5 @@ def test_targets(target: str | None, expected: tuple[int | None, str | None]) ->
 )
 def test_what_is_no_target_is_a_usage_error(target: str) -> None:
     with pytest.raises(UsageError) as caught:
-        parse_target(target)
+        parse_number_and_clone_url(target)
     assert str(caught.value).isprintable()

@@ -13,7 +13,6 @@ from prjury.git.command import GitError
 from prjury.git.conflicts import BASE, OURS, THEIRS, ConflictReader, ConflictStage
 from prjury.git.operator import open_repository
 from prjury.git.store import Store, open_store
-from prjury.snapshot.threeway import ThreeWay
 
 
 @pytest.fixture
@@ -41,35 +40,34 @@ def clash(history: History, path: str, base: str | None, ours: str, theirs: str)
 
 def test_files_are_read_together(history: History, store: Store) -> None:
     one, two = clash(history, "x\n", "a", "b", "c"), clash(history, "\udcff", None, "a", "b")
-    found = versions.compare_versions(store.git, [one, two])
+    files, reasons = versions.read_versions(store.git, [one, two])
 
-    assert list(found) == ["x\n", "\udcff"]
-    first, second = found["x\n"], found["\udcff"]
-    assert isinstance(first, ThreeWay)
+    assert list(files) == ["x\n", "\udcff"]
+    assert not reasons
+    first, second = files["x\n"], files["\udcff"]
     assert (first.base, first.onto, first.head) == (("a\n",), ("b\n",), ("c\n",))
     assert len(first.regions) == 1
-    assert isinstance(second, ThreeWay)
     assert (second.base, second.onto, second.head) == (None, ("a\n",), ("b\n",))
 
 
 def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) -> None:
     clashes = [clash(history, "x", "a", "b", "b"), clash(history, "y", "a", "a", "b")]
     clashes += [clash(history, "z", "a", "b", "c"), clash(history, "w", None, "a", "a")]
-    found = versions.compare_versions(store.git, clashes)
+    files, _ = versions.read_versions(store.git, clashes)
 
-    counts = {path: len(file.regions) for path, file in found.items() if isinstance(file, ThreeWay)}
+    counts = {path: len(file.regions) for path, file in files.items()}
     assert counts == {"x": 0, "y": 0, "z": 1, "w": 0}
 
 
 def test_content_that_is_missing_is_said(history: History, store: Store) -> None:
     whole = clash(history, "x", "a", "b", "c")
     gone = ConflictReader("y", {**whole.stages, BASE: ConflictStage("100644", "1" * 40)})
-    found = versions.compare_versions(store.git, [gone, whole])
+    files, reasons = versions.read_versions(store.git, [gone, whole])
 
-    assert (
-        found["y"] == "not looked into: its content is missing from this clone (partial or damaged)"
-    )
-    assert isinstance(found["x"], ThreeWay)
+    assert reasons == {
+        "y": "not looked into: its content is missing from this clone (partial or damaged)"
+    }
+    assert list(files) == ["x"]
 
 
 @pytest.mark.parametrize(
@@ -102,4 +100,4 @@ def test_a_damaged_object_is_an_error(history: History, store: Store) -> None:
     loose.write_bytes(b"damaged")
 
     with pytest.raises(GitError):
-        versions.compare_versions(store.git, [whole])
+        versions.read_versions(store.git, [whole])

@@ -4,7 +4,12 @@ import pytest
 from github import GithubException
 
 from prjury.errors import SourceError
-from prjury.github.client import Connection, GitHub, explain_403, message_of
+from prjury.github.client import (
+    Connection,
+    GitHub,
+    choose_403_remedy_and_reason,
+    join_error_messages,
+)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +35,7 @@ from prjury.github.client import Connection, GitHub, explain_403, message_of
     ],
 )
 def test_githubs_reason_is_kept(data: object, said: str) -> None:
-    assert message_of(data) == said
+    assert join_error_messages(data) == said
 
 
 @pytest.mark.parametrize(
@@ -61,7 +66,7 @@ def test_githubs_reason_is_kept(data: object, said: str) -> None:
 def test_no_permission_is_asked_for_where_none_helps(
     message: str, remedy: str, reason: str
 ) -> None:
-    told, word = explain_403(message, "pull-requests: write")
+    told, word = choose_403_remedy_and_reason(message, "pull-requests: write")
     assert told.startswith(remedy)
     assert word == reason
 

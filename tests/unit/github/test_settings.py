@@ -52,7 +52,7 @@ def test_rules_are_read_from_all_pages() -> None:
             *many,
             rule_payload("octo/shop", "prjury", ACTIONS_APP, 200),
         ]
-        found = port.read_ruleset_checks("main")
+        found = port.read_branch_rules("main")
     assert len(found.checks) == 150
     assert found.checks[0] == RequiredCheck("check-1", None, "ruleset 1")
     assert found.checks[-1] == RequiredCheck("prjury", ACTIONS_APP, "ruleset 200")

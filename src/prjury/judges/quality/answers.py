@@ -7,7 +7,12 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.kinds import RagContext, group_subjects, inquiry_about, make_work_inquiry
+from prjury.judges.quality.kinds import (
+    RagContext,
+    make_goal_inquiry,
+    make_rag_inquiry,
+    map_subjects,
+)
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import JudgeType
@@ -71,7 +76,7 @@ class CorrectnessJudge(_AnswerJudge):
             is_in_files = work.workspace is not None and not work.diff
             files = all_files(work) if is_in_files else ()
             threshold = 1.0 if self.threshold is None else self.threshold
-            inquiry = make_work_inquiry((lambda _: files) if files else None, BY_SHAPE, threshold)
+            inquiry = make_goal_inquiry((lambda _: files) if files else None, BY_SHAPE, threshold)
             return self._inquire(inquiry, work)
 
         return judge_or_error(compare)
@@ -102,9 +107,9 @@ class _RagJudge(_AnswerJudge):
         where there is no answer, or no question; ``no_documents`` where nothing was retrieved.
         """
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
-        inquiry = inquiry_about(self.NAME, rag, BY_SHAPE, self.threshold)
+        inquiry = make_rag_inquiry(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
-        about = group_subjects(self.NAME, rag).items()
+        about = map_subjects(self.NAME, rag).items()
         subjects = {name: join_lines(text, _LONGEST, BY_SHAPE) for name, (_, text) in about}
         return judgment.with_metadata(subjects=subjects)
 

@@ -59,7 +59,7 @@ class _Document(Struct, frozen=True, forbid_unknown_fields=True):
     criteria: dict[str, Answer]
 
 
-def answer_schema(criteria: Iterable[str]) -> dict[str, Any]:
+def make_answer_schema(criteria: Iterable[str]) -> dict[str, Any]:
     """Return the JSON Schema of a reply about these criteria: every key required, none besides."""
     text = {"type": "string"}
     finding = _object(
@@ -94,7 +94,7 @@ def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     bare = text.strip()
     fenced = _FENCE.fullmatch(bare)
     try:
-        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_read_object)
+        value = json.loads(fenced[1] if fenced else bare, object_pairs_hook=_normalize_object)
         answers = msgspec.convert(value, _Document).criteria
     except InvalidReplyError:
         raise
@@ -110,7 +110,7 @@ def read_answers(text: str, criteria: Iterable[str]) -> Mapping[str, Answer]:
     return {name: answers[name] for name in expected}
 
 
-def _read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _normalize_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         raise InvalidReplyError("an object has the same key twice")
@@ -203,7 +203,6 @@ def _list_places(finding: ReportedFinding) -> Iterator[tuple[str, str, int]]:
 
 
 def _readings(finding: ReportedFinding) -> Iterator[Sequence[str]]:
-    """Iterate over the quoted lines as they are, and without the signs that stand before each."""
     lines = finding.quote.replace("\r\n", "\n").split("\n")
     yield _normalise_lines(lines)
     for prefix in _PREFIXES[finding.side]:
@@ -232,7 +231,6 @@ def _find_quote(texts: Mapping[int, str], quote: Sequence[str], line: int) -> Se
 
 
 def _overlap(text: str, quote: str, least: int) -> bool:
-    """True if the quote is a part of the line, or the line with words behind it."""
     return min(len(text), len(quote)) >= least and (quote in text or quote.startswith(text))
 
 

@@ -32,7 +32,7 @@ from prjury.judges.quality.evidence import (
     read_answers,
     verify_quotes,
 )
-from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, document
+from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, make_document
 from prjury.judges.quality.question import Form, Instructions, Prompts, Question
 from prjury.models.wrappers import FREE
 from prjury.ports import ChatModel, Memory, NoMemory
@@ -239,7 +239,7 @@ def double_check_errors(
         return answers
     models = [model for model in calls.confirmers if model.identity != author.identity] or [author]
 
-    def settle(claim: Claim) -> Claim:
+    def double_check(claim: Claim) -> Claim:
         """Ask until enough answers more confirm or refute the claim, or nobody can be asked."""
         if claim.finding.severity != "error":
             return claim
@@ -258,7 +258,7 @@ def double_check_errors(
         return replace(claim, second=outcome)
 
     return {
-        name: replace(answer, claims=tuple(map(settle, answer.claims)))
+        name: replace(answer, claims=tuple(map(double_check, answer.claims)))
         for name, answer in answers.items()
     }
 
@@ -268,7 +268,7 @@ def _make_question(
 ) -> Question:
     chunk = _cut_around(finding, question.shown)
     text = f"{finding.path}, line {finding.line}\n{finding.quote}\n\n{finding.claim}"
-    claim = document(CLAIM, "claim", text, str)
+    claim = make_document(CLAIM, "claim", text, str)
     words = set(re.findall(r"\w+", f"{finding.quote} {finding.claim}"))
     facts = tuple(fact for fact in question.form.facts if fact.name in words)
     instructions = confirming_instructions()
@@ -282,7 +282,6 @@ def confirming_instructions() -> Instructions:
 
 
 def _cut_around(finding: ReportedFinding, shown: Chunk) -> Chunk:
-    """Return the part of its section that stands around a finding, with the signs of the change."""
     for section in shown.sections:
         for passage in section.passages if section.heading["path"] == finding.path else ():
             numbers = enumerate(row.number(finding.side) for row in passage.rows)

@@ -17,7 +17,7 @@ from prjury.deadline import Deadline
 from prjury.errors import ConfigError
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
-from prjury.judges.quality.prompt_input import Material, document, make_sections
+from prjury.judges.quality.prompt_input import Material, make_document, make_sections
 from prjury.judges.quality.question import Instructions, OwnTexts, Prompts
 from prjury.judges.quality.reading import Kind, make_judge
 from prjury.judges.quality.votes import PassMark
@@ -200,8 +200,8 @@ _WORK_CRITERIA: Mapping[str, str] = {
 }
 
 
-def make_work_inquiry(
-    files: Callable[[JudgmentContext], tuple[FileChange, ...]] | None,
+def make_goal_inquiry(
+    list_files: Callable[[JudgmentContext], tuple[FileChange, ...]] | None,
     redact: Redact,
     threshold: float = 1.0,
 ) -> Inquiry[JudgmentContext]:
@@ -210,16 +210,16 @@ def make_work_inquiry(
     def gather(context: JudgmentContext, _: Deadline) -> Material | Judgment:
         if not context.goal.strip():
             return Judgment.abstained("there is no goal to compare with", NOT_APPLICABLE)
-        goal = document("/goal", "goal", context.goal, redact)
-        texts = {"output": context.agent_output, "diff": context.diff if files is None else ""}
-        words = tuple(document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
-        if files is not None:
-            return Material(*make_sections(files(context), redact), (goal, *words))
+        goal = make_document("/goal", "goal", context.goal, redact)
+        texts = {"output": context.agent_output, "diff": context.diff if list_files is None else ""}
+        words = tuple(make_document(f"/{k}", k, text, redact) for k, text in texts.items() if text)
+        if list_files is not None:
+            return Material(*make_sections(list_files(context), redact), (goal, *words))
         if not words:
             return Judgment.abstained("there is no work to judge", NOT_APPLICABLE)
         return Material(words, always=(goal,))
 
-    template = "output" if files is None else CORRECTNESS
+    template = "output" if list_files is None else CORRECTNESS
     instructions = Prompts().render(template, {"criteria": dict(_WORK_CRITERIA)})
     about = "asks a model whether the work reaches its goal"
     return Inquiry(
@@ -316,7 +316,7 @@ class RagContext:
         return cls(context.goal, context.agent_output, documents)
 
 
-def group_subjects(name: str, rag: RagContext) -> Mapping[str, tuple[str, str]]:
+def map_subjects(name: str, rag: RagContext) -> Mapping[str, tuple[str, str]]:
     """Return places and texts by criterion, neighbours together where there are many."""
     one, line, joiner, texts = "statement", "line", "\n", rag.statements
     if name == RELEVANCE:
@@ -333,7 +333,7 @@ def group_subjects(name: str, rag: RagContext) -> Mapping[str, tuple[str, str]]:
     return subjects
 
 
-def inquiry_about(
+def make_rag_inquiry(
     name: str, rag: RagContext, redact: Redact, threshold: float | None = None
 ) -> Inquiry[JudgmentContext]:
     """Return what the judge of this name asks a model.
@@ -345,7 +345,7 @@ def inquiry_about(
     relevance = name == RELEVANCE
     least = threshold if threshold is not None else 0.5 if relevance else 1.0
     criteria = {"sufficient": _SUFFICIENT} if relevance else {}
-    for criterion, (place, _) in group_subjects(name, rag).items():
+    for criterion, (place, _) in map_subjects(name, rag).items():
         criteria[criterion] = _QUESTIONS[name].format(place=place)
     instructions = Prompts().render("relevance" if relevance else name, {"criteria": criteria})
 
@@ -359,13 +359,15 @@ def inquiry_about(
             message = "no documents were retrieved" if relevance else "no documents to compare with"
             return Judgment.abstained(message, NO_DOCUMENTS)
         parts = tuple(
-            document(name, f"context {place}", text, redact)
+            make_document(name, f"context {place}", text, redact)
             for place, (name, text) in enumerate(rag.texts.items(), start=1)
         )
-        always = [document("/question", "question", rag.question or "", redact)] if question else []
+        always = (
+            [make_document("/question", "question", rag.question or "", redact)] if question else []
+        )
         if relevance:
             return Material(parts, always=tuple(always))
-        answer = document("/answer", "answer", "\n".join(rag.statements), redact)
+        answer = make_document("/answer", "answer", "\n".join(rag.statements), redact)
         return Material((answer,), always=(*always, *parts))
 
     must = frozenset({"sufficient"} & criteria.keys())

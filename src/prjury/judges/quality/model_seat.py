@@ -17,7 +17,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.quality.evidence import Answers, Lines, Opinion, join_passes, speaks
 from prjury.judges.quality.interview import CallContext, TaintedError, double_check_errors
-from prjury.judges.quality.prompt_input import Chunk, Material, Plan, document, plan_chunks
+from prjury.judges.quality.prompt_input import Chunk, Material, Plan, make_document, plan_chunks
 from prjury.judges.quality.question import CHARACTERS_PER_TOKEN, Form, Prompts, Question
 from prjury.judges.quality.votes import NO_OPINION, PassMark, decide, list_failures, prose
 from prjury.jury.context import JudgmentContext
@@ -95,7 +95,7 @@ class ModelSeat:
     def judge(self, case: InquiryInput, /) -> Judgment:
         """Return the opinion on the whole case; ABSTAIN with a reason without all answers."""
         layout = self.plan(case)
-        outcomes = self._ask_all(case, layout, next(self._turns[case.is_flipped]))
+        outcomes = self._ask_about_chunks(case, layout, next(self._turns[case.is_flipped]))
         lines = Lines((*layout.sections, *case.form.always))
         judgment = _decide_seat(outcomes, lines, case.mark)
         facts = _describe_reading(layout, outcomes, judgment)
@@ -117,7 +117,7 @@ class ModelSeat:
         """Return which of all equal questions to this model it is."""
         return self.seat * _TURNS + turn + case.is_flipped * _TURNS // 2
 
-    def plan_calls(self, case: InquiryInput) -> Iterator[PlannedCall]:
+    def plan_first_round(self, case: InquiryInput) -> Iterator[PlannedCall]:
         """Iterate over what would be asked in the first round, as the budget counts it."""
         layout, turn = self.plan(case), self.number_turn(case, 0)
         for chunk in layout.chunks:
@@ -128,25 +128,26 @@ class ModelSeat:
             price = self.model.price(tokens, answer)
             yield PlannedCall(self.name, chunk.paths, prompt.size, tokens, answer, price, is_known)
 
-    def _ask_all(self, case: InquiryInput, layout: Plan, turn: int) -> list[SeatAnswer]:
+    def _ask_about_chunks(self, case: InquiryInput, layout: Plan, turn: int) -> list[SeatAnswer]:
         slots = threading.Semaphore(_AT_ONCE)
 
-        def work(chunk: Chunk) -> SeatAnswer:
+        def ask_about(chunk: Chunk) -> SeatAnswer:
+            question = case.form.fill(chunk, layout, self.calls.word)
             with slots:
                 try:
-                    answers = self._ask(case, case.form.fill(chunk, layout, self.calls.word), turn)
+                    answers = self._ask_and_double_check(case, question, turn)
                 except CannotJudgeError as error:
                     return SeatAnswer(chunk, trouble=error)
             counting = {n: it for n, it in answers.items() if n not in case.inapplicable}
             return SeatAnswer(chunk, counting)
 
         if not self.calls.parallel or len(layout.chunks) == 1:
-            return [work(chunk) for chunk in layout.chunks]
+            return [ask_about(chunk) for chunk in layout.chunks]
         # The threads are daemons: a model that hangs keeps no program alive.
-        waiting = [run_in_thread(partial(work, chunk)) for chunk in layout.chunks]
+        waiting = [run_in_thread(partial(ask_about, chunk)) for chunk in layout.chunks]
         return [outcome.result() for outcome in waiting]
 
-    def _ask(self, case: InquiryInput, question: Question, turn: int) -> Answers:
+    def _ask_and_double_check(self, case: InquiryInput, question: Question, turn: int) -> Answers:
         first = self.number_turn(case, turn)
         passes = [
             self.calls.ask(self.model, question, first + number * _PASSES, case.deadline)
@@ -177,7 +178,6 @@ def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Ju
 def _describe_reading(
     layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> dict[str, Any]:
-    """Return how many chunks there were, and which files were read."""
     silent: dict[str, str] = {}
     if judgment.score is None:
         sent = (path for outcome in outcomes for path in outcome.chunk.paths)
@@ -254,7 +254,7 @@ class Chair:
         case = context.context
         instructions = Prompts().render("chair", {"criteria": dict(case.form.criteria)})
         opinions = [
-            document(f"juror-{number}", "opinion", "\n".join(_list_opinions(ballot)), str)
+            make_document(f"juror-{number}", "opinion", "\n".join(_list_opinion_lines(ballot)), str)
             for number, ballot in enumerate(context.ballots, start=1)
         ]
         question = replace(
@@ -272,7 +272,7 @@ class Chair:
         return model_seat.judge(question)
 
 
-def _list_opinions(ballot: Ballot) -> Iterator[str]:
+def _list_opinion_lines(ballot: Ballot) -> Iterator[str]:
     judgment = ballot.judgment
     criteria: Mapping[str, Mapping[str, Any]] = judgment.metadata.get("criteria", {})
     if not criteria:

@@ -174,7 +174,7 @@ def plan_chunks(material: Material, budget: int) -> Plan:
     chunks: list[list[Section]] = []
     room: list[int] = []
     for section in sections:
-        for part in _split(section, budget):
+        for part in _split_section(section, budget):
             at = next((i for i, space in enumerate(room) if part.size <= space), len(chunks))
             if at == len(chunks):
                 chunks.append([])
@@ -184,8 +184,7 @@ def plan_chunks(material: Material, budget: int) -> Plan:
     return Plan(tuple(Chunk(tuple(chunk)) for chunk in chunks), left_out)
 
 
-def _split(section: Section, budget: int) -> Iterator[Section]:
-    """Iterate over the section itself, or parts of it that fit into a chunk where they can."""
+def _split_section(section: Section, budget: int) -> Iterator[Section]:
     if section.size <= budget:
         yield section
         return
@@ -291,7 +290,7 @@ def _count_equal(some: list[str], others: list[str]) -> int:
     return next((i for i, (a, b) in pairs if a != b), min(len(some), len(others)))
 
 
-def document(name: str, kind: str, content: str, redact: Redact) -> Section:
+def make_document(name: str, kind: str, content: str, redact: Redact) -> Section:
     """Return a text as numbered lines; a line longer than any that people write is cut, visibly."""
     clean = redact_text(printable(normalise_line_ends(content)), redact)
     lines = clean.removesuffix("\n").split("\n") if clean else []

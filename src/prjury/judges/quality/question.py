@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from prjury.errors import ConfigError
-from prjury.judges.quality.evidence import answer_schema
+from prjury.judges.quality.evidence import make_answer_schema
 from prjury.judges.quality.prompt_input import (
     Chunk,
     Fact,
@@ -123,7 +123,7 @@ class Form(Struct, frozen=True):
         prompt = Prompt(
             self.instructions.text,
             _write_json({nonce: material}),
-            answer_schema(self.criteria),
+            make_answer_schema(self.criteria),
             f"{self.name}/{self.instructions.version}",
             (nonce, canary),
             _RUN.format(nonce=nonce, canary=canary),

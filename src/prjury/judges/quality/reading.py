@@ -20,7 +20,7 @@ from prjury.judges.quality.prompt_input import (
     Material,
     Section,
     cut_text,
-    document,
+    make_document,
     make_sections,
     show_safely,
     sizes,
@@ -105,7 +105,7 @@ class ChangeReader(Struct, frozen=True):
     def __call__(self, context: PullRequestContext, deadline: Deadline) -> Material | Judgment:
         """Return the change as material; the abstention where none of it is for this judge."""
         pull, redact = context.pull, self.ports.redact
-        if reason := self.kind.aside(pull) or _find_nothing(pull):
+        if reason := self.kind.aside(pull) or _explain_nothing(pull):
             return Judgment.abstained(reason, NOT_APPLICABLE)
         sections, left_out = make_sections(filter(self._reads, pull.files), redact, self.room)
         if sections:
@@ -124,10 +124,9 @@ class ChangeReader(Struct, frozen=True):
     def _describe_intent(
         self, context: PullRequestContext
     ) -> tuple[tuple[Section, ...], Sequence[Check]]:
-        """Return the description and the linked issues that can be shown, and what is noted."""
         pull, redact = context.pull, self.ports.redact
         text = f"{pull.title.strip()}\n\n{pull.body.strip()}".strip()
-        texts = [document(DESCRIPTION_PATH, "description", text, redact)]
+        texts = [make_document(DESCRIPTION_PATH, "description", text, redact)]
         notes = [*find_injection("the description", f"{pull.title}\n{pull.body}")]
         half = self.room // 2 - texts[0].size  # the other is for the change
         room = min(self.room // _ISSUES_SHARE, half)
@@ -135,7 +134,7 @@ class ChangeReader(Struct, frozen=True):
             context.once.get(LINKED_ISSUES, context.read_issues) if self.kind.linked else ()
         ):
             text = cut_text(issue.text, _LONGEST_ISSUE, redact)
-            section = document(f"/issue-{issue.number}", "issue", text, redact)
+            section = make_document(f"/issue-{issue.number}", "issue", text, redact)
             problem = issue.problem or ("" if section.size <= room else "it is too long")
             if problem:
                 note = f"#{issue.number}, which the description closes, was not read: {problem}"
@@ -147,13 +146,11 @@ class ChangeReader(Struct, frozen=True):
         return tuple(texts), notes
 
     def _reads(self, file: FileChange) -> bool:
-        """Tell whether the file is read, or would be if it could; others are named."""
         kinds = self.kind.kinds
         return file.kind in kinds or (kinds == SENT_KINDS and file.kind not in SENT_KINDS)
 
 
-def _find_nothing(pull: PullRequest) -> str | None:
-    """Return why there is nothing for judges of changes, or None where there is."""
+def _explain_nothing(pull: PullRequest) -> str | None:
     if is_docs_only(pull):
         return "only documentation changes"
     if not any(file.hunks or file.unread for file in pull.files if file.kind in SENT_KINDS):
@@ -309,31 +306,30 @@ _LEADER = re.compile(r"^[\s/#*;%!<>-]+")
 
 def find_injections(files: Iterable[FileChange]) -> tuple[Check, ...]:
     """Return a warning for each line and path that talks to the judge, and each agents' file."""
-    checks = (check for file in files for check in _check_file(file))
+    checks = (check for file in files for check in _warn_of_injections(file))
     return tuple(islice(checks, _MOST_WARNINGS))
 
 
 def find_injection(name: str, text: str) -> tuple[Check, ...]:
     addressed = _find_addressed(text.split("\n"))
-    return tuple(_make_warning(name, None, line) for _, line in islice(addressed, 1))
+    return tuple(_make_injection_warning(name, None, line) for _, line in islice(addressed, 1))
 
 
-def _check_file(file: FileChange) -> Iterator[Check]:
+def _warn_of_injections(file: FileChange) -> Iterator[Check]:
     path = printable(file.path)
     if _AGENT_FILES.search(path):
         message = "this file tells coding agents what to do in the repository"
         place = Location(path)
         yield Check(AGENT_FILE, passed=False, message=message, location=place, severity="warning")
     if _compile_injections().search(_normalise(file.path)):
-        yield _make_warning("the name of a file", Location(path), path)
+        yield _make_injection_warning("the name of a file", Location(path), path)
     for hunk in file.hunks:
         added = [line for line in hunk.lines if line.sign == "+"]
         for at, text in _find_addressed([line.text for line in added]):
-            yield _make_warning("an added line", Location(path, added[at].new), text)
+            yield _make_injection_warning("an added line", Location(path, added[at].new), text)
 
 
 def _find_addressed(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Iterate over the lines in which a phrase begins, which may go on in the next."""
     for at, (line, following) in enumerate(zip_longest(lines, lines[1:], fillvalue="")):
         text = _normalise(line)
         match = _compile_injections().search(f"{text} {_LEADER.sub('', _normalise(following))}")
@@ -346,7 +342,7 @@ def _normalise(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", bare(printable(text))[0]).split())
 
 
-def _make_warning(where: str, location: Location | None, text: str) -> Check:
+def _make_injection_warning(where: str, location: Location | None, text: str) -> Check:
     message = f"{where} addresses the judges of the change"
     evidence = show_invisible(printable(text).strip())[:_MOST_EVIDENCE]
     return Check(

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from functools import cached_property
 
 from msgspec import structs
@@ -99,7 +100,8 @@ _MOST_LINES, _MOST_INSIDE, _COMMON = 10, 5, 60
 _MOST_DEFINITIONS = 3
 #: Files in which altered names stand, and which are read.
 _MOST_READ = 300
-_GONE, _CHANGED, _INSIDE = range(3)
+Alteration = IntEnum("Alteration", "GONE CHANGED INSIDE", start=0)
+_GONE, _CHANGED, _INSIDE = Alteration
 
 _DEFINES_BY_WORD = re.compile(
     r"\b(?:def|class|fn|func|fun|function|type|struct|enum|union|interface|trait|record|object"
@@ -171,9 +173,9 @@ class _Side:
         return None
 
 
-def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], int]:
+def find_altered_names(files: Sequence[FileChange]) -> dict[tuple[str, str], Alteration]:
     """Return the names whose definition or body changes, by kin and name, and the gravest way."""
-    names: dict[tuple[str, str], int] = {}
+    names: dict[tuple[str, str], Alteration] = {}
     brought = set()
     for file in files[:_MOST_FILES]:
         kin = kin_of(printable(file.path))

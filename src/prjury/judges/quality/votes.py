@@ -56,7 +56,7 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     metadata = {"criteria": criteria, **facts}
     enough = share is None or share >= mark.threshold
     passed = enough and not broken
-    doubt = _explain_doubt(opinion, mark)
+    doubt = _explain_uncounted_approval(opinion, mark)
     if not opinion.counted or (passed and doubt):
         checks = list_failures(opinion)
         return Judgment.abstained(doubt, NO_OPINION, checks=checks, metadata=metadata)
@@ -64,7 +64,7 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     blamed = {*broken, *(() if enough else should)}
     return Judgment(
         Status.PASS if passed else Status.FAIL,
-        _summarise(opinion, mark, broken),
+        _summarise_criteria(opinion, mark, broken),
         NumericalScore(0.0 if broken else 1.0 if share is None else share),
         confidence=round(math.fsum(confidences) / len(confidences), DIGITS),
         checks=tuple(_list_checks(opinion, blamed)),
@@ -72,7 +72,7 @@ def decide(opinion: Opinion, mark: PassMark) -> Judgment:
     )
 
 
-def _explain_doubt(opinion: Opinion, mark: PassMark) -> str:
+def _explain_uncounted_approval(opinion: Opinion, mark: PassMark) -> str:
     """Return why an approval does not count; half of the criteria have to, and of the chunks."""
     least = max(mark.quorum, 0.5) * len(opinion.answers)
     chunks = sum(map(speaks, opinion.chunks))
@@ -99,7 +99,6 @@ def prose(text: str) -> str:
 
 
 def _list_checks(opinion: Opinion, blamed: Collection[str]) -> Iterator[Check]:
-    """Iterate over a check for each criterion that passes, and one for each claim."""
     for name, answer in opinion.answers.items():
         errors = answer.errors
         if answer.verdict == "pass":
@@ -135,14 +134,14 @@ def _make_claim_check(name: str, claim: Claim, lines: Lines, severity: Severity)
     )
 
 
-def _summarise(opinion: Opinion, mark: PassMark, broken: list[str]) -> str:
+def _summarise_criteria(opinion: Opinion, mark: PassMark, failed_musts: list[str]) -> str:
     counted, failed = opinion.counted, opinion.failed
     silent = [name for name in opinion.answers if name not in counted]
     sentence = f"{len(counted) - len(failed)} of {len(counted)} criteria passed"
     should = [name for name in counted if name not in mark.must]
     share = opinion.share(should)
-    if broken:
-        sentence += f", but {' and '.join(broken)} must pass"
+    if failed_musts:
+        sentence += f", but {' and '.join(failed_musts)} must pass"
     else:
         if share not in {None, 1.0} and len(should) < len(counted):
             sentence += f"; {' and '.join(should)} reach {share:.2f}"

@@ -18,7 +18,7 @@ from prjury.judges.patterns.judge import PatternsJudge
 from prjury.judges.patterns.selection import PackSelection
 from prjury.judges.quality import kinds
 from prjury.judges.quality.judge import ALL_CALLS, ModelBackedJudge
-from prjury.judges.quality.kinds import CORRECTNESS, RagContext, inquiry_about, make_work_inquiry
+from prjury.judges.quality.kinds import CORRECTNESS, RagContext, make_goal_inquiry, make_rag_inquiry
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judge import FunctionJudge, JudgeType
@@ -135,7 +135,7 @@ def _make_judge(
 
 
 def _make_work_asker(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Asker:
-    inquiry = make_work_inquiry(all_files, ports.redact, options.threshold)
+    inquiry = make_goal_inquiry(all_files, ports.redact, options.threshold)
 
     def ask(context: JudgmentContext) -> Judgment:
         words = context.agent_output if output is None else Workspace.of(context).text(output)
@@ -163,7 +163,7 @@ def _make_answer_asker(
             work.agent_output if answer is None else place.text(answer),
             {path: place.text(path) for path in context},
         )
-        inquiry = inquiry_about(name, rag, ports.redact, asking.get("threshold"))
+        inquiry = make_rag_inquiry(name, rag, ports.redact, asking.get("threshold"))
         return ModelBackedJudge(inquiry, ports.models.panel(), runs, ports.memory).judge(work)
 
     return ask

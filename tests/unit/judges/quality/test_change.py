@@ -13,7 +13,7 @@ from prjury.judges.quality.prompt_input import (
     ChunkRow,
     Passage,
     Section,
-    document,
+    make_document,
     make_sections,
 )
 from prjury.report.sanitise import Redact, Redactor
@@ -132,7 +132,9 @@ def test_the_size_is_at_least_that_of_the_prompt(section: str, lines: list[Chunk
 
 
 def lines(text: str) -> list[tuple[int, str]]:
-    return [(row.line, row.text) for row in document("answer", "answer", text, Redactor()).rows]
+    return [
+        (row.line, row.text) for row in make_document("answer", "answer", text, Redactor()).rows
+    ]
 
 
 def test_hidden_characters_are_visible_and_secrets_gone() -> None:

@@ -31,13 +31,13 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.judge import Inquiry, ModelBackedJudge
 from prjury.judges.quality.kinds import (
     RagContext,
-    inquiry_about,
     make_description,
+    make_goal_inquiry,
     make_prompt_judge,
     make_quality,
+    make_rag_inquiry,
     make_suitability,
     make_tests,
-    make_work_inquiry,
 )
 from prjury.jury.context import JudgmentContext
 from prjury.policy.tiers import PromptOptions, QualityOptions, QuestionOptions, SuitabilityOptions
@@ -147,13 +147,13 @@ PROMPTS: Mapping[str, Callable[[], Prompt]] = {
     "prompt-with-description": lambda: of_change(
         lambda to: make_prompt_judge(PromptOptions(**OWN, sees_description=True), to)
     ),
-    "correctness": lambda: of_work(make_work_inquiry(work, str)),
-    "correctness-of-output": lambda: of_work(make_work_inquiry(None, str)),
-    "faithfulness": lambda: of_work(inquiry_about("faithfulness", RAG, str)),
-    "hallucination": lambda: of_work(inquiry_about("hallucination", RAG, str)),
-    "contextual-relevance": lambda: of_work(inquiry_about("contextual-relevance", RAG, str)),
+    "correctness": lambda: of_work(make_goal_inquiry(work, str)),
+    "correctness-of-output": lambda: of_work(make_goal_inquiry(None, str)),
+    "faithfulness": lambda: of_work(make_rag_inquiry("faithfulness", RAG, str)),
+    "hallucination": lambda: of_work(make_rag_inquiry("hallucination", RAG, str)),
+    "contextual-relevance": lambda: of_work(make_rag_inquiry("contextual-relevance", RAG, str)),
     "confirm": confirmation,
-    "chair": lambda: of_work(make_work_inquiry(work, str), chair=always(passes)),
+    "chair": lambda: of_work(make_goal_inquiry(work, str), chair=always(passes)),
 }
 
 #: The template of a prompt that is not called like it.

@@ -12,7 +12,7 @@ from fakes.llm import FOUR, SMALL, changed, document, told, words
 from fakes.repository import BASE, FakeRepository, Files
 from prjury.errors import ConfigError
 from prjury.judges.quality.prompt_input import Material, Plan, Section, make_sections, plan_chunks
-from prjury.judges.quality.prompt_input import document as document_of
+from prjury.judges.quality.prompt_input import make_document as document_of
 from prjury.judges.quality.question import Form, OwnTexts, Prompts, Question
 from prjury.snapshot.model import FileChange
 

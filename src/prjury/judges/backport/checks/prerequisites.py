@@ -203,7 +203,7 @@ class Search(Struct, frozen=True):
             spans = [LineSpan(max(hunk.old_start, 1), hunk.old_lines) for hunk in file.hunks]
             if file.old_blob and spans and self.deadline.remaining:
                 old = file.old_path or file.path
-                blamed |= self.releases.find_blamed(old, spans, self.fork_point, base)
+                blamed |= self.releases.blame_lines(old, spans, self.fork_point, base)
         return commits, sorted(commits, key=lambda commit: commit.sha not in blamed)
 
 
