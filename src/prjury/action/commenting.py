@@ -25,6 +25,7 @@ from prjury.action.history import (
     CommandName,
     CommentCommand,
     PullHistory,
+    first_line,
     is_command,
     parse_command,
 )
@@ -85,8 +86,7 @@ def _answer(replies: Replies) -> JobResult:
     except PrJuryError as error:
         failure, reply = error, CommandReply(plain(str(error), 600, job.log.redact))
     if reply.words:
-        first = now.body.partition("\n")[0].removesuffix("\r")
-        repeated = inline_code(first, _REPEATED, job.log.redact)
+        repeated = inline_code(first_line(now.body), _REPEATED, job.log.redact)
         after = f"after={'.'.join(answered[-_REMEMBERED:])}" if answered else ""
         values = " ".join(filter(None, [f"id=answer.{now.id}", after, reply.values]))
         body = f"<!-- prjury:v1 {values} -->\n{repeated}\n\n{reply.words}\n"

@@ -82,7 +82,7 @@ class CommentCommand(Struct, frozen=True):
 
 def is_command(body: str) -> bool:
     """Tell whether a comment speaks to us, whatever it says then."""
-    return _first_line(body).partition(" ")[0] == _WORD
+    return first_line(body).partition(" ")[0] == _WORD
 
 
 def read_command(body: str) -> CommentCommand | None:
@@ -93,7 +93,7 @@ def read_command(body: str) -> CommentCommand | None:
 
 def parse_command(body: str) -> CommentCommand | str:
     """The command in the first line, or what is wrong with it; empty for a word that is none."""
-    _, _, rest = _first_line(body).partition(" ")
+    _, _, rest = first_line(body).partition(" ")
     word, _, words = rest.partition(" ")
     if word in _GONE:
         return _GONE[word]
@@ -125,7 +125,7 @@ def _lacks(what: str, name: CommandName) -> str:
     return f"The {what} is missing: `{COMMANDS[name][0]}`."
 
 
-def _first_line(body: str) -> str:
+def first_line(body: str) -> str:
     return body.partition("\n")[0].removesuffix("\r")
 
 

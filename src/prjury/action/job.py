@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import secrets
-import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +17,7 @@ from msgspec import Struct, field
 
 from prjury.action.history import StandingCommands
 from prjury.app.inputs import OUTPUTS, Inputs
-from prjury.app.request import RunEnvironment
+from prjury.app.request import RunEnvironment, open_regular_file
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.git.fetch import Transport
 from prjury.github.client import LOOPBACK, GitHub
@@ -76,13 +75,9 @@ def copy_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Red
 
 def _read_end(log: Path) -> bytes:
     """The end of a regular file; nothing where it is gone, or was replaced by something else."""
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with os.fdopen(os.open(log, flags), "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                return b""
-            file.seek(max(0, status.st_size - _LARGEST))
+        with open_regular_file(log) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _LARGEST))
             return file.read(_LARGEST)
     except OSError:
         return b""

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from prjury.app import steps
 from prjury.app.composition import builds, commands, make_build_ports
-from prjury.app.policy_in_force import read_config_text
+from prjury.app.policy_in_force import read_policy_file
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import CannotJudgeError, ConfigError, UsageError
 from prjury.git.directory import TREE, open_directory
@@ -24,7 +24,7 @@ from prjury.judges.builds.plan import DetectedBuilds
 from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports, tree_of
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.policy import POLICY_PATH
-from prjury.policy.load import default_policy, read_policy
+from prjury.policy.load import default_policy
 from prjury.policy.schema import Config
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Repository
@@ -66,7 +66,7 @@ def _config(root: Path | None, own: Path | None) -> Config:
     file = own or (root / POLICY_PATH if root and (root / POLICY_PATH).is_file() else None)
     if file is None:
         return default_policy().config
-    return read_policy(read_config_text(file), f"file:{file}", shown=str(file)).config
+    return read_policy_file(file).config
 
 
 def _make_judge(

@@ -232,7 +232,7 @@ def opinions_from_text(content: bytes) -> Opinions:
     """The opinions in what `verdict_to_text` wrote. The report beside them is ignored."""
     value = _decode_value(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
-        raise _invalid("verdict", "it holds no opinions; a report alone cannot be published")
+        raise _make_refusal("verdict", "it holds no opinions; a report alone cannot be published")
     opinions = _of_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
     return _convert(Opinions, opinions, "verdict")
 
@@ -244,7 +244,7 @@ def _dump_json(value: Json) -> str:
 
 def _decode_value(content: bytes, what: str, schema: str, largest: int) -> Json:
     if len(content) > largest:
-        raise _invalid(what, f"it is larger than {largest // 1024**2} MiB")
+        raise _make_refusal(what, f"it is larger than {largest // 1024**2} MiB")
     try:
         value = json.loads(
             content,
@@ -253,7 +253,7 @@ def _decode_value(content: bytes, what: str, schema: str, largest: int) -> Json:
             parse_float=_refuse_infinite,
         )
     except (ValueError, RecursionError) as error:
-        raise _invalid(what, "it is not JSON, or a key stands twice") from error
+        raise _make_refusal(what, "it is not JSON, or a key stands twice") from error
     return _of_version(value, what, schema)
 
 
@@ -262,7 +262,7 @@ def _of_version(value: object, what: str, schema: str) -> Json:
     if not isinstance(value, dict) or version != schema:
         family = schema.rpartition("/")[0]
         other = isinstance(version, str) and version.startswith(f"{family}/")
-        raise _invalid(what, "it is of another version" if other else f"it is no {schema}")
+        raise _make_refusal(what, "it is of another version" if other else f"it is no {schema}")
     return value
 
 
@@ -302,7 +302,7 @@ def _encode_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
 def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
     absent = [name for name in kind.__struct_fields__ if name not in value]
     if absent:
-        raise _invalid(what, f"{absent[0]} is missing")
+        raise _make_refusal(what, f"{absent[0]} is missing")
     try:
         own = dict(value)
         if "records" in own:
@@ -313,9 +313,9 @@ def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
             own["opinion"] = judgment_from_json(own["opinion"])
         return read_form(own, kind)
     except RecursionError as error:
-        raise _invalid(what, "it is nested too deeply") from error
+        raise _make_refusal(what, "it is nested too deeply") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise _invalid(what, str(error) or type(error).__name__) from error
+        raise _make_refusal(what, str(error) or type(error).__name__) from error
 
 
 def _read_records(value: object) -> Records:
@@ -347,11 +347,12 @@ def _read_policy(value: object) -> Policy:
     return policy
 
 
-def _invalid(what: str, why: str) -> SourceError:
+def _make_refusal(what: str, why: str) -> SourceError:
     return SourceError(
         f"The {what} is refused: {why.splitlines()[0][:200]}",
         why="It is another file, was damaged or forged, or another release of prjury wrote it",
-        remedy=f"Name the file that `{MAKERS[what]}` of this release has written",
+        remedy=f"Use the file that `{MAKERS[what]}` of this release has written, by the workflows "
+        "that `prjury init --forks` writes, and run the workflow again",
         reason=f"{what}_invalid",
     )
 
@@ -368,21 +369,12 @@ def read_artifact_file(path: Path, what: str, digest: str) -> bytes:
             reason=f"{what}_missing",
         ) from error
     except OSError as error:
-        raise _make_refusal(path, what, error.strerror or str(error)) from error
+        raise _make_refusal(what, error.strerror or str(error)) from error
     expected = digest.strip().removeprefix("sha256:").lower()
     if not hmac.compare_digest(sha256(content), expected):
-        raise _make_refusal(path, what, "it is not the file that the job before has made")
+        raise _make_refusal(what, "it is not the file that the job before has made")
     return content
 
 
 def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _make_refusal(path: Path, what: str, why: str) -> SourceError:
-    return SourceError(
-        f"The {what} in {visible(path.name)} is refused: {why}",
-        why="It was replaced, or the jobs of the workflow are not those of the examples",
-        remedy=f"Name the file that `{MAKERS[what]}` has written, or run the workflow again",
-        reason=f"{what}_invalid",
-    )

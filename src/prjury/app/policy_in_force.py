@@ -23,11 +23,12 @@ _REGULAR_FILES = frozenset({"100644", "100755"})
 def policy_in_force(
     pull: PullRequest, repository: Repository, own: Path | None, path: str = POLICY_PATH
 ) -> Policy:
-    if own:
-        policy = read_policy(read_config_text(own), f"file:{own}", shown=str(own))
-    else:
-        policy = _read_base_policy(pull, repository, path)
+    policy = read_policy_file(own) if own else _read_base_policy(pull, repository, path)
     return policy.adapt_to(bare(pull.base.ref))
+
+
+def read_policy_file(file: Path) -> Policy:
+    return read_policy(read_config_text(file), f"file:{file}", shown=str(file))
 
 
 def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct, field
 
@@ -95,6 +96,14 @@ class EvidenceFile(Struct, frozen=True):
 
 def read_regular_file(path: Path, largest: int) -> bytes:
     """The bytes of a regular file, no link; an OSError's `strerror` is a phrase for people."""
+    with open_regular_file(path) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise OSError(errno.EFBIG, f"it is larger than {largest // 1024**2} MiB")
+    return content
+
+
+def open_regular_file(path: Path) -> BinaryIO:
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         descriptor = os.open(path, flags)
@@ -105,8 +114,4 @@ def read_regular_file(path: Path, largest: int) -> bytes:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is not a regular file")
-    with os.fdopen(descriptor, "rb") as file:
-        content = file.read(largest + 1)
-    if len(content) > largest:
-        raise OSError(errno.EFBIG, f"it is larger than {largest // 1024**2} MiB")
-    return content
+    return os.fdopen(descriptor, "rb")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 
-from prjury.judges.builds.calls import WORDS
+from prjury.judges.builds.calls import SETUP_ACTIONS, WORDS
 from prjury.judges.builds.ci import BaseCi, CiJob
 from prjury.judges.builds.ci_steps import has_part
 from prjury.judges.builds.plan import BuildPlan
@@ -151,18 +151,8 @@ def _pick_version(tool: str, one: WantedVersion) -> str:
     return least if tool in {"java", "go"} else f">={least}"
 
 
-#: Actions that set up a tool that a build of ours can use as they are.
-_TOOLS = frozenset(
-    (
-        "actions/setup-java actions/setup-node actions/setup-python actions/setup-go "
-        "actions/setup-dotnet actions-rust-lang/setup-rust-toolchain astral-sh/setup-uv "
-        "denoland/setup-deno dtolnay/rust-toolchain erlef/setup-beam gradle/actions/setup-gradle "
-        "oven-sh/setup-bun pdm-project/setup-pdm pnpm/action-setup ruby/setup-ruby "
-        "shivammathur/setup-php swatinem/rust-cache"
-    ).split()
-)
-#: Actions that set nothing up, beside the words of the builds.
-_HARMLESS = frozenset({"actions/checkout", "actions/cache", "actions/upload-artifact"})
+#: Actions that set up a tool, or its caches, for a build of ours.
+_TOOLS = {*SETUP_ACTIONS, "gradle/actions/setup-gradle", "swatinem/rust-cache"}
 _SERVER = re.compile(r"(?<![&|>])&\s*$|(?:^|\s)nohup\s")
 _SCRIPT = re.compile(
     r"(?:^|[\s;&|])(?:(?:bash|sh)\s+|\./)[\w./-]*(?:setup|start|prepare|before|install|up)[\w.-]*"
@@ -228,8 +218,7 @@ def _read_line(origin: str) -> int:
 
 def _list_needs_of_steps(job: CiJob) -> Iterator[str]:
     for action in (step.action for step in job.actions):
-        is_known = action.lower() in _TOOLS or has_part(action, WORDS["harmless_actions"])
-        if not is_known and action not in _HARMLESS:
+        if action.lower() not in _TOOLS and not has_part(action, WORDS["harmless_actions"]):
             yield f"`{action}`"
     for script in (step.script for step in job.steps):
         for line in script.splitlines():

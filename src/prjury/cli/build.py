@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
-from msgspec import Struct
+from msgspec import structs
 from typer.core import TyperCommand
 
 from prjury.cli import options
@@ -128,19 +128,6 @@ evidence = make_group(
 CiResult: TypeAlias = Literal["success", "failure", "cancelled", "skipped"]
 
 
-class ReportedChange(Struct, frozen=True):
-    """Which change the reports are of, and by which policy it is looked at."""
-
-    pull: Annotated[
-        str | None, typer.Option(metavar="TARGET", help="A pull request's number or URL.")
-    ] = None
-    repo: options.Repo = Path()
-    base: options.Base = None
-    head: options.Head = None
-    config: options.Config = None
-    offline: options.Offline = False
-
-
 _BASE = "--base-junit"
 
 
@@ -163,12 +150,15 @@ class _SeveralFiles(TyperCommand):
 @options.expand_option_groups
 def from_junit(
     context: typer.Context,
-    change: ReportedChange,
+    *,
+    pull: Annotated[
+        str | None, typer.Option(metavar="TARGET", help="A pull request's number or URL.")
+    ] = None,
+    sides: options.SideOptions,
     files: Annotated[
         list[Path],
         typer.Argument(metavar="FILE...", help="The head's reports, or directories of them."),
     ],
-    *,
     base_junit: Annotated[
         list[Path] | None,
         typer.Option(_BASE, metavar="FILE...", help="The base's; they tell old failures from new."),
@@ -185,11 +175,9 @@ def from_junit(
 
     terminal: Terminal = context.obj
     refuse_place(output)
-    options_of_change = options.ChangeOptions(
-        change.pull, change.repo, change.base, change.head, change.config, change.offline
-    )
+    change = options.ChangeOptions(**structs.asdict(sides), target=pull)
     outcome = make_junit_evidence(
-        options.request_of(terminal, options_of_change),
+        options.request_of(terminal, change),
         terminal.make_environment(),
         JunitPlaces(files, base_junit or (), result or ""),
     )

@@ -285,6 +285,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
     from prjury.jury.library.agent import AgentResult
     from prjury.report.codec import printable_json
     from prjury.report.sanitise import redact_text
+    from prjury.report.wording import pluralize
 
     rounds = [_encode_round(each) for each in done.rounds]
     if kind == "json":
@@ -292,7 +293,7 @@ def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> 
         printable = printable_json(value, terminal.redact)
         print_out("improvement", json.dumps(printable, ensure_ascii=False, indent=2))
     else:
-        count = f"{len(rounds)} round{'' if len(rounds) == 1 else 's'}"
+        count = pluralize(len(rounds), "round")
         text = "\n".join([*map(_format_round, rounds), f"{_STOPPED[done.stopped]} after {count}"])
         print_out("improvement", redact_text(text, terminal.redact), sys.stdout.encoding)
     if done.verdict.status is Status.PASS:

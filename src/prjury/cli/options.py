@@ -61,7 +61,17 @@ Model = Annotated[
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
 
 
-class ChangeOptions(Struct, frozen=True):
+class SideOptions(Struct, frozen=True):
+    """Which sides of which repository are looked at, and by which policy."""
+
+    repo: Repo = Path()
+    base: Base = None
+    head: Head = None
+    config: Config = None
+    offline: Offline = False
+
+
+class ChangeOptions(SideOptions, frozen=True):
     """Which change is looked at, by which policy, and for how long."""
 
     target: Annotated[
@@ -71,11 +81,6 @@ class ChangeOptions(Struct, frozen=True):
             help="A pull request's number or URL, or a branch; by default the current branch.",
         ),
     ] = None
-    repo: Repo = Path()
-    base: Base = None
-    head: Head = None
-    config: Config = None
-    offline: Offline = False
     timeout: Annotated[
         float | None,
         typer.Option(
