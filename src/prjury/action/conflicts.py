@@ -101,14 +101,14 @@ class _Watch:
             if state.mergeable is not False or judged == _MOST_JUDGED:
                 continue
             try:
-                judged += self._look_at(state)
+                judged += self._check_listed_pull(state)
             except PrJuryError as error:
                 self.complaints.append(f"#{state.number}: {error}")
         self.observations.append(
             f"Looked at {len(states)} of {total} open pull requests onto {visible(base.ref)}."
         )
 
-    def _look_at(self, state: MergeState) -> bool:
+    def _check_listed_pull(self, state: MergeState) -> bool:
         history = PullHistory(self.client, self.event.repo, state.number)
         verdict = next((marker for marker, _ in history.own if marker.id == "default"), None)
         if verdict is None or (verdict.head == state.head_sha and verdict.files == CONFLICT):

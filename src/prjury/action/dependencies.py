@@ -42,18 +42,18 @@ def wire(
 
 
 #: What the modes that write to a pull request take as a whole; the others read.
-_TELLS = frozenset({"pull-requests: write", "checks: write"})
-_TAKES = {
+_POST_PERMISSIONS = frozenset({"pull-requests: write", "checks: write"})
+_PERMISSIONS = {
     "collect": frozenset[str](),
     "backport": frozenset({"contents: write", "pull-requests: write"}),
-    "publish": _TELLS | {"statuses: write"},
-    "conflicts": _TELLS | {"statuses: write"},
-    "comment": _TELLS | {"statuses: write", "actions: write"},
+    "publish": _POST_PERMISSIONS | {"statuses: write"},
+    "conflicts": _POST_PERMISSIONS | {"statuses: write"},
+    "comment": _POST_PERMISSIONS | {"statuses: write", "actions: write"},
 }
 
 
 def connect(event: Event, inputs: Inputs) -> GitHub:
-    takes = _TAKES.get(inputs.mode, _TELLS)
+    takes = _PERMISSIONS.get(inputs.mode, _POST_PERMISSIONS)
     reads = event.kind is EventKind.MERGE_GROUP
     return GitHub(
         Connection(
@@ -66,29 +66,36 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
 
 
 def _judge_event(
-    environment: RunEnvironment, git: GitAccess, event: Event, inputs: Inputs, known: Beforehand
+    environment: RunEnvironment,
+    git: GitAccess,
+    event: Event,
+    inputs: Inputs,
+    beforehand: Beforehand,
 ) -> Report:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
     from prjury.journal.write import RecordedProgress, RunJournal  # noqa: PLC0415 - as above
 
     request = request_of(event, inputs, environment, git)
-    place = {"XDG_STATE_HOME": str(JobDirectories.of(environment.environ).reports)}
+    environ = environment.environ
+    place = {"XDG_STATE_HOME": str(JobDirectories.of(environ).reports)}
     journal = RunJournal(place, "action", version=program_version(), redact=environment.redact)
     progress = RecordedProgress(environment.progress, journal)
-    around = structs.replace(with_inputs(environment, inputs), journal=journal, progress=progress)
+    environment = structs.replace(
+        with_inputs(environment, inputs), journal=journal, progress=progress
+    )
     if inputs.junit:
         from prjury.app.builds import JunitReports, parse_junit_input  # noqa: PLC0415 - as above
 
-        places = parse_junit_input(inputs.junit, environment.environ)
-        request = structs.replace(request, evidence=JunitReports(request, around, places))
+        places = parse_junit_input(inputs.junit, environ)
+        request = structs.replace(request, evidence=JunitReports(request, environment, places))
     request = structs.replace(
         request,
-        override=known.commands.override,
-        asks_fix=known.commands.fix,
-        dismissals=known.dismissals,
-        earlier_votes=known.earlier_votes,
+        override=beforehand.commands.override,
+        asks_fix=beforehand.commands.fix,
+        dismissals=beforehand.dismissals,
+        earlier_votes=beforehand.earlier_votes,
     )
-    report = run(request, structs.replace(around, begun=known.begun))
+    report = run(request, structs.replace(environment, begun=beforehand.begun))
     journal.record("end", exit=report.gate.exit_code)
     return report
 
@@ -115,27 +122,26 @@ def _make_picks(
         build=False,
         models=False,
     )
-    around = with_inputs(environment, inputs)
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
-    return judge_picks(request, around)
+    return judge_picks(request, with_inputs(environment, inputs))
 
 
 def request_of(
     event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
 ) -> ReviewRequest:
-    around, only_merges = environment.environ, inputs.mode == "conflicts"
+    environ, only_merges = environment.environ, inputs.mode == "conflicts"
     # GitHub takes the workflow's file from a pull request's own commit.
     file = re.search(
-        r"\.github/workflows/[^@]+(?=@refs/pull/)", around.get("GITHUB_WORKFLOW_REF", "")
+        r"\.github/workflows/[^@]+(?=@refs/pull/)", environ.get("GITHUB_WORKFLOW_REF", "")
     )
     return ReviewRequest(
-        target=_make_snapshot_request(event, inputs, git, around) if event else SnapshotRequest(),
+        target=_make_snapshot_request(event, inputs, git, environ) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build and not only_merges,
         models=not only_merges,
-        model=_choose_model(event, inputs, around),
-        trusts_policy=event is not None and is_owners(event),
+        model=_choose_model(event, inputs, environ),
+        trusts_policy=event is not None and is_owners_policy(event),
         actor=event.sender if event else None,
         workflow=file[0] if file and event and event.of_pull_request else None,
     )
@@ -146,14 +152,15 @@ def _choose_model(event: Event | None, inputs: Inputs, environ: Mapping[str, str
     model = inputs.model or None
     if event is None or event.kind is not EventKind.PULL_REQUEST:
         return model
-    around = _with_secrets(environ, inputs)
+    secrets = _with_secrets(environ, inputs)
     keyless = inputs.model.startswith(("command:", "scripted:"))
-    reachable = keyless or around.get(_variable(inputs)) or around.get("OPENAI_BASE_URL")
+    key = secrets.get(_name_key_variable(inputs))
+    reachable = keyless or key or secrets.get("OPENAI_BASE_URL")
     withheld = event.pull.is_fork or event.sender == "dependabot[bot]"
     return None if withheld and not reachable else model
 
 
-def is_owners(event: Event) -> bool:
+def is_owners_policy(event: Event) -> bool:
     """Tell whether the base's policy is the owner's, and may say where keys go.
 
     Those who may push a branch write its policy; only the default branch speaks for the repository.
@@ -195,7 +202,7 @@ def _make_snapshot_request(
 
 def _with_secrets(environ: Mapping[str, str], inputs: Inputs) -> dict[str, str]:
     own = {
-        _variable(inputs): inputs.model_api_key,
+        _name_key_variable(inputs): inputs.model_api_key,
         "OPENAI_BASE_URL": inputs.model_base_url,
         "GITHUB_TOKEN": inputs.github_token,
     }
@@ -211,7 +218,7 @@ _BY_PROVIDER = {
 _BY_SHAPE = {"sk-ant-": "ANTHROPIC_API_KEY", "AIza": "GEMINI_API_KEY"}
 
 
-def _variable(inputs: Inputs) -> str:
+def _name_key_variable(inputs: Inputs) -> str:
     provider, colon, _ = inputs.model.partition(":")
     if colon:
         return _BY_PROVIDER.get(provider, "OPENAI_API_KEY")

@@ -104,24 +104,24 @@ def parse_command(body: str) -> CommentCommand | str:
         return f"`/prjury {name}` takes no words after it." if words else CommentCommand(name)
     if name == "backport":
         fits = _BRANCH.fullmatch(words)
-        return CommentCommand(name, words=words) if fits else _lacks("branch", name)
+        return CommentCommand(name, words=words) if fits else _word_missing("branch", name)
     number = ""
     if name == "dismiss":
         number, _, words = words.partition(" ")
         if not _NUMBER.fullmatch(number):
-            return _lacks("number of the finding", name)
+            return _word_missing("number of the finding", name)
     return _with_reason(name, int(number or 0), words)
 
 
 def _with_reason(name: CommandName, number: int, reason: str) -> CommentCommand | str:
     if not bare(reason)[0].strip():
-        return _lacks("reason", name)
+        return _word_missing("reason", name)
     if len(reason) > LONGEST_REASON:
         return f"The reason has more than {LONGEST_REASON} characters."
     return CommentCommand(name, number, reason)
 
 
-def _lacks(what: str, name: CommandName) -> str:
+def _word_missing(what: str, name: CommandName) -> str:
     return f"The {what} is missing: `{COMMANDS[name][0]}`."
 
 

@@ -101,7 +101,7 @@ def build(job: Job) -> JobResult:
 def collect(job: Job) -> JobResult:
     event, run = _read_workflow_run(job)
     if run.conclusion not in ENDED - {"cancelled"}:
-        return job.end_idle(_not_run(run))
+        return job.end_idle(_explain_no_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
         pull = find_pull(client, event.repo, run)
         if isinstance(pull, Superseded):
@@ -138,7 +138,7 @@ def decide(job: Job) -> JobResult:
 def publish(job: Job) -> JobResult:
     event, run = _read_workflow_run(job)
     if run.conclusion not in ENDED:
-        return job.end_idle(_not_run(run))
+        return job.end_idle(_explain_no_run(run))
     with Publication(job, event) as publication:
         pull = find_pull(publication.client, event.repo, run)
         if isinstance(pull, Superseded):
@@ -169,7 +169,7 @@ def publish(job: Job) -> JobResult:
         return publication.finish(report)
 
 
-def _not_run(run: WorkflowRun) -> str:
+def _explain_no_run(run: WorkflowRun) -> str:
     if run.conclusion == "action_required":
         return f"Nothing to do: run {run.id} waits for the approval of a maintainer."
     return f"Nothing to do: run {run.id} has run nothing ({run.conclusion or 'no conclusion'})."

@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from prjury.app import steps
-from prjury.app.composition import builds, commands, make_build_ports
+from prjury.app.composition import list_build_options, list_command_options, make_build_ports
 from prjury.app.policy_in_force import read_policy_file
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.errors import CannotJudgeError, ConfigError, UsageError
@@ -51,8 +51,10 @@ def plan_directory(
         repository = open_repository(root)
         with open_store(repository) as store:
             head = repository.resolve("HEAD").sha
-            return _make_judge(environment, _config(None, config), store).find_plans(head, head)
-    judge = _make_judge(environment, _config(root, config), open_directory(root))
+            return _make_judge(environment, _read_config(None, config), store).find_plans(
+                head, head
+            )
+    judge = _make_judge(environment, _read_config(root, config), open_directory(root))
     return judge.find_plans(TREE, TREE, toolchains=here)
 
 
@@ -62,7 +64,7 @@ def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi
     return judge.find_ci(TREE, here)
 
 
-def _config(root: Path | None, own: Path | None) -> Config:
+def _read_config(root: Path | None, own: Path | None) -> Config:
     file = own or (root / POLICY_PATH if root and (root / POLICY_PATH).is_file() else None)
     if file is None:
         return default_policy().config
@@ -72,7 +74,7 @@ def _config(root: Path | None, own: Path | None) -> Config:
 def _make_judge(
     environment: RunEnvironment, config: Config, repository: Repository
 ) -> TreeBuildJudge:
-    options = builds(config)
+    options = list_build_options(config)
     ports = make_build_ports(environment, config, repository)
     return make(options[0] if options else BuildOptions(), ports)
 
@@ -80,7 +82,7 @@ def _make_judge(
 def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence:
     """Build the merged tree, wherever the policy says that builds come from: this is that place."""
     with steps.open_change(request) as change:
-        options, others = builds(change.config), commands(change.config)
+        options, others = list_build_options(change.config), list_command_options(change.config)
         if len(options) > 1 or not (options or others):
             raise ConfigError(
                 f"the policy has {len(options) or 'no'} build judges, and this stage needs one",
@@ -109,24 +111,16 @@ class JunitPlaces(Struct, frozen=True):
     #: that is not known.
     result: str = ""
 
-    @property
-    def good(self) -> bool | None:
-        """True if it succeeded; None where that is not known."""
-        return self.result == "success" if self.result else None
-
-    def refuse_unended(self) -> None:
-        if self.result not in {"", "success", "failure"}:
-            raise CannotJudgeError(
-                f"the job that makes the head's reports was {self.result}",
-                remedy="run it again",
-                reason="checks_incomplete",
-            )
-
 
 def make_junit_evidence(
     request: ReviewRequest, environment: RunEnvironment, places: JunitPlaces
 ) -> BuiltEvidence:
-    places.refuse_unended()
+    if places.result not in {"", "success", "failure"}:
+        raise CannotJudgeError(
+            f"the job that makes the head's reports was {places.result}",
+            remedy="run it again",
+            reason="checks_incomplete",
+        )
     with steps.open_change(request) as change:
         store, pull = change.snapshot.store, change.pull
         merged, base = (
@@ -136,9 +130,9 @@ def make_junit_evidence(
         tests = ReportedTests(
             read_reports_at(places.head, merged),
             read_reports_at(places.base, base) if places.base else None,
-            places.good,
+            places.result == "success" if places.result else None,
         )
-        options = next(iter(builds(change.config)), BuildOptions())
+        options = next(iter(list_build_options(change.config)), BuildOptions())
         ports = make_build_ports(environment, change.config, store)
         return record_reports(tests, options, ports, pull, program_version())
 

@@ -74,7 +74,7 @@ def make_program_ports(
 ) -> Ports:
     hidden = (store.operator.common_dir,)
     ports = make_build_ports(environment, config, store, panel, hidden=hidden)
-    sources = {each.from_ for each in running(config)}
+    sources = {each.from_ for each in list_run_options(config)}
     if "checks" in sources:
         from prjury.github.checks import make_checks_or_reason  # noqa: PLC0415 - few ask for them
 
@@ -175,7 +175,7 @@ def make_shell(
 
 
 def builds_here(request: ReviewRequest, config: Config) -> bool:
-    return request.build and any(each.from_ == "run" for each in running(config))
+    return request.build and any(each.from_ == "run" for each in list_run_options(config))
 
 
 def runs_others(request: ReviewRequest, config: Config) -> bool:
@@ -184,14 +184,14 @@ def runs_others(request: ReviewRequest, config: Config) -> bool:
     return builds_here(request, config) or (request.models and agents)
 
 
-def builds(config: Config) -> list[BuildOptions]:
+def list_build_options(config: Config) -> list[BuildOptions]:
     return [entry.build for tier in config.tiers for entry in tier.judges if entry.build]
 
 
-def commands(config: Config) -> list[CommandOptions]:
+def list_command_options(config: Config) -> list[CommandOptions]:
     return [entry.command for tier in config.tiers for entry in tier.judges if entry.command]
 
 
-def running(config: Config) -> list[BuildOptions | CommandOptions]:
+def list_run_options(config: Config) -> list[BuildOptions | CommandOptions]:
     """The options of every judge of the policy whose outcome is that of a run of the change."""
-    return [*builds(config), *commands(config)]
+    return [*list_build_options(config), *list_command_options(config)]

@@ -121,18 +121,18 @@ class _FilesAlone(Struct, frozen=True):
     """A repository for judges that ask models: they read files, and nothing else is here."""
 
     def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - it refuses
-        raise self._absent()
+        raise self._make_absence_error()
 
     def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
         return ""
 
     def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:  # noqa: ARG002 - as above
-        raise self._absent()
+        raise self._make_absence_error()
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
-        raise self._absent()
+        raise self._make_absence_error()
 
-    def _absent(self) -> SourceError:
+    def _make_absence_error(self) -> SourceError:
         return SourceError(
             "the repository is not here",
             why="Models are asked in a job that holds their key and nothing else",
@@ -175,13 +175,13 @@ class TakenAlong(_FilesAlone, frozen=True):
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         if commit != self.taken.commit:
-            raise self._absent()
+            raise self._make_absence_error()
         return self.taken.entries
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes; None for those that were missing there as well."""
         if not self.taken.blobs.keys() >= set(blobs):
-            raise self._absent()
+            raise self._make_absence_error()
         return {blob: self.taken.blobs[blob] for blob in blobs}
 
 
@@ -233,7 +233,7 @@ def opinions_from_text(content: bytes) -> Opinions:
     value = _decode_value(content, "verdict", SCHEMA_NAME, _LARGEST_VERDICT)
     if "opinions" not in value:
         raise _make_refusal("verdict", "it holds no opinions; a report alone cannot be published")
-    opinions = _of_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
+    opinions = _require_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
     return _convert(Opinions, opinions, "verdict")
 
 
@@ -254,10 +254,10 @@ def _decode_value(content: bytes, what: str, schema: str, largest: int) -> Json:
         )
     except (ValueError, RecursionError) as error:
         raise _make_refusal(what, "it is not JSON, or a key stands twice") from error
-    return _of_version(value, what, schema)
+    return _require_version(value, what, schema)
 
 
-def _of_version(value: object, what: str, schema: str) -> Json:
+def _require_version(value: object, what: str, schema: str) -> Json:
     version = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(value, dict) or version != schema:
         family = schema.rpartition("/")[0]

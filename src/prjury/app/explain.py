@@ -25,7 +25,9 @@ def explain(name: str) -> str:
     if page := _find_page(topic, pages):
         return page
     packs = list_known([])
-    if text := "\n\n".join(_rules(topic, packs)) or "\n\n".join(_find_passages(topic, pages)):
+    if text := "\n\n".join(_describe_rules(topic, packs)) or "\n\n".join(
+        _find_passages(topic, pages)
+    ):
         return text
     checks = {name for page in pages.values() for name in _CHECK_NAME.findall(page)}
     topics = {*pages, *KINDS, *JUDGES, *(pack.id for pack in packs), *checks}
@@ -49,7 +51,7 @@ def _find_page(name: str, pages: Mapping[str, str]) -> str:
     return f"# {name}\n\n{module.__doc__}" if module else ""
 
 
-def _rules(name: str, packs: list[Pack]) -> Iterator[str]:
+def _describe_rules(name: str, packs: list[Pack]) -> Iterator[str]:
     for pack in packs:
         if pack.id == name:
             yield show_pack(pack).strip()

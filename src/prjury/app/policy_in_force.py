@@ -46,7 +46,7 @@ def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> P
 
 def read_text_at(repository: Repository, commit: str, path: str, shown: str) -> str | None:
     """The text of a regular file at a commit; None if there is no file."""
-    entries = _entries(repository, commit, path)
+    entries = _list_entries(repository, commit, path)
     if not entries:
         return None
     if entries[0].path != path or entries[0].mode not in _REGULAR_FILES:
@@ -66,7 +66,7 @@ def note_policy_edits(
 ) -> tuple[str, ...]:
     notes: list[str] = []
     if not own:
-        has_one = bool(_entries(repository, pull.base.sha, path))
+        has_one = bool(_list_entries(repository, pull.base.sha, path))
         whose = "the base's" if has_one else "the default"
         in_force = f"{whose} policy is in force"
         if any(path in {file.path, file.old_path} for file in pull.files):
@@ -81,7 +81,7 @@ def note_policy_edits(
 
 
 def answers_commands(pull: PullRequest, repository: Repository) -> bool:
-    return bool(_entries(repository, pull.base.sha, COMMENT_WORKFLOW))
+    return bool(_list_entries(repository, pull.base.sha, COMMENT_WORKFLOW))
 
 
 def edits_workflow(pull: PullRequest) -> str | None:
@@ -99,7 +99,7 @@ def read_config_text(file: Path) -> str:
         ) from error
 
 
-def _entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
+def _list_entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
     below = f"{path}/"
     entries = repository.files(commit)
     return [e for e in entries if e.path == path or e.path.startswith(below)]

@@ -97,7 +97,7 @@ def find_judge_factory(name: str, where: str = "") -> JudgeFactory:
         return factory
     outside = find_installed()
     if name in outside:
-        return lambda options, ports: _outsider(name, outside[name], options, ports)
+        return lambda options, ports: _make_installed_judge(name, outside[name], options, ports)
     names = {*JUDGES, *outside}
     what = f"there is no judge called {name!r}"
     raise ConfigError(
@@ -107,7 +107,7 @@ def find_judge_factory(name: str, where: str = "") -> JudgeFactory:
     )
 
 
-def _outsider(name: str, point: EntryPoint, options: object, ports: Ports) -> PullJudge:
+def _make_installed_judge(name: str, point: EntryPoint, options: object, ports: Ports) -> PullJudge:
     """A judge of another package; one that cannot be made is seated as an error."""
     return catch_crash(
         lambda: typed("JudgeFactory", point.load())(options, ports),
@@ -115,7 +115,7 @@ def _outsider(name: str, point: EntryPoint, options: object, ports: Ports) -> Pu
     )
 
 
-def voting_strategy(entry: VotingEntry) -> VotingStrategy:
+def make_voting_strategy(entry: VotingEntry) -> VotingStrategy:
     options = asdict(entry.options)
     if "on_disagreement" in options:
         options["on_disagreement"] = Status(options["on_disagreement"])
@@ -147,11 +147,13 @@ class Unwanted(Struct, frozen=True):
         return self.model_backed if JUDGES.get(name, "").startswith(ASKING) else None
 
 
-def as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
+def seat_as_named(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
     return make(ports)
 
 
-def seat(config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = as_named) -> Seating:
+def seat(
+    config: Config, ports: Ports, unwanted: Unwanted, cast: Casting = seat_as_named
+) -> Seating:
     """Seat every judge of the configuration that is not switched off; the others are not made."""
     tiers: list[Tier[PullRequestContext]] = []
     skipped: dict[str, list[SkippedJudge]] = {}
@@ -191,7 +193,7 @@ def _make_tier(
     _refuse_lowering_judges(config, seats)
     if seats:
         # No vote overrules a unanimous or must failure, and models lift nothing.
-        jury = Jury(seats, voting_strategy(config.voting), config.name)
+        jury = Jury(seats, make_voting_strategy(config.voting), config.name)
         lowering = [seat.title for seat in seats if getattr(seat.judge, "lowers_only", False)]
         voting = NeverLifting(jury.voting, frozenset(lowering)) if lowering else jury.voting
         jury = replace(jury, voting=NeverOverruling(voting), models_lift=False)

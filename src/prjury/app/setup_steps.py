@@ -73,7 +73,7 @@ class SetupStep(Struct, frozen=True):
         yield ""
 
 
-def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
+def add_setup_steps(workflow: str, steps: Sequence[SetupStep]) -> str:
     """A workflow whose first job begins with these steps, under the condition of its first one."""
     match = _CONDITION.search(workflow)
     condition = [match[1]] if match else []
@@ -82,7 +82,7 @@ def with_setup(workflow: str, steps: Sequence[SetupStep]) -> str:
     return workflow.replace(_PLACE, _PLACE + text, 1)
 
 
-def setup_steps(
+def list_setup_steps(
     plans: Sequence[BuildPlan], files: frozenset[str], from_ci: Mapping[str, SetupStep] = {}
 ) -> tuple[SetupStep, ...]:
     """The steps that the builds need, each tool once; none where runners have all of it."""
@@ -106,26 +106,26 @@ def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         version = {} if "pnpm" in wants else {"version": _PNPM}
         yield SetupStep("Set up pnpm", "pnpm/action-setup", version)
     if plan.system == "bun":
-        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _version("bun", wants))
+        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _choose_version("bun", wants))
     if plan.system == "uv":
         yield SetupStep("Set up uv", "astral-sh/setup-uv", {"enable-cache": "true"})
-    cache = _cache(plan, files)
-    if java := _version("java", wants):
+    cache = _choose_cache(plan, files)
+    if java := _choose_version("java", wants):
         vendor = {"distribution": "temurin"}
         yield SetupStep("Set up Java", "actions/setup-java", {**vendor, **java, **cache})
-    node = _version("node", wants)
+    node = _choose_version("node", wants)
     if node or (cache and plan.system in {"npm", "pnpm", "yarn"}):
         yield SetupStep("Set up Node", "actions/setup-node", {**(node or _LATEST_NODE), **cache})
-    if (python := _version("python", wants)) and plan.system != "uv":
+    if (python := _choose_version("python", wants)) and plan.system != "uv":
         yield SetupStep("Set up Python", "actions/setup-python", python)
     if plan.system == "dotnet" and "global.json" in files:
         inputs = {"global-json-file": "global.json"}
         yield SetupStep("Set up .NET", "actions/setup-dotnet", inputs)
-    if go := _version("go", wants):
+    if go := _choose_version("go", wants):
         yield SetupStep("Set up Go", "actions/setup-go", go)
 
 
-def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
+def _choose_cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
     locks = _LOCKED.get(plan.system)
     place = f"{plan.directory}/" if plan.directory else ""
     if plan.system not in _CACHES or (locks and not any(f"{place}{one}" in files for one in locks)):
@@ -134,7 +134,7 @@ def _cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
     return {"cache": _CACHES[plan.system], **paths}
 
 
-def _version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
+def _choose_version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
     one = wanted.get(tool)
     if one is None or not (version := _pick_version(tool, one)):
         return {}

@@ -79,13 +79,13 @@ def collect(
     started = time.monotonic()
     with steps.open_change(request) as opened:
         change = structs.replace(opened, policy=opened.policy.built_elsewhere)
-        ports = _ports(change, environment, workflow)
+        ports = _make_ports(change, environment, workflow)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
         casting = defer_models(structs.replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)
-        chosen, spares = change.choose_branches(), _spares(change)
+        chosen, spares = change.choose_branches(), _explain_sparing(change)
         branches = change.branch_judges(ports)
         record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
         unrepaired = (NO_REPAIR,) if change.config.fix.enabled else ()
@@ -139,14 +139,14 @@ def _explain_workflow_edit(snapshot: Snapshot, workflow: str | None) -> str:
     return f"The change edits {visible(workflow)}, the workflow that made it"
 
 
-def _ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
+def _make_ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
     ports = make_program_ports(change.request, environment, change.config, change.snapshot.store)
     edited = _explain_workflow_edit(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
     return structs.replace(ports, models=RecordingModels(), evidence=evidence)
 
 
-def _spares(change: OpenedChange) -> tuple[str, str] | None:
+def _explain_sparing(change: OpenedChange) -> tuple[str, str] | None:
     nobody = withhold_models(change.pull, change.config.pulls, change.request.actor)
     panel = nobody.panel() if nobody else None
     return (panel.missing, panel.label) if panel else None

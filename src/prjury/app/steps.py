@@ -10,14 +10,14 @@ from datetime import UTC, datetime
 
 from msgspec import Struct, structs
 
-from prjury.app.composition import running
+from prjury.app.composition import list_run_options
 from prjury.app.policy_in_force import (
     answers_commands,
     edits_workflow,
     note_policy_edits,
     policy_in_force,
 )
-from prjury.app.registry import Casting, Seating, Unwanted, as_named
+from prjury.app.registry import Casting, Seating, Unwanted, seat_as_named
 from prjury.app.release_branches import BranchJudges, ask_if_unsure
 from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
@@ -194,7 +194,7 @@ def record_verdict(report: Report, journal: Recorder) -> None:
 def refuse_unread_evidence(change: OpenedChange) -> None:
     """Refuse evidence that no judge reads: the operator believes that it was judged."""
     evidence = change.request.evidence
-    if evidence and not any(each.from_ == "evidence" for each in running(change.config)):
+    if evidence and not any(each.from_ == "evidence" for each in list_run_options(change.config)):
         raise UsageError(
             f"The evidence {evidence} is given, and no build judge of the policy reads it",
             remedy="Leave it out, or set `build: {from: evidence}` in the policy",
@@ -203,7 +203,7 @@ def refuse_unread_evidence(change: OpenedChange) -> None:
 
 def choose_casting(change: OpenedChange) -> Casting:
     """Seat the judges that the policy names, with votes of an earlier run and what is dismissed."""
-    casting: Casting = as_named
+    casting: Casting = seat_as_named
     dismissals = change.request.dismissals
     if votes := _find_reusable_votes(change):
         from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has none

@@ -80,13 +80,13 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
                 value = json.loads(file.read_bytes())
             except (OSError, ValueError, RecursionError) as error:
                 why = getattr(error, "strerror", None) or str(error)
-                raise _no_report(file, why) from error
+                raise _word_refusal(file, why) from error
             if place.is_dir() and not (isinstance(value, dict) and "schema" in value):
                 continue
             try:
                 reports.append(read_form(value, ReportJson))
             except ValueError as error:
-                raise _no_report(file, str(error)) from error
+                raise _word_refusal(file, str(error)) from error
     if not reports:
         names = ", ".join(map(str, places))
         raise UsageError(f"There is no report in {names}", remedy="Name JSON reports of reviews")
@@ -97,6 +97,6 @@ def _group_by_number(file: Path) -> list[str]:  # 9 before 10
     return [part.zfill(20) if part.isdigit() else part for part in re.split(r"(\d+)", str(file))]
 
 
-def _no_report(file: Path, why: str) -> UsageError:
+def _word_refusal(file: Path, why: str) -> UsageError:
     remedy = "Write reports with `prjury review --output json=FILE`"
     return UsageError(f"{file} is no report of PR Jury", why=why, remedy=remedy)

@@ -52,7 +52,7 @@ def doctor(
         ]
         print(json.dumps({"schema": SCHEMA, "findings": entries}, indent=2))
     else:
-        _print(findings, terminal, everything=verbose or terminal.verbose)
+        _print_diagnoses(findings, terminal, everything=verbose or terminal.verbose)
     problems = sum(finding.level is Level.PROBLEM for finding in findings)
     if not problems:
         return ExitCode.OPEN
@@ -61,7 +61,9 @@ def doctor(
     return ExitCode.REJECTED
 
 
-def _print(findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool) -> None:
+def _print_diagnoses(
+    findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool
+) -> None:
     from prjury.doctor.workflows import Level
     from prjury.report.wording import pluralize
 

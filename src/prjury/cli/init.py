@@ -115,9 +115,11 @@ def init(
         built = "" if reason else plan_directory(root, around, here=runner)
     except PrJuryError as error:
         built = str(error)
-    workflows = read_checks(workflows) if reason else _add_setup_steps(workflows, root, built, ci)
+    workflows = (
+        add_check_permissions(workflows) if reason else _set_up_builds(workflows, root, built, ci)
+    )
     files = _restrict_to_default_branch(workflows, repository)
-    files = {**files, POLICY_PATH: policy_text(action, from_checks=bool(reason))}
+    files = {**files, POLICY_PATH: make_policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
     _write_files(terminal, root, new, force=force)
     terminal.print_lines(_describe_result(list(new), root, situation, action=action))
@@ -146,7 +148,7 @@ def _describe_needs(ci: BaseCi | None) -> str:
     return f"{who} needs {', '.join(needs[:3])}" if needs else ""
 
 
-def policy_text(action: str | None, *, from_checks: bool) -> str:
+def make_policy_text(action: str | None, *, from_checks: bool) -> str:
     """The policy that is written: what differs from the defaults, with the line for editors."""
     place = (action or PLACEHOLDER).replace("@", "/")
     schema = f"https://raw.githubusercontent.com/{place}/.github/prjury.schema.json"
@@ -214,7 +216,7 @@ def remove_comment_job(text: str) -> str:
     )
 
 
-def read_checks(wanted: Mapping[str, str]) -> Mapping[str, str]:
+def add_check_permissions(wanted: Mapping[str, str]) -> Mapping[str, str]:
     """The workflows, for a build that is taken from the checks of the head."""
     changed = {path: text.replace(*_READING) for path, text in wanted.items()}
     queue = f"{WORKFLOWS}/{_QUEUE[0]}"
@@ -231,7 +233,7 @@ def _require_work_tree(repository: OperatorRepository) -> Path:
             remedy="Run it in a clone",
         )
     for directory in (root / ".github", root / WORKFLOWS):
-        mode = _mode(directory)
+        mode = _read_mode(directory)
         if mode is not None and not stat.S_ISDIR(mode):
             raise UsageError(
                 f"{directory.relative_to(root)} is not a directory but a link or a file",
@@ -241,7 +243,7 @@ def _require_work_tree(repository: OperatorRepository) -> Path:
     return root
 
 
-def _mode(path: Path) -> int | None:
+def _read_mode(path: Path) -> int | None:
     try:
         return path.lstat().st_mode
     except FileNotFoundError:
@@ -250,7 +252,7 @@ def _mode(path: Path) -> int | None:
 
 def _holds_text(path: Path, text: str) -> bool:
     """Tell whether the file holds this text; with the placeholder in it, any commit will do."""
-    mode = _mode(path)
+    mode = _read_mode(path)
     if mode is None:
         return False
     if not stat.S_ISREG(mode):
@@ -295,19 +297,19 @@ def _describe_result(
     yield "Check the set-up: prjury doctor"
 
 
-def _add_setup_steps(
+def _set_up_builds(
     workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
 ) -> Mapping[str, str]:
-    from prjury.app.setup_steps import list_ci_setup_steps, setup_steps, with_setup
+    from prjury.app.setup_steps import add_setup_steps, list_ci_setup_steps, list_setup_steps
     from prjury.git.directory import TREE, open_directory
 
     if isinstance(built, str):
         return workflows
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
-    steps = setup_steps(built.plans, files, list_ci_setup_steps(ci))
+    steps = list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
     places = {f"{WORKFLOWS}/{name}" for name in _BUILDING}
     return {
-        path: with_setup(text, steps) if path in places else text
+        path: add_setup_steps(text, steps) if path in places else text
         for path, text in workflows.items()
     }
 

@@ -109,8 +109,8 @@ def run_tests(
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for trial in pool.map(run_pack_tests, loaded):
             trials.append(trial)
-            _progress(f"{len(trials)} of {len(loaded)} packs")
-    _progress("")
+            _show_progress(f"{len(trials)} of {len(loaded)} packs")
+    _show_progress("")
     sound = all(trial.sound for trial in trials)
     if format == "json":
         _print_json({"passed": sound, "packs": [trial.json for trial in trials]})
@@ -125,7 +125,7 @@ def run_tests(
     return ExitCode.OPEN if sound else ExitCode.REJECTED
 
 
-def _progress(text: str) -> None:
+def _show_progress(text: str) -> None:
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\033[K{text}")
         sys.stderr.flush()

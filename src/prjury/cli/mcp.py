@@ -95,7 +95,10 @@ def make_server(tools: AgentTools) -> MCPServer[Any]:
         "prjury",
         instructions=_INSTRUCTIONS,
         version=program_version(),
-        tools=[_strict(Tool.from_function(_make_interruptible(call))) for call in calls],
+        tools=[
+            _forbid_unknown_arguments(Tool.from_function(_make_interruptible(call)))
+            for call in calls
+        ],
         log_level="WARNING",
     )
 
@@ -118,7 +121,7 @@ def _make_interruptible(call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _strict(tool: Tool) -> Tool:
+def _forbid_unknown_arguments(tool: Tool) -> Tool:
     """The tool, which refuses unknown arguments: a misspelled one would judge something else."""
     model = tool.fn_metadata.arg_model
     model.model_config["extra"] = "forbid"
@@ -172,7 +175,7 @@ class AgentTools:
         from prjury.report.codec import report_to_json
 
         with self._guard_call("review"):
-            change = self._change(repo, target, base, head)
+            change = self._name_change(repo, target, base, head)
             judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
             request = flags.request_of(self.terminal, change, judges, self.models)
             work = flags.UncommittedOptions(worktree=worktree, staged=staged)
@@ -261,7 +264,7 @@ class AgentTools:
         from prjury.report.codec import backports_to_json
 
         with self._guard_call("backport"):
-            change = self._change(repo, target, base, head)
+            change = self._name_change(repo, target, base, head)
             for branch in onto:
                 _check_length("branch", branch)
             request = flags.request_of(
@@ -303,7 +306,7 @@ class AgentTools:
                 ms = round((time.monotonic() - started) * 1000)
                 journal.record("tool", name=tool, ms=ms)
 
-    def _change(
+    def _name_change(
         self, repo: str | None, target: str | None, base: str | None, head: str | None
     ) -> flags.ChangeOptions:
         for what, name in (("target", target), ("base", base), ("head", head)):

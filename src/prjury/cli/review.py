@@ -106,7 +106,7 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
 
     rows = [row for forecast in forecasts for row in _list_rows(forecast)]
     if rows:
-        yield from _table([_HEADINGS, *rows])
+        yield from _lay_out_table([_HEADINGS, *rows])
         yield ""
     absent = {name: why for forecast in forecasts for name, why in forecast.absent.items()}
     for name, why in absent.items():
@@ -114,13 +114,13 @@ def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     for forecast in forecasts:
         if because := forecast.nothing_because or forecast.refusal:
             yield f"{forecast.judge} would ask nobody: {log_line(because)}"
-    yield _describe_total(_total(forecasts))
+    yield _describe_total(_add_up(forecasts))
 
 
 def forecast_json(forecasts: Sequence[Forecast]) -> str:
     from msgspec import to_builtins
 
-    total = _total(forecasts)
+    total = _add_up(forecasts)
     value = {
         "schema": "prjury/forecast/v1",
         "judges": [to_builtins(forecast) for forecast in forecasts],
@@ -132,7 +132,7 @@ def forecast_json(forecasts: Sequence[Forecast]) -> str:
     return json.dumps(value, indent=2)
 
 
-def _total(forecasts: Sequence[Forecast]) -> Forecast:
+def _add_up(forecasts: Sequence[Forecast]) -> Forecast:
     from prjury.judges.quality.model_seat import Forecast
 
     calls = (call for one in forecasts if not one.refusal for call in one.calls)
@@ -151,11 +151,11 @@ def _list_rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
             str(len(part.calls) - len(part.paid)),
             f"{part.characters:,}",
             f"{part.input_tokens:,}",
-            _money(part.usd),
+            _format_money(part.usd),
         )
 
 
-def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def _lay_out_table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         names = [cell.ljust(width) for cell, width in zip(row[:2], widths[:2], strict=True)]
@@ -171,8 +171,8 @@ def _describe_total(total: Forecast) -> str:
     calls, characters = pluralize(len(total.paid), "call"), pluralize(total.characters, "character")
     tokens = pluralize(total.input_tokens, "token")
     repetition = f"; in case of doubt up to {total.rounds} times that" if total.rounds > 1 else ""
-    return f"{calls}, {characters}, about {tokens} in, price {_money(total.usd)}{repetition}"
+    return f"{calls}, {characters}, about {tokens} in, price {_format_money(total.usd)}{repetition}"
 
 
-def _money(usd: float | None) -> str:
+def _format_money(usd: float | None) -> str:
     return "not known" if usd is None else f"${usd:.4f}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from prjury.app.composition import builds, model_ports
+from prjury.app.composition import list_build_options, model_ports
 from prjury.app.registry import ASKING, JUDGES, find_judge_factory, try_models
 from prjury.errors import ConfigError, did_you_mean
 from prjury.judges.builds.systems.recipes import load_recipe
@@ -159,7 +159,7 @@ def find_doubts(config: Config) -> Iterator[Problem]:
     elif missing:
         text = f"the verdict {' or '.join(missing)} does not close the gate"
         yield doubt("gate", "block_on", text=text)
-    if config.fix.enabled and not any(build.from_ == "run" for build in builds(config)):
+    if config.fix.enabled and not any(build.from_ == "run" for build in list_build_options(config)):
         yield doubt("fix", "enabled", text="no build runs here, so nothing is repaired")
     if config.gate.coverage_floor == 0:
         text = "the gate opens for changes that nobody has read"
