@@ -82,7 +82,7 @@ def _answer(replies: Replies) -> JobResult:
     try:
         reply = replies.carry_out(command)
     except DeclinedError as declined:
-        reply = CommandReply(declined.words)
+        reply = CommandReply(str(declined))
     except PrJuryError as error:
         failure, reply = error, CommandReply(plain(str(error), 600, job.log.redact))
     if reply.words:
@@ -104,11 +104,7 @@ _ALONE, _BUILD = "prjury.yml", "prjury-build.yml"
 
 
 class DeclinedError(Exception):
-    """A command that is not carried out; carries what is said instead, in Markdown."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__(words)
-        self.words = words
+    """A command that is not carried out; its text is what is said instead, in Markdown."""
 
 
 class CommandReply(Struct, frozen=True):

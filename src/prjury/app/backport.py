@@ -24,7 +24,6 @@ from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.backports import Backports
 from prjury.report.model import Backport
 from prjury.resources import program_version
-from prjury.snapshot.model import PullRequest
 from prjury.snapshot.picked import Pick, PickedCommit
 
 #: Seconds for picking commits one by one.
@@ -107,12 +106,8 @@ class _PickMaker(Struct, frozen=True):
     result: BackportResult
     releases: Releases
 
-    @property
-    def _pull(self) -> PullRequest:
-        return self.result.snapshot.pull
-
     def make_pick(self, backport: Backport) -> Pick:
-        pull = self._pull
+        pull = self.result.snapshot.pull
         tip = self.releases.tip(backport.branch_sha or backport.branch)
         clean = backport.tree is not None
         return Pick(
@@ -131,7 +126,7 @@ class _PickMaker(Struct, frozen=True):
         )
 
     def _list_commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
-        pull = self._pull
+        pull = self.result.snapshot.pull
         for entry in backport.prerequisites:
             commit = self._commit(entry.split(" ")[0], tree)
             yield commit
@@ -146,7 +141,7 @@ class _PickMaker(Struct, frozen=True):
             tree = commit.tree
 
     def _squash(self, tree: str) -> PickedCommit:
-        pull = self._pull
+        pull = self.result.snapshot.pull
         after = self.releases.pick(pull.merge_base, pull.head.sha, tree).tree or tree
         message, author = self.releases.read_commit(pull.head.sha)
         if pull.ahead > 1:

@@ -174,14 +174,12 @@ def make_shell(
     )
 
 
-def builds_here(request: ReviewRequest, config: Config) -> bool:
-    return request.build and any(each.from_ == "run" for each in list_run_options(config))
-
-
 def runs_others(request: ReviewRequest, config: Config) -> bool:
+    """Tell whether a build or an agent runs here."""
     options = [entry.options for tier in config.tiers for entry in tier.judges]
     agents = any(isinstance(each, AgentOptions) for each in options)
-    return builds_here(request, config) or (request.models and agents)
+    builds = any(each.from_ == "run" for each in list_run_options(config))
+    return (request.build and builds) or (request.models and agents)
 
 
 def list_build_options(config: Config) -> list[BuildOptions]:

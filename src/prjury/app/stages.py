@@ -47,16 +47,14 @@ from prjury.report.model import NO_REPAIR, Dismissal, Override, Report, Sandbox
 from prjury.resources import program_version
 from prjury.snapshot.model import visible
 
-#: Tokens; more than any model has, for here nothing is laid out for one.
-_ROOM = 100_000_000
-
 
 class RecordingModel:
     """Refuses every question (`prjury.ports.ChatModel`)."""
 
     name = "unasked"
     identity = "unasked"
-    room = _ROOM
+    #: Tokens; more than any model has, for here nothing is laid out for one.
+    room = 100_000_000
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:  # noqa: ARG002 - it refuses
         raise CannotJudgeError("models are asked in another job", reason="waiting")

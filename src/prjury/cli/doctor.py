@@ -99,10 +99,11 @@ def check_config(
         count = pluralize(len(error.problems), "problem")
         remedy = "Correct what the lines above name"
         raise ConfigError(f"{file} has {count}", remedy=remedy) from error
-    for doubt in list_places(read_yaml(text, str(file)), find_doubts(policy.config)):
+    document = read_yaml(text, str(file))
+    for doubt in list_places(document, find_doubts(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
-    print("\n".join(_describe_config(policy.config, read_yaml(text, str(file)).value or {})))
+    print("\n".join(_describe_config(policy.config, document.value or {})))
 
 
 def _describe_config(config: Config, written: dict[str, object]) -> Iterator[str]:
