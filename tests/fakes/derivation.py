@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from prjury.app.registry import voting_strategy
+from prjury.app.registry import make_voting_strategy
 from prjury.jury.count import LOWERING, NeverLifting, NeverOverruling, aggregate_ballots
 from prjury.jury.gate import Gate, gate
 from prjury.jury.judgment import Judgment
@@ -64,7 +64,7 @@ class _Recount:
     def __call__(self, name: str, ballots: Sequence[Ballot], counts: Mapping[str, Any]) -> Judgment:
         if name not in self.tiers:
             raise ValueError(f"its policy has no tier called {name!r}")
-        voting: VotingStrategy = voting_strategy(self.tiers[name].voting)
+        voting: VotingStrategy = make_voting_strategy(self.tiers[name].voting)
         if lowering := frozenset(map(str, counts.get(LOWERING, ()))):
             voting = NeverLifting(voting, lowering)
         return aggregate_ballots(NeverOverruling(voting), ballots)

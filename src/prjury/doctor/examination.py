@@ -11,7 +11,7 @@ from typing import TypeVar
 from msgspec import Struct, field
 
 from prjury.app.builds import find_ci, plan_directory
-from prjury.app.composition import builds
+from prjury.app.composition import list_build_options
 from prjury.app.request import RunEnvironment
 from prjury.app.setup_steps import GitHubRunner, find_main_job, list_needs
 from prjury.doctor.checked import check_policy, find_doubts
@@ -107,7 +107,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     environment = RunEnvironment(environ)
     try:
         policy = check_policy(_read_text(root / POLICY_PATH, POLICY_PATH), POLICY_PATH, root)
-        if {build.from_ for build in builds(policy.config)} == {"checks"}:
+        if {build.from_ for build in list_build_options(policy.config)} == {"checks"}:
             yield fine("", "the build is taken from the checks of the head")
             return
     except ConfigError:

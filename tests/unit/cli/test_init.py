@@ -14,7 +14,7 @@ import typer
 from yaml import safe_load
 
 from fakes.history import History
-from prjury.app.composition import builds
+from prjury.app.composition import list_build_options
 from prjury.app.setup_steps import PINS
 from prjury.cli.init import init
 from prjury.cli.output import Terminal
@@ -110,7 +110,7 @@ def test_with_the_ci_that_runs_already_its_checks_are_read(repository: Path) -> 
         "actions": "read",
     }
     config = read_policy(written[".github/prjury.yml"], "the new file").config
-    assert [one.from_ for one in builds(config)] == ["checks"]
+    assert [one.from_ for one in list_build_options(config)] == ["checks"]
     with pytest.raises(UsageError, match="contradict each other"):
         run(repository, from_ci=True, forks=True)
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from prjury.app.inputs import ALLOWED, INPUTS
-from prjury.cli.init import policy_text
+from prjury.cli.init import make_policy_text
 from prjury.policy.load import default_policy, json_schema, read_policy
 from prjury.resources import templates
 
@@ -155,7 +155,7 @@ def _undescribed(node: Any) -> Iterator[str]:
 
 def test_the_policy_that_init_writes_is_short_and_the_default_one() -> None:
     for from_checks in (False, True):
-        text = policy_text(None, from_checks=from_checks)
+        text = make_policy_text(None, from_checks=from_checks)
         assert len(text.splitlines()) <= 10
         assert text.startswith("# yaml-language-server: $schema=")
         written = read_policy(text, "file:policy.yml")
