@@ -166,6 +166,8 @@ def test_nothing_to_review(project: History, prjury: Prjury) -> None:
     level = prjury("review", "--repo", project.path)
     assert (level.code, level.out.split(":")[0]) == (0, "Nothing to review")
     assert "--base" in level.out
+    for_programs = prjury("review", "--repo", project.path, "--format", "json")
+    assert (for_programs.code, for_programs.out, for_programs.err) == (0, "", level.out)
     project.switch("main")
     assert "default branch" in prjury("review", "--repo", project.path).out
 
