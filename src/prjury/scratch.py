@@ -43,15 +43,15 @@ class _Scratches:
         self._ended = False
         atexit.register(self.remove_all)
 
-    def make(self, prefix: str) -> Path:
-        """Make a directory; CannotJudgeError when the process is about to end."""
+    def make(self, prefix: str) -> tuple[Path, int]:
+        """Make and lock a directory; CannotJudgeError when the process is about to end."""
         with self._lock:
             if self._ended:
                 raise CannotJudgeError("the run was interrupted", reason="interrupted")
             sweep(tempfile.gettempdir())
             place = Path(tempfile.mkdtemp(prefix=prefix))
             self._places[place] = _lock_directory(place)
-        return place
+            return place, self._places[place]
 
     def forget(self, place: Path) -> None:
         """Leave a directory to another program, which removes it."""
@@ -79,11 +79,11 @@ _SCRATCHES = _Scratches()
 @contextlib.contextmanager
 def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
     """Make a directory for this user alone, and remove it; ``later`` does not wait for that."""
-    place = _SCRATCHES.make(prefix)
+    place, lock = _SCRATCHES.make(prefix)
     try:
         yield place
     finally:
-        (remove_in_background if later else remove)(place)
+        remove_in_background(place, lock) if later else remove(place)
         _SCRATCHES.forget(place)
 
 
@@ -91,8 +91,8 @@ def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
 _REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
 
 
-def remove_in_background(place: Path) -> None:
-    """Start a program that removes a directory with all it holds, and do not wait for it."""
+def remove_in_background(place: Path, lock: int | None = None) -> None:
+    """Start a program that removes a directory, and keeps its lock meanwhile; do not wait."""
     if not shutil.which("rm", path=os.defpath):
         remove(place)
         return
@@ -105,6 +105,7 @@ def remove_in_background(place: Path) -> None:
             stdout=silent,
             stderr=silent,
             start_new_session=True,
+            pass_fds=() if lock is None else (lock,),
         )
     except OSError:
         remove(place)
@@ -158,20 +159,18 @@ def sweep(directory: str) -> None:
     """Have removed, once, what runs that were killed have left in a directory."""
     with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for entry in entries:
-            if _OURS.fullmatch(entry.name) and _is_abandoned(entry):
-                remove_in_background(Path(entry.path))
+            if _OURS.fullmatch(entry.name):
+                with contextlib.suppress(OSError):  # it is locked, or gone
+                    _remove_if_abandoned(entry)
 
 
-def _is_abandoned(entry: os.DirEntry[str]) -> bool:
-    try:
-        status = entry.stat(follow_symlinks=False)
-        mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
-        if mine and time.time() - status.st_ctime > _NEW:
-            os.close(_lock_directory(Path(entry.path)))
-            return True
-    except OSError:  # it is locked, or gone
-        pass
-    return False
+def _remove_if_abandoned(entry: os.DirEntry[str]) -> None:
+    status = entry.stat(follow_symlinks=False)
+    mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    if mine and time.time() - status.st_ctime > _NEW:
+        lock = _lock_directory(Path(entry.path))
+        remove_in_background(Path(entry.path), lock)
+        os.close(lock)
 
 
 def _lock_directory(place: Path) -> int:

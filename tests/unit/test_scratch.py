@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import fcntl
+import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+import pytest
+
 from fakes.waiting import eventually
+from prjury.scratch import remove_in_background
 
 _PROGRAM = """
     import atexit, os, subprocess, sys, threading, time
@@ -76,3 +81,18 @@ def test_what_a_killed_run_has_left_is_swept_and_nothing_else(tmp_path: Path) ->
         subprocess.run([sys.executable, "-c", _LATER, str(tmp_path)], env=environ, check=True)
         assert eventually(lambda: {path.name for path in tmp_path.iterdir()} == {kept, *others})
         living.kill()
+
+
+def test_what_is_being_removed_stays_locked_until_it_is_gone(tmp_path: Path) -> None:
+    place = tmp_path / "prjury-12345678"
+    place.mkdir()
+    for number in range(3000):
+        (place / str(number)).touch()
+    lock, looked = (os.open(place, os.O_RDONLY) for _ in range(2))
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    remove_in_background(place, lock)
+    os.close(lock)
+    with pytest.raises(BlockingIOError):
+        fcntl.flock(looked, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    assert eventually(lambda: not place.exists())
+    os.close(looked)
