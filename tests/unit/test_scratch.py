@@ -73,10 +73,10 @@ def test_what_a_killed_run_has_left_is_swept_and_nothing_else(tmp_path: Path) ->
         (tmp_path / name).mkdir()
     environ = {"TMPDIR": str(tmp_path), "PATH": "/usr/bin:/bin"}
     with subprocess.Popen([sys.executable, "-c", _LIVING], env=environ) as living:
-        assert eventually(lambda: len(list(tmp_path.iterdir())) == len(others) + 1)
-        (kept,) = {path.name for path in tmp_path.iterdir()} - others
+        assert eventually(lambda: len(list(tmp_path.glob("prjury-store-*"))) == 1)
+        (kept,) = {path.name for path in tmp_path.glob("prjury-store-*")}
         with subprocess.Popen([sys.executable, "-c", _LIVING], env=environ) as killed:
-            assert eventually(lambda: len(list(tmp_path.iterdir())) == len(others) + 2)
+            assert eventually(lambda: len(list(tmp_path.glob("prjury-store-*"))) == 2)
             killed.kill()
         subprocess.run([sys.executable, "-c", _LATER, str(tmp_path)], env=environ, check=True)
         assert eventually(lambda: {path.name for path in tmp_path.iterdir()} == {kept, *others})
