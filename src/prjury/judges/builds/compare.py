@@ -33,6 +33,11 @@ _STOPPERS = frozenset({CUSTOM, REPORTED, "make"})
 #: pytest's exit code where it collects nothing.
 NO_TESTS_COLLECTED = 5
 
+#: More new failures than this have no missing part of the machine for their cause.
+_MOST_LACKING = 200
+
+#: How both sides fail so that nothing can be learnt of the change: no test runs, or none passes.
+Silence: TypeAlias = Literal["untested", "unpassed"]
 #: Why the tests of both sides cannot be compared.
 Gap: TypeAlias = Literal["unknown", "failed", "untested", "partly"]
 
@@ -46,6 +51,7 @@ class Comparison(Struct, frozen=True, dict=True):
     paths: frozenset[str] = frozenset()
     options: BuildOptions = BuildOptions()
     fault: Remedy | None = None
+    silence: Silence | None = None
 
     @property
     def base(self) -> TreeRun | None:
@@ -75,11 +81,6 @@ class Comparison(Struct, frozen=True, dict=True):
             return self.excuses(failure), aside, failure.message.startswith("make"), nowhere
 
         return tuple(sorted(self.outcome.failures, key=rank))
-
-    @property
-    def untested(self) -> bool:
-        """Both failed alike before a test ran on either, so that nothing is known of the change."""
-        return self.base is not None and _is_untested(self.outcome, self.base)
 
     @cached_property
     def lost(self) -> Vanished:
@@ -147,15 +148,21 @@ def compare(
     base = _add_failure_from_log(run.base) if run.base else None
     run = replace(run, base=base)
     fault = find_machine_fault(outcome, changed, known, run.versions)
-    outcome = _add_broken_steps(outcome, base)
+    outcome, silence = _add_broken_steps(outcome, base), None
     if base and outcome.failed:
         outcome = _mark_pre_existing(outcome, base)
-        if not fault and _is_untested(outcome, base) and not _has_broken_source(outcome, known):
-            lines = [*(one.message for one in outcome.failures), *outcome.last.tail.splitlines()]
-            fault = find_remedy(lines, known, run.versions, strict=False)
-            outcome = _mark(outcome, outcome.failures, "environment")
+        silence = _find_silence(outcome, base)
+        if silence and not fault and not _has_broken_source(outcome, known):
+            texts = [line for one in outcome.failures for line in _list_words(one)]
+            texts += outcome.last.tail.splitlines()
+            fault = find_remedy(texts, known, run.versions, strict=False)
+            if fault or silence == "untested":
+                outcome = _mark(outcome, outcome.failures, "environment")
+        if lack := _find_common_lack(outcome, base, changed, known):
+            new = [one for one in outcome.failures if one.state == "new"]
+            outcome, fault = _mark(outcome, new, "environment"), fault or lack
     outcome = _mark_environment_failures(outcome, fault)
-    return Comparison(plan, run, outcome, known, options, fault)
+    return Comparison(plan, run, outcome, known, options, fault, silence)
 
 
 def _add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
@@ -168,9 +175,56 @@ def _add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:
     return replace(outcome, failures=(*outcome.failures, *broken)) if broken else outcome
 
 
-def _is_untested(outcome: TreeRun, base: TreeRun) -> bool:
-    new = any(one.state == "new" for one in outcome.failures)
-    return outcome.ends_like(base) and not (new or outcome.tested or base.tested)
+def _find_silence(outcome: TreeRun, base: TreeRun) -> Silence | None:
+    if any(one.state == "new" for one in outcome.failures):
+        return None
+    if not (outcome.tested or base.tested):
+        return "untested" if outcome.ends_like(base) else None
+    return None if _passes_any(outcome) or _passes_any(base) else "unpassed"
+
+
+def _passes_any(run: TreeRun) -> bool:
+    """Return true if a test passed, or only failing ones may have been read."""
+    failing = sum(one.kind == "test" and one.state != "flaky" for one in run.failures)
+    is_whole = run.results.files or run.results.counted
+    return not is_whole or run.results.run > failing
+
+
+def _find_common_lack(
+    outcome: TreeRun, base: TreeRun, changed: Collection[str], known: frozenset[str]
+) -> Remedy | None:
+    """Return what the machine lacks, if only new tests fail newly, each like one of the base."""
+    new = [one for one in outcome.failures if one.state == "new" and one.kind != "goal"]
+    if not 0 < len(new) <= _MOST_LACKING:
+        return None
+    ran, words = frozenset(base.results.ran), {_cut_names(one.message) for one in new}
+    files = {identity.split(":")[1] for identity in ran}
+    old = [one for one in base.failures if _cut_names(one.message) in words][:_MOST_LACKING]
+    lacks = {(_cut_names(one.message), _find_lack(one, known)) for one in old}
+    for failure in new:
+        places = {failure.path, failure.name}
+        in_new_file = files.isdisjoint(places) and not places.isdisjoint(changed)
+        has_names = failure.kind == "test" and not base.results.counted
+        lack = (_cut_names(failure.message), _find_lack(failure, known))
+        if failure.id in ran or not (has_names or in_new_file) or lack not in lacks or not lack[1]:
+            return None
+    return find_remedy(_list_words(new[0]), known, strict=False)
+
+
+def _find_lack(failure: Failure, known: frozenset[str]) -> str:
+    """The words about what it lacks of the machine; downloads fail for reasons of their own."""
+    remedy = find_remedy(_list_words(failure), known, strict=False)
+    return remedy.words if remedy and not remedy.download else ""
+
+
+def _list_words(failure: Failure) -> list[str]:
+    return [failure.message, *failure.details.splitlines()]
+
+
+def _cut_names(message: str) -> str:
+    """The words of a message without paths, names of tests, and numbers."""
+    words = (word.strip("'\"`‘’.,:;()[]") for word in message.split())
+    return " ".join(word for word in words if word.isalpha())
 
 
 def _has_broken_source(outcome: TreeRun, known: Collection[str]) -> bool:
@@ -266,7 +320,7 @@ def _mark_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRu
     tail = outcome.last.tail.splitlines()
     tests = [one for one in outcome.failures if one.kind == "test"]
     service = bool(tests) and all(
-        one.state == "pre_existing" and lacks_service(f"{one.message}\n{one.details}")
+        one.state in {"pre_existing", "environment"} and lacks_service("\n".join(_list_words(one)))
         for one in tests
     )
     failures: list[Failure] = []

@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.judges.builds import wording
-from prjury.judges.builds.compare import PASSED, Comparison, Vanished, may_hide_failures
+from prjury.judges.builds.compare import (
+    PASSED,
+    Comparison,
+    Silence,
+    Vanished,
+    may_hide_failures,
+)
 from prjury.judges.builds.environment import Snippet, find_remedy, give_reason, paste
 from prjury.judges.builds.evidence import TreeRun
 from prjury.judges.builds.failure import Failure
@@ -47,9 +53,8 @@ def decide(comparison: Comparison) -> Judgment:
         return _decide_environment_failure(comparison, cause)
     if comparison.base is None:
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
-    if comparison.untested:
-        words = wording.UNTESTED.format(wording.quote(wording.describe_causes(outcome.failures)))
-        return _err(comparison, words, BASE_BROKEN, *wording.make_default_remedy(comparison))
+    if comparison.silence == "untested":
+        return _decide_silence(comparison, comparison.silence)
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
     alike = outcome.ends_like(comparison.base)
     if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
@@ -65,28 +70,16 @@ def _decide_old_failures(comparison: Comparison) -> Judgment:
     if not failures or may_hide_failures(comparison):
         words = wording.say_base_broken(comparison)
         return _make(comparison, Status.FAIL, words, reason=BASE_BROKEN)
-    if comparison.base and not any(map(_passes_any, (comparison.outcome, comparison.base))):
-        return _decide_none_passed(comparison)
+    if comparison.silence:
+        return _decide_silence(comparison, comparison.silence)
     old = any(failure.state == "pre_existing" for failure in failures)
     note, words = "pre_existing" if old else "flaky", wording.say_excused(comparison)
     return _qualify_pass(comparison, _make(comparison, Status.PASS, words, note=note))
 
 
-def _passes_any(run: TreeRun) -> bool:
-    """Return true if a test passed, or only failing ones may have been read."""
-    facts, is_whole = _count_side(run), run.results.files or run.results.counted
-    return not is_whole or facts.run > facts.failed
-
-
-def _decide_none_passed(comparison: Comparison) -> Judgment:
-    outcome = comparison.outcome
-    lines = [line for one in outcome.failures for line in (one.message, *one.details.splitlines())]
-    lines += outcome.last.tail.splitlines()
-    remedy = find_remedy(lines, comparison.paths, comparison.run.versions, strict=False)
-    words = wording.UNPASSED.format(wording.quote(wording.describe_causes(outcome.failures)))
-    if remedy:
-        told = wording.say_remedy(remedy, comparison.plan)
-        return _err(comparison, words, "environment", told, remedy.snippet)
+def _decide_silence(comparison: Comparison, silence: Silence) -> Judgment:
+    causes = wording.quote(wording.describe_causes(comparison.outcome.failures))
+    words = wording.SILENCES[silence].format(causes)
     return _err(comparison, words, BASE_BROKEN, *wording.make_default_remedy(comparison))
 
 
@@ -160,7 +153,7 @@ def _decide_environment_failure(comparison: Comparison, cause: Failure) -> Judgm
 
 def _is_misspelt(comparison: Comparison, line: str) -> bool:
     """The tool complains about a word of the policy's own command, which works on neither side."""
-    if comparison.plan.system != CUSTOM or not comparison.untested:
+    if comparison.plan.system != CUSTOM or comparison.silence != "untested":
         return False
     texts = (line, comparison.outcome.last.command)
     complaint, words = ({word.strip("'\"`‘’.,:") for word in text.split()} for text in texts)

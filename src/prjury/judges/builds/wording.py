@@ -22,7 +22,7 @@ RUNNING_AGAIN = "running {} once more"
 BUILDING_BASE = "building the base without the change"
 EDITS_SETTINGS = "this change edits what decides which tests run: {}"
 FROM_EVIDENCE = "built elsewhere, read from its evidence"
-LACKING = "{} could not run: a service that they need does not answer here"
+LACKING = "{} could not run: what they need is missing here, or does not answer"
 TO_DO = " To have it judged: {}."
 MORE_FAILURES = "{} more in the {}"
 IGNORED = "{} failed by the log, and the command ended with exit code 0"
@@ -39,11 +39,11 @@ EVIDENCE_HOW = (
     "reports of its CI, and name the file that it writes: "
     "`prjury review --evidence build-evidence.json`"
 )
-UNTESTED = (
-    "nothing is known of this change: with it and without it the build fails before a test runs: "
-    "{}."
-)
-UNPASSED = "nothing is known of this change: no test passes, with it or without it: {}."
+SILENCES = {
+    "untested": "nothing is known of this change: with it and without it the build fails before a "
+    "test runs: {}.",
+    "unpassed": "nothing is known of this change: no test passes, with it or without it: {}.",
+}
 DISTURBED = (
     "it fails as the base fails now, but the base passed in an earlier run: the machine has "
     "changed since, or this change disturbs the base's build."
@@ -215,7 +215,9 @@ def say_gap(comparison: Comparison, gap: Gap) -> str:
 
 def say_elsewhere(comparison: Comparison, cause: str) -> str:
     twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
-    twice = ", nor can the base" if comparison.untested else twice
+    if comparison.silence == "unpassed":
+        return SILENCES["unpassed"].format(quote(cause))
+    twice = ", nor can the base" if comparison.silence else twice
     return f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}."
 
 

@@ -20,7 +20,15 @@ from prjury.ports import Ports
 TEST = "FAILED test_a.py::test_a - assert 1 == 2\n1 failed in 0.1s\n"
 TRACE = 'Traceback (most recent call last):\n  File "src/own/core.py", line 1, in <module>\n'
 STEPS = {"setup": "get all", "test": "test all"}
-FILES = {"a.c": "", "src/A.java": "", "test_a.py": "", "src/own/core.py": "", "lib/sub": ""}
+FILES = {
+    "a.c": "",
+    "src/A.java": "",
+    "test_a.py": "",
+    "src/own/core.py": "",
+    "lib/sub": "",
+    "t/new.t": "",
+    "t/new.py": "",
+}
 
 
 def judged(
@@ -329,6 +337,102 @@ def test_what_is_missing_on_both_sides(line: str, remedy: str) -> None:
     assert remedy in judgment.metadata["remedy"], judgment.reasoning
     alone, _ = judged(f"{line}\n", Scripted(0))
     assert alone.status is Status.FAIL, alone.reasoning
+
+
+INC = "(@INC contains: t /tree/lib /etc/perl)"
+NEEDS_NEXT = (
+    f"Can't locate File/Next.pm in @INC (you may need to install the File::Next module) {INC}"
+)
+
+
+def prove(*files: str, error: str = f"{NEEDS_NEXT} at t/Util.pm line 12.") -> str:
+    """What a harness of Perl prints about test files that end with an error, beside a good one."""
+    died = "".join(
+        f"{error}\nBEGIN failed--compilation aborted at t/Util.pm line 12.\n"
+        f"Compilation failed in require at {file} line 10.\n"
+        f"# Looks like your test exited with 2 before it could output anything.\n{file} .. \n"
+        "Dubious, test returned 2 (wstat 512, 0x200)\nNo subtests run \n"
+        for file in files
+    )
+    summary = "".join(
+        f"{file} (Wstat: 512 (exited 2) Tests: 0 Failed: 0)\n  Non-zero exit status: 2\n"
+        for file in files
+    )
+    ending = "Files=9, Tests=8,  1 wallclock secs\n"
+    return f"{died}t/good.t .. ok\n\nTest Summary Report\n{summary}{ending}"
+
+
+def pytest_errors(*files: str, error: str = "No module named 'psycopg2'") -> str:
+    blocks = "".join(
+        f"____ ERROR collecting {file} ____\n{file}:1: in <module>\n    import psycopg2\n"
+        f"E   ModuleNotFoundError: {error}\n"
+        for file in files
+    )
+    names = "".join(f"ERROR {file}\n" for file in files)
+    ending = f"=== 7 passed, {len(files)} errors in 0.10s ===\n"
+    return f"==== ERRORS ====\n{blocks}=== short test summary info ===\n{names}{ending}"
+
+
+SOCKET = "dial unix /var/run/postgresql/.s.PGSQL.5432: connect: no such file or directory"
+
+
+def go_tests(*tests: str, error: str = SOCKET) -> str:
+    failing = "".join(
+        f"--- FAIL: {test} (0.00s)\n    db_test.go:{len(test)}: open {number}: {error}\n"
+        for number, test in enumerate(tests)
+    )
+    return f"--- PASS: TestGood (0.00s)\n{failing}FAIL\nFAIL\texample.org/x\t0.1s\n"
+
+
+def missing_program(*tests: str, error: str = "'redis-server'") -> str:
+    blocks = "".join(
+        f"____ {test} ____\n\n    def {test}():\n>       start()\n\ntest_a.py:9: \n"
+        f"E   FileNotFoundError: [Errno 2] No such file or directory: {error}\n"
+        for test in tests
+    )
+    reason = f"FileNotFoundError: [Errno 2] No such file or directory: {error}"
+    names = "".join(f"FAILED test_a.py::{test} - {reason}\n" for test in tests)
+    ending = f"=== {len(tests)} failed, 1 passed in 0.10s ===\n"
+    return f"==== FAILURES ====\n{blocks}=== short test summary info ===\n{names}{ending}"
+
+
+@pytest.mark.parametrize(
+    ("log", "old", "new", "other", "wrong"),
+    [
+        (prove, ("t/a.t", "t/b.t"), "t/new.t", "t/c.t", "syntax error at t/Util.pm line 3, near"),
+        (
+            pytest_errors,
+            ("t/test_a.py", "t/test_b.py"),
+            "t/new.py",
+            "t/c.py",
+            "No module named 'own'",
+        ),
+        (go_tests, ("TestOld", "TestOther"), "TestNew", "", "got 1, want 2"),
+        (missing_program, ("test_old", "test_other"), "test_new", "", "'config.toml'"),
+    ],
+)
+def test_a_new_test_that_lacks_what_old_ones_lack_is_not_judged(
+    log: Any, old: tuple[str, str], new: str, other: str, wrong: str
+) -> None:
+    change: dict[str, Any] = {"changed": ("a.c", "test_a.py", new)}
+    base = Scripted(1, log(*old))
+    judgment, _ = judged(log(*old, new), base, base, **change)
+    assert (judgment.status, judgment.reason) == (Status.ERROR, "environment"), judgment.reasoning
+    assert {one["state"] for one in judgment.metadata["failures"]} <= {
+        "environment",
+        "pre_existing",
+    }
+    assert judgment.metadata["snippet"]["text"]
+    broken = log(*old) + log(new, error=wrong)
+    judgment, _ = judged(broken, base, Scripted(1, broken), **change)
+    assert judgment.status is Status.FAIL, judgment.reasoning
+    alone = log(new)
+    judgment, _ = judged(alone, Scripted(0), Scripted(1, alone), **change)
+    assert judgment.status is Status.FAIL, judgment.reasoning
+    if other:  # a file that ran on the base
+        broken = log(*old, new, other)
+        judgment, _ = judged(broken, base, Scripted(1, broken), **change)
+        assert judgment.status is Status.FAIL, judgment.reasoning
 
 
 def test_a_download_that_fails_is_tried_once_more() -> None:

@@ -125,14 +125,32 @@ def load_matchers() -> MatcherSet:
 def read_problems(section: LogSection) -> Found:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
+    died = _read_perl_errors(lines) if "\nDubious, test " in section.text else {}
     for matcher, index, values in load_matchers().find(lines):
         message = values.get("message", "")
+        if message.endswith("Tests: 0 Failed: 0"):
+            message = died.get(values.get("file", ""), message)
         text = message + _read_symbol(lines[index + 1 : index + 5])
         code = f" ({values['code']})" if "code" in values else ""
         path, line, name = (values.get(key) for key in ("file", "line", "name"))
         failure = section.failure(matcher.kind, f"{text}{code}", path, line, name)
         below = list_source_lines(lines[index + 1 :]) if matcher.kind == "compile" else ()
         yield section.numbers[index], with_details(failure, (message, *below))
+
+
+def _read_perl_errors(lines: Sequence[str]) -> dict[str, str]:
+    """Return the errors with which Perl's test files ended, by the files; it repeats where."""
+    errors, error = dict[str, str](), ""
+    for line in lines:
+        words, at, place = line.rpartition(" at ")
+        path, _, number = place.partition(" line ")
+        if not at or not number.removesuffix(".").isdecimal():
+            continue
+        if not words.startswith(("BEGIN failed--", "Compilation failed in ")):
+            error = words.partition(" (@INC ")[0]
+        if path.endswith(".t"):
+            errors.setdefault(path, error)
+    return errors
 
 
 def _read_symbol(below: Sequence[str]) -> str:
