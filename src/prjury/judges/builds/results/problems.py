@@ -57,6 +57,7 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
         return {name: match[group] for name, group in groups.items() if group and match[group]}
 
 
+_TABLE = files("prjury.judges.builds.results").joinpath("problems.json").read_text("utf-8")
 _GROUPS = ("file", "line", "severity", "code", "message", "name")
 
 
@@ -118,8 +119,13 @@ def parse_matchers(text: str) -> list[ProblemMatcher]:
 
 @cache
 def load_matchers() -> MatcherSet:
-    data = files("prjury.judges.builds.results").joinpath("problems.json")
-    return MatcherSet(parse_matchers(data.read_text("utf-8")))
+    return MatcherSet(parse_matchers(_TABLE))
+
+
+@cache
+def load_prefixes() -> dict[str, tuple[str, ...]]:
+    """The beginnings of lines: of goals, and of errors, some of which say the cause below."""
+    return convert(json.loads(_TABLE)["prefixes"], dict[str, tuple[str, ...]])
 
 
 def read_problems(section: LogSection) -> Found:
@@ -187,20 +193,8 @@ _CONSEQUENCES = (
     "There are test failures", "Compilation failure", "There were failing tests",
     "Compilation failed", "Compilation error",
 )  # fmt: skip
-#: How lines begin with which tools give up because of other failures.
-_GOALS = (
-    "error: could not compile `", "error: test failed, to rerun pass `",
-    "error: doctest failed, to rerun pass `",
-    "npm error Lifecycle script `", "npm ERR! Lifecycle script `", "npm ERR! code ELIFECYCLE",
-    "ELIFECYCLE", "[ELIFECYCLE]", "error Command failed with exit code",
-    "The command failed in workspace ", "ERR_PNPM_RECURSIVE",
-)  # fmt: skip
-#: How lines begin that say what is wrong, and those that a line about it follows.
-_ERRORS = (
-    "error: linking with", "error: no matching package", "error: failed to ", "error: the lock ",
-    "npm error Missing script:", "npm ERR! Missing script:", "Vitest caught ", "ERR_PNPM_",
-)  # fmt: skip
-_CODES = ("npm error code E", "npm ERR! code E")
+#: Lines between an error and its cause that say nothing.
+_EMPTY = frozenset({"", "Caused by:", "npm error", "npm ERR!"})
 
 
 def read_build_errors(section: LogSection, *, tests: bool) -> Found:
@@ -222,42 +216,36 @@ def _read_arrow_errors(section: LogSection) -> Found:
             heading -= 1
         above = section.lines[heading] if heading >= 0 else ""
         is_code = above[:1].isupper() and above.partition(" ")[0][-1:].isdigit()
-        if not path or not (is_code or above.startswith(("error", "invalid-", "unformatted: "))):
-            continue
-        kind: Kind = "compile" if above.startswith("error") else "error"
-        message = above.partition(": ")[2] if kind == "compile" else above
-        block = list[str]()
-        for below in section.lines[heading : heading + _REACH]:
-            if not below.strip():
-                break
-            block.append(below)
-        failure = section.failure(kind, message, path, number)
-        yield section.numbers[heading], with_details(failure, block)
+        if path and (is_code or above.startswith(("error", "invalid-", "unformatted: "))):
+            kind: Kind = "compile" if above.startswith("error") else "error"
+            message = above.partition(": ")[2] if kind == "compile" else above
+            failure = section.failure(kind, message, path, number)
+            block = takewhile(str.strip, section.lines[heading : heading + _REACH])
+            yield section.numbers[heading], with_details(failure, block)
 
 
 def _read_prefixed_lines(section: LogSection) -> Found:
     """Yield what tools of Cargo and Node say in lines that are known by their beginnings."""
+    prefixes = load_prefixes()
     for index, line in enumerate(section.lines):
         text = line.strip()
-        if text.startswith(_GOALS):
+        if text.startswith(prefixes["goals"]):
             message = text.removeprefix("error: ").partition(" due to ")[0]
+            name = message.split("`")[1] if "`" in message else None
             message = message.removesuffix(" with error:")
-            words = message.split("`")
-            name = words[1] if len(words) > 1 else None
             yield section.numbers[index], section.failure("goal", message, name=name)
-        elif text.startswith((*_ERRORS, *_CODES)):
-            below = section.lines[index + 1 : index + 12]
-            more = [
-                below[at + 1].strip() for at, cause in enumerate(below) if cause == "Caused by:"
-            ]
-            if text.startswith(_CODES):
-                text = text.rpartition(" ")[2]
-                causes = [cause.split(" ", 2)[-1].strip() for cause in below]
-                more = [cause for cause in causes if " " in cause][:1]
-            yield (
-                section.numbers[index],
-                section.failure("error", ": ".join([text.removeprefix("error: "), *more[:3]])),
-            )
+        elif text.startswith(prefixes["errors"]):
+            below = (one.strip() for one in section.lines[index + 1 : index + 5])
+            cause = next((one for one in below if one not in _EMPTY), "")
+            texts = (text, cause) if text.startswith(prefixes["caused"]) else (text,)
+            message = ": ".join(filter(None, (_strip_level(one) for one in texts)))
+            yield section.numbers[index], section.failure("error", message)
+
+
+def _strip_level(text: str) -> str:
+    for level in ("error: ", "npm error code ", "npm ERR! code ", "npm error ", "npm ERR! "):
+        text = text.removeprefix(level)
+    return text
 
 
 def _read_stack_traces(section: LogSection) -> Found:
@@ -266,26 +254,15 @@ def _read_stack_traces(section: LogSection) -> Found:
     lines = [line.removeprefix("# ") for line in section.lines]  # as in comments of TAP
     for index, line in enumerate(lines):
         text = line.strip()
-        if ' File "' in line or text.startswith('File "'):
+        if text.startswith('File "') or ' File "' in line:
             frames.append(line)
             continue
-        if not text:
-            frames = []
-            continue
         match = _ERROR.match(text)
-        ends = frames and (
-            not line[0].isspace() or _count_blanks(line) <= _count_blanks(frames[-1])
-        )
-        if match and ends:
-            path, number = find_place(frames, section.tree, section.directory, last=True)
-            if not path:
-                path, number = next(list_places(frames[-1]), (None, None))
-            kind: Kind = "compile" if match["type"] in _SYNTAX else "error"
-            failure = section.failure(kind, match["message"], path, number)
+        inner = frames and line[:1].isspace() and _count_blanks(line) > _count_blanks(frames[-1])
+        if match and not inner and (failure := _read_error(section, lines, index, match, frames)):
             yield section.numbers[index], failure
+        if not text or (match and not inner):
             frames = []
-        elif match and not frames and (failure_below := _read_error(section, lines, index, match)):
-            yield section.numbers[index], failure_below
 
 
 def _count_blanks(line: str) -> int:
@@ -293,27 +270,30 @@ def _count_blanks(line: str) -> int:
 
 
 def _read_error(
-    section: LogSection, lines: Sequence[str], index: int, match: re.Match[str]
+    section: LogSection,
+    lines: Sequence[str],
+    index: int,
+    match: re.Match[str],
+    above: Sequence[str],
 ) -> Failure | None:
-    """Return an error whose stack stands below it, None where there is none."""
-    message = match["message"]
-    if "." in match["type"] or not match["type"].endswith("Error"):
-        return None  # of the JVM
+    """Return an error with the frames above it, or else with a stack below it; None without."""
+    message, is_syntax = match["message"], match["type"] in _SYNTAX
+    kind: Kind = "compile" if is_syntax else "error"
+    if above:
+        path, number = find_place(above, section.tree, section.directory, last=True)
+        if not path:
+            path, number = next(list_places(above[-1]), (None, None))
+        return section.failure(kind, message, path, number)
     reach = _REACH if message.endswith(":") else 1
-    start = index + 1
-    while start < min(len(lines), index + 1 + reach) and not lines[start].startswith("    at "):
-        start += 1
-    stack = lines[start : start + _REACH]
-    if not (stack and stack[0].startswith("    at ")):
-        return None
+    values = list(takewhile(lambda one: not one.startswith("    at "), lines[index + 1 :][:reach]))
+    stack = lines[index + 1 + len(values) :][:_REACH]
+    if "." in match["type"] or not (stack and stack[0].startswith("    at ")):
+        return None  # of the JVM, or no stack
     path, number = find_place(stack, section.tree, section.directory)
-    kind: Kind = "error"
-    for line in lines[max(0, index - 6) : index] if match["type"] in _SYNTAX else ():
-        if place := next(list_places(line), None):
-            (path, number), kind = place, "compile"
-            break
-    message = add_values(message, lines[index + 1 : start])
-    return section.failure(kind, message, path, number)
+    if is_syntax:
+        places = (place for line in lines[max(0, index - 6) : index] for place in list_places(line))
+        path, number = next(places, (path, number))
+    return section.failure(kind, add_values(message, values), path, number)
 
 
 def _read_maven(section: LogSection) -> Found:
@@ -322,15 +302,12 @@ def _read_maven(section: LogSection) -> Found:
         text = line.removeprefix("[ERROR] ")
         if text.startswith("Failed to execute goal "):
             text = text.removeprefix("Failed to execute goal ").partition(" -> [Help ")[0]
-            name, colon, reason = text.partition(": ")
-            while colon and "on project " not in name:
-                more, colon, reason = reason.partition(": ")
-                name = f"{name}: {more}"
-            kind: Kind = "error"
-            if not reason.strip() or reason.strip().startswith(_CONSEQUENCES):
-                kind = "goal"
-            name = name.removesuffix(":")
-            yield section.numbers[index], section.failure(kind, text, name=name)
+            goal, _, rest = text.partition("on project ")
+            project, _, reason = rest.partition(": ")
+            name = f"{goal}on project {project}".removesuffix(":")
+            follows = not reason.strip() or reason.strip().startswith(_CONSEQUENCES)
+            failure = section.failure("goal" if follows else "error", text, name=name)
+            yield section.numbers[index], failure
         elif text.startswith("Rule ") and text.endswith("failed with message:"):
             own = takewhile(lambda one: " Rule " not in one, section.lines[index + 1 : index + 20])
             below = [one.removeprefix("[ERROR]").strip() for one in own]
@@ -340,23 +317,21 @@ def _read_maven(section: LogSection) -> Found:
 
 
 def _read_gradle(section: LogSection) -> Found:
-    lines, place = section.lines, ("", "")
+    lines = section.lines
     for index, line in enumerate(lines[:-1]):
-        below = lines[index + 1]
-        if line == "* Where:":
-            place = (below.partition("'")[2].partition("'")[0], below.rpartition("line: ")[2])
-        elif line == "* What went wrong:":
+        if line == "* What went wrong:":
+            below = lines[index + 1]
             more = [one.strip() for one in lines[index + 2 : index + 5]]
             reason = next((one[2:] for one in more if one.startswith("> ")), "")
             names_task = "task '" in below or "for configuration '" in below
             name = below.partition("'")[2].partition("'")[0] if names_task else None
+            kind: Kind = "goal" if name and reason.startswith(_CONSEQUENCES) else "error"
             message = f"{below} {reason}".strip()
-            if name and reason.startswith(_CONSEQUENCES):
-                failure = section.failure("goal", message, name=name)
-            else:
-                failure = section.failure("error", message, place[0] or None, place[1], name)
-            yield section.numbers[index], failure
-            place = ("", "")
+            path, number = None, None
+            if lines[max(0, index - 3) : index - 2] == ["* Where:"]:
+                where = lines[index - 2]
+                path, number = where.partition("'")[2].partition("'")[0], where.rpartition(" ")[2]
+            yield section.numbers[index], section.failure(kind, message, path, number, name)
 
 
 _READERS = (
