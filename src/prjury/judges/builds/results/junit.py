@@ -268,8 +268,6 @@ class _Case:
         message = "" if headline in _EMPTY else headline
         if runner == "nextest":
             message = read_message(lines)
-        elif not message and "Expected:" in lines:  # an example in documentation
-            message = " ".join(" ".join(lines[lines.index("Expected:") :][:4]).split())
         if self.kind == "compile" and not message:  # what pytest marks is the error itself
             marked = [text[1:].strip() for text in lines if text.startswith("E ")]
             message = next(filter(None, reversed(marked)), "")
@@ -285,15 +283,11 @@ class _Case:
         return make_failure(self.kind, message, path, line, None if elsewhere else whole)
 
     def _find_case_place(self) -> tuple[str | None, str | None]:
-        paths, relative = self._report.tree.paths, self._report.relative
+        tree, relative = self._report.tree, self._report.relative
         if file := self._case.get("file"):
-            path, at = self._report.tree.find(relative(file)), self._case.get("line", "")
-            is_line = path and at.isascii() and at.isdigit() and len(at) < 9  # noqa: PLR2004
-            return path, str(int(at) + 1) if is_line else None
-        for name in (*self.test, relative(self._name)):
-            if name in paths:
-                return name, None
-        return None, None
+            return tree.find(relative(file)), None
+        names = (*self.test, relative(self._name))
+        return next((name for name in names if name in tree.paths), None), None
 
 
 def _read_first(lines: Sequence[str]) -> str:

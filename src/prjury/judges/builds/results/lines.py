@@ -174,8 +174,6 @@ class LogSection(Struct, frozen=True, dict=True):
         if path and not inside and kind != "test" and not name and inside_tree(path):
             place = f"{path}:{line}" if line else path
             message = message if path in message else f"{place}: {message}"
-        elif path and inside:
-            message = _strip_place(message, (path, inside))
         return make_failure(kind, message, inside, line, name, suite)
 
     def test(
@@ -183,17 +181,6 @@ class LogSection(Struct, frozen=True, dict=True):
     ) -> Failure:
         """A failing test; its suite may be empty, which is not the same as unknown."""
         return self.failure("test", message or "failed", path, line, name, suite)
-
-
-def _strip_place(message: str, paths: Iterable[str]) -> str:
-    """The message without the place with which it begins; the failure bears it anyway."""
-    for path in paths:
-        if message.startswith(f"{path}:"):
-            rest = message.removeprefix(path)
-            number, _, text = rest.partition(": ")
-            is_place = all(not part or part.isdecimal() for part in number.split(":"))
-            return (text.strip() if is_place else rest) or message
-    return message
 
 
 class RunnerOutput(Struct):

@@ -34,9 +34,8 @@ _LONGEST_LINE = 2_000
 #: A log of more lines is left where it is, but for its end.
 _MOST_LINES = 1_100_000
 _END = 1024**2
-#: What is kept of a log's text, roughly in bytes of memory.
-_HEAD = 24 * 1024**2
-_TAIL = 72 * 1024**2
+#: What is kept of the end of a log, roughly in bytes of memory.
+_MOST_KEPT = 96 * 1024**2
 _COST_OF_LINE = 150
 _TAIL_LINES = 30
 _LONGEST_TAIL_LINE = 500
@@ -71,32 +70,24 @@ def _split_lines(file: BinaryIO) -> Iterator[str]:
 
 
 class Transcript(Struct):
-    """What a step printed: its begin and its end, each up to a size; `cut` without its middle."""
+    """What a step printed, up to a size: `cut` if it is only the end."""
 
     go: GoEvents
-    head: list[tuple[int, str, str]] = []
-    end: deque[tuple[int, str, str]] = field(default_factory=deque)
+    lines: deque[tuple[int, str, str]] = field(default_factory=deque)
     last: deque[str] = field(default_factory=lambda: deque(maxlen=_TAIL_LINES))
-    spent: int = 0
     size: int = 0
     cut: bool = False
 
     def add(self, number: int, place: str, line: str) -> None:
-        cost = len(line) + _COST_OF_LINE
-        if self.spent + cost <= _HEAD:
-            self.head.append((number, place, line))
-            self.spent += cost
-            return
-        self.spent = _HEAD
-        self.end.append((number, place, line))
-        self.size += cost
-        while self.size > _TAIL:
-            self.size -= len(self.end.popleft()[2]) + _COST_OF_LINE
+        self.lines.append((number, place, line))
+        self.size += len(line) + _COST_OF_LINE
+        while self.size > _MOST_KEPT:
+            self.size -= len(self.lines.popleft()[2]) + _COST_OF_LINE
             self.cut = True
 
     def split_sections(self, tree: TreeFiles) -> list[LogSection]:
         sections: dict[str, tuple[list[str], list[int]]] = {}
-        for number, place, line in (*self.head, *self.end):
+        for number, place, line in self.lines:
             lines, numbers = sections.setdefault(place, ([], []))
             lines.append(line)
             numbers.append(number)

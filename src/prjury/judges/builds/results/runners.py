@@ -17,7 +17,6 @@ from prjury.judges.builds.results.lines import (
     LineSet,
     LogSection,
     RunnerOutput,
-    find_error_above,
     find_place,
     is_hook,
     is_panic,
@@ -41,7 +40,6 @@ class Runner(Struct, frozen=True, forbid_unknown_fields=True):
     file: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     begins: str = ""
-    place: str = ""
     lists: str = ""
     outline: str = ""
     name: str = "directory"
@@ -117,8 +115,8 @@ _FIELDS = {
 }
 #: Fields of a runner that hold lines, in the order in which they are tried.
 _KINDS = (
-    "lists", "begins", "doubts", "totals", "place", "sections", "unloaded", "out", "good",
-    "failures", "bad", "file",
+    "lists", "begins", "doubts", "totals", "sections", "unloaded", "out", "good", "failures", "bad",
+    "file",
 )  # fmt: skip
 #: Lines that do not end the text of a failure.
 _INSIDE = frozenset({"", "unloaded", "out", "good", "bad"})
@@ -178,8 +176,6 @@ class _Run(Struct):
     names: list[str] = []
     failing: dict[str, tuple[int, Failure]] = {}
     totals: dict[str, int] = {}
-    full_names: dict[str, list[str]] = {}
-    lines: dict[str, int] = {}
     begun: bool = False
     telling: bool = False
     out: int = 0
@@ -196,7 +192,6 @@ class _Reader:
         self._outline = dict[int, str]()
         self._sections = dict[str, int]()
         self._suite, self._listing = "", False
-        self._place: dict[str, str] = {}
 
     def read(self) -> RunnerOutput:
         for index, line in enumerate(self._section.lines):
@@ -215,7 +210,7 @@ class _Reader:
             elif self._runner.outline and not self._run.totals:
                 depth = _measure_indent(line)
                 above = {level: name for level, name in self._outline.items() if level < depth}
-                self._outline = {**above, depth: text.removeprefix("▶ ")}
+                self._outline = {**above, depth: text}
         self._end_run()
         return self._output
 
@@ -228,9 +223,7 @@ class _Reader:
                 self._listing = True
                 if runner.lists not in runner.totals:
                     break
-            elif kind != "failures" or not (
-                (runner.lists and not self._listing) or (runner.place and not self._place)
-            ):
+            elif kind != "failures" or self._listing or not runner.lists:
                 return kind, {name: text for name, text in match.groupdict().items() if text}
         return ("lists", {}) if kind == "lists" else ("", {})
 
@@ -245,14 +238,12 @@ class _Reader:
             self._add_failure(kind, fields, index)
             self._run.telling = True
         elif kind in {"good", "bad", "out"}:
-            if not (self._place or (self._run.telling and self._run.begun)):
+            if not (self._run.telling and self._run.begun):
                 if self._run.totals:
                     self._end_run()
                 self._add_test(kind, fields, line, index)
         elif kind == "totals":
             self._add_totals(fields)
-        elif kind == "place":
-            self._place = fields
         else:
             self._take_heading(kind, fields, index)
 
@@ -280,14 +271,9 @@ class _Reader:
         if runner.outline:
             if self._outline.get(_measure_indent(line)) == name:
                 return  # the end of a suite, which repeats its name
-            least, depth = 1 if runner.by != "node" else 0, _measure_indent(line)
-            around = [suite for level, suite in self._outline.items() if least <= level < depth]
-            full = runner.outline.join([*around, name])
-            run.full_names.setdefault(name, []).append(full)
-            run.lines[name] = index
-            if name in self._section.tree.paths:
-                return  # a file that ended in an error
-            fields = {**fields, "name": full}
+            depth = _measure_indent(line)
+            around = [suite for level, suite in self._outline.items() if 0 < level < depth]
+            fields = {**fields, "name": runner.outline.join([*around, name])}
         if not runner.sums:
             run.names.append("")
             if kind == "bad" and name != _RESULT:
@@ -314,12 +300,11 @@ class _Reader:
 
     def _add_failure(self, kind: str, fields: dict[str, str], index: int) -> None:
         section, runner = self._section, self._runner
-        if self._run.totals and not (runner.lists or runner.place):
+        if self._run.totals and not runner.lists:
             _, name = _name_test(runner, section, self._suite, {"name": "", **fields})
             if any(failure.name == name for _, failure in self._run.failing.values()):
                 return  # listed once more
             self._end_run()
-        fields, self._place = {**fields, **self._place}, {}
         if tail := fields.get("tail"):
             fields["name"] = f"test_{tail}"
         start = index + 1
@@ -327,8 +312,6 @@ class _Reader:
             start = self._join_titles(fields, start)
         plain, *parameters = fields.get("name", fields.get("path", "")).split("[", 1)
         start = self._sections.get("[".join([plain.replace("::", "."), *parameters]), start)
-        if runner.place and (full := self._run.full_names.get(fields["name"])):
-            fields["name"] = full.pop(0)
         failure = self._read_failure(kind, fields, self._list_failure_text(start))
         is_part = section.lines[index].startswith("SUBFAILED")
         is_other = is_part or (not runner.bad and is_hook(fields.get("name", "")))
@@ -377,12 +360,8 @@ class _Reader:
             failure = section.failure("compile", message, path, line, whole)
         elif _LOADING in owner:
             failure = section.failure("compile", message, path, line, name)
-        elif whole := _find_failed_group(name, owner, section):
-            above = find_error_above(section.lines, self._run.lines.get(whole, 0))
-            if whole in section.tree.paths:
-                path, line = whole, None
-            message = f"{name or whole}: {above or message}"
-            failure = section.failure("error", message, path, line, whole)
+        elif whole := _find_failed_group(name, owner):
+            failure = section.failure("error", f"{name or whole}: {message}", path, line, whole)
         else:
             suite, full = _name_test(runner, section, self._suite, fields)
             failure = section.test(full, suite, message, path, line)
@@ -437,9 +416,9 @@ def _strip_time(text: str) -> str:
     return head.rstrip() if head and is_time else text
 
 
-def _find_failed_group(name: str, owner: str, section: LogSection) -> str:
+def _find_failed_group(name: str, owner: str) -> str:
     """Return what failed where it is no test: a hook, a class, a file; empty for a test."""
-    if is_hook(name) or name in section.tree.paths:
+    if is_hook(name):
         return name
     if name.startswith(_SET_UP):
         return owner

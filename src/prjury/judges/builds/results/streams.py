@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Any
 
 from msgspec import Struct, field
@@ -24,7 +24,7 @@ from prjury.judges.builds.results.wording import LEFT_OUT
 
 _PANICS = ("panic: ", "fatal error: ")
 #: Lines of the runner's own.
-_CHATTER = ("=== ", "--- ", "FAIL", "ok  \t", "exit status ", "coverage: ")
+_CHATTER = ("=== ", "--- ", "FAIL", "ok  \t", "exit status ", "coverage: ", "Error Trace:")
 _MOST_LINES = 80
 _LONGEST_LINE = 500
 #: Of more tests at a time only the names are kept.
@@ -148,7 +148,8 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
         elif not place[0].startswith("/") and section.tree.find_in_package(package, place[0]):
             path, number, _ = place
             break
-    message = message or _read_testify(output) or " ".join(list(_list_informative(output))[:4])
+    texts = _list_informative(line for line in output if not _parse_go_place(line))
+    message = message or " ".join(islice(texts, 4))
     shown = [line for line in output if not _is_chatter(line)]
     if path is not None:
         path = section.tree.find_in_package(package, path) or path
@@ -177,16 +178,6 @@ def _parse_go_place(line: str) -> tuple[str, str, str] | None:
     if after and not after.startswith((":", " +0x")):
         return None
     return f"{file}.go", number, after[1:].strip() if after.startswith(":") else ""
-
-
-def _read_testify(output: Iterable[str]) -> str:
-    """Return what an assertion of testify says, with the values below it."""
-    texts = [line.strip() for line in output if line[:1].isspace()]
-    for at, text in enumerate(texts):
-        label, _, message = text.partition(":")
-        if label == "Error" and message.strip():
-            return add_values(message, texts[at + 1 : at + 3])
-    return ""
 
 
 def _list_informative(output: Iterable[str]) -> Iterator[str]:
@@ -354,7 +345,7 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
     message = _read_tap_message(block)
     if name.endswith(_SCRIPTS) and " " not in name:  # a file that cannot be loaded
         message = find_error_above(section.lines, point.index) or message
-        return section.failure("error", f"{name}: {message}", name, None, name)
+        return section.failure("error", message, name, None, name)
     path, line = find_place(block, section.tree, section.directory)
     if is_hook(name):
         return section.failure("error", f"{name}: {message}", path, line, name)

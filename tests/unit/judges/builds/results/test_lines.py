@@ -28,23 +28,6 @@ def test_errors_in_two_files_that_are_not_the_tree_s_are_two() -> None:
     assert one.id == SECTION.failure("compile", "boom", "out/a.py", 9).id
 
 
-@pytest.mark.parametrize(
-    ("message", "told"),
-    [
-        ("main/src/x.py: boom", "boom"),
-        ("./main/src/x.py: boom", "boom"),
-        ("main/src/x.py:3:14: boom", "boom"),
-        ("boom in main/src/x.py: no", "boom in main/src/x.py: no"),
-        ("main/src/x.py: main/src/y.py: no", "main/src/y.py: no"),
-        ("main/src/x.py: ", "main/src/x.py:"),
-        ("main/src/x.python: no", "main/src/x.python: no"),
-    ],
-)
-def test_a_message_does_not_begin_with_its_own_place(message: str, told: str) -> None:
-    failure = SECTION.failure("error", message, "./main/src/x.py", 3)
-    assert (failure.place, failure.message) == ("main/src/x.py:3", told)
-
-
 @pytest.mark.parametrize("path", ["test_a.py", "mit leer/größe & maß/test_a.py", "a b.py"])
 def test_pytest_names_a_file_with_blanks_as_it_is(path: str) -> None:
     lines = ["    def test_a():", ">       assert 1 == 2", "E       assert 1 == 2", ""]
