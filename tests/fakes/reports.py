@@ -181,8 +181,8 @@ READ = {
 PATTERNS = Judgment.passed(
     "jackson-3, spring-boot-4 over 3 files: nothing found",
     checks=[
-        Check("jackson-3", True, "13 rules over 3 files, none hit"),
-        Check("spring-boot-4", True, "15 rules over 3 files, none hit"),
+        Check("jackson-3", True, "13 rules over 3 files: nothing found"),
+        Check("spring-boot-4", True, "15 rules over 3 files: nothing found"),
     ],
     metadata={"subject": "jackson-3, spring-boot-4", **READ},
 )
@@ -213,8 +213,8 @@ def passed() -> Report:
                 "1.1.x",
                 "needs_human",
                 applies=True,
-                reasons=("nobody asked for it on 1.1.x",),
-                commands=("git switch -c 'backport-42-to-1.1.x' '1.1.x'",),
+                reasons=("it applies and it is a fix, but nobody has asked for it",),
+                commands=("git switch -c backport-42-to-1.1.x 1.1.x", f"git cherry-pick -x {HEAD}"),
             ),
             Backport(
                 "1.0.x",
@@ -226,10 +226,10 @@ def passed() -> Report:
                         "src/main/java/shop/Cart.java",
                         ConflictType.CONTENT,
                         False,
-                        "1 of 1 regions change the same code",
+                        "Merge conflict in src/main/java/shop/Cart.java",
                     ),
                 ),
-                reasons=("nobody asked for it on 1.0.x",),
+                reasons=("conflicts in 2 files on 1.0.x @`89abcde`",),
             ),
         ),
     )
@@ -496,8 +496,8 @@ def advised_against() -> Report:
         "suitable",
         applies=True,
         asked="yes",
-        reasons=("asked for by the label `backport-1.1`",),
-        commands=("git switch -c 'backport-42-to-1.1.x' '1.1.x'",),
+        reasons=("asked for (the label backport-1.1)",),
+        commands=("git switch -c backport-42-to-1.1.x 1.1.x", f"git cherry-pick -x {HEAD}"),
     )
     return report(
         tier("build", ballot("merge", MERGED), ballot("build", BUILT, 181_000)),
@@ -538,7 +538,7 @@ def many() -> Report:
         for n in range(12)
     ]
     mild = [Check("style", False, f"no. {n}", Location("src/A.java", n), "hint") for n in (4, 5)]
-    reasoning = f"14 findings: {why} (src/F0.java:3 and 11 more places)"
+    reasoning = f"12 findings: {why} (src/F0.java:3 and 11 more places)"
     found = Judgment.failed(
         reasoning,
         checks=[*moved, *mild],

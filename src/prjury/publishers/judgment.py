@@ -15,7 +15,7 @@ from prjury.publishers.terminal import printable_line
 from prjury.report.codec import printable_json
 from prjury.report.judge_facts import RunFacts
 from prjury.report.sanitise import BY_SHAPE, Redact
-from prjury.report.wording import PASSED, SEVERITY_SYMBOLS, describe_outcome, pluralize
+from prjury.report.wording import PASSED, SEVERITY_SYMBOLS, describe_outcome, join_words, pluralize
 
 _MOST_CHECKS = 50
 _MOST_EVIDENCE = 30
@@ -30,12 +30,19 @@ class JudgmentPrinter(Struct, frozen=True):
     def lines(self, judge: str, judgment: Judgment) -> Iterator[str]:
         outcome = describe_outcome(judgment)
         yield self._write_line(f"{outcome.symbol} {outcome.word}: {judge}: {judgment.reasoning}")
-        for check in judgment.checks[:_MOST_CHECKS]:
+        groups: dict[object, list[Check]] = {}
+        for at, check in enumerate(judgment.checks):
+            words = check.severity, check.name, check.message
+            key = words if check.location and not check.passed else at
+            groups.setdefault(key, []).append(check)
+        every = list(groups.values())
+        for check, *others in every[:_MOST_CHECKS]:
             yield from self._list_check(check, judgment)
-        if len(judgment.checks) > _MOST_CHECKS:
-            yield self._write_line(
-                f"  … and {pluralize(len(judgment.checks) - _MOST_CHECKS, 'more check')}"
-            )
+            if others:
+                places = join_words([str(each.location) for each in others], most=_MOST_CHECKS)
+                yield self._write_line(f"     also at {places}")
+        if rest := sum(map(len, every[_MOST_CHECKS:])):
+            yield self._write_line(f"  … and {pluralize(rest, 'more check')}")
         yield from (self._write_line(f"  log: {log}") for log in RunFacts.of(judgment).logs)
 
     def complaint(self, judge: str, judgment: Judgment) -> str:

@@ -424,7 +424,7 @@ def _list_steps(report: Report) -> Iterator[NextStep]:
     failed = [seat for seat in culprits(verdict) if seat.judgment.reason != BASE_BROKEN]
     commands = [RunFacts.of(seat.judgment).command for seat in failed]
     if quoted := [f"`{command}`" for command in commands if command]:
-        yield NextStep(f"To reproduce: {' and '.join(quoted)}.")
+        yield NextStep(f"Reproduce it with {' and '.join(quoted)}.")
 
 
 def _suggest_exemption(words: str, paths: Sequence[str]) -> NextStep:

@@ -11,12 +11,12 @@ import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Any
 
 from msgspec import Struct, structs
 
 from prjury.jury.gate import Gate
+from prjury.jury.judge import MODEL_BACKED
 from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import BENIGN_LABELS, Ballot
@@ -38,7 +38,6 @@ from prjury.report.findings import (
     findings,
     group_findings,
     seat_outcomes,
-    select_checks,
 )
 from prjury.report.headline import gate_page, is_advised_against, next_steps, why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts, PanelFacts, RuleFacts, RunFacts
@@ -111,9 +110,8 @@ def _make_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -
         return TableRow(attempt.name, name, wording.NOT_RUN, _NOT_NEEDED)
     if outcome in {wording.HUMAN, wording.SILENT, wording.UNJUDGED}:
         words = f"{outcome.word}: {words}"
-    return TableRow(
-        attempt.name, name, outcome, words or outcome.word, ballot.elapsed_ms, attempt.advisory
-    )
+    elapsed = None if outcome.color == wording.NOT_RUN.color else ballot.elapsed_ms
+    return TableRow(attempt.name, name, outcome, words or outcome.word, elapsed, attempt.advisory)
 
 
 def _describe_row(judgment: Judgment, reasons: AbstractSet[str]) -> str:
@@ -217,6 +215,7 @@ def _view_findings(report: Report, links: Links) -> dict[str, Any]:
     passed = report.verdict.status is Status.PASS and report.gate is Gate.SUCCESS
     return {
         "findings": views,
+        "has_dismissible": bool(rules) or any(f.voice.ballot.type in MODEL_BACKED for f in every),
         "clean": passed and not should_look,
         "must_fix": tuple(must_fix),
         "must_fix_count": blockers,
@@ -253,9 +252,6 @@ def make_seats_view(judgment: Judgment) -> View | None:
 
 def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> View:
     judgment = seat.judgment
-    # Checks that only sum up others quote them once more.
-    sums = {*map(id, judgment.failed_checks)} - {*map(id, select_checks(judgment))}
-    others = [check for check in judgment.checks if id(check) not in reported]
     return View(
         tier=seat.attempt.name,
         judge=seat.ballot.judge,
@@ -265,11 +261,9 @@ def _view_judge(seat: SeatOutcome, links: Links, reported: Collection[int]) -> V
         question=GeneralFacts.of(judgment).question or None,
         facts=tuple(wording.list_facts(seat.ballot)),
         checks=tuple(
-            view_check(
-                replace(check, evidence=None) if id(check) in sums else check,
-                links.to(check.location) if check.location else None,
-            )
-            for check in others
+            view_check(check, links.to(check.location) if check.location else None)
+            for check in judgment.checks
+            if id(check) not in reported
         ),
         seats=make_seats_view(judgment),
     )

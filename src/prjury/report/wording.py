@@ -55,7 +55,6 @@ _PASSES = re.compile(
     r"passed in [^;:]*|(?:all )?[\d,]+ tests? (?:pass|passed|ran)\b[^;:(]*", re.IGNORECASE
 )
 
-_NO_TIME = "0 s"
 _MINUTE = 60_000
 _HOUR = 60 * _MINUTE
 
@@ -68,7 +67,7 @@ def pluralize(count: int, noun: str) -> str:
 def duration(milliseconds: int) -> str:
     """``0 s``, ``0.2 s``, ``42 s``, ``3 m 5 s``, ``1 h 4 m``."""
     if milliseconds < 50:  # noqa: PLR2004 - it would be shown as 0.0
-        return _NO_TIME
+        return "0 s"
     if milliseconds < 10_000:  # noqa: PLR2004 - tenths matter below ten seconds
         return f"{milliseconds / 1000:.1f} s"
     if milliseconds < _MINUTE:
@@ -138,7 +137,7 @@ def list_facts(ballot: Ballot) -> Iterator[str]:
     panel = PanelFacts.of(judgment)
     if len(panel.models) == 1:
         yield f"model `{panel.models[0]}`"
-    if (time := duration(ballot.elapsed_ms)) != _NO_TIME:
+    if (time := duration(ballot.elapsed_ms)) != "0 s":
         yield time
 
 

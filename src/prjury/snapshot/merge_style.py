@@ -61,8 +61,7 @@ def guess_habit(recent: Sequence[HistoryCommit]) -> Habit:
     commits = [each for each in recent if not (each.is_merge and _FORWARD.match(each.subject))]
     count = len(commits)
     if count < _FEWEST:
-        few = f"the default, since the base has a short history ({count} commits)"
-        return Habit(Way.MERGE, few)
+        return Habit(Way.MERGE, "the default, since the base has a short history")
     merges = sum(commit.is_merge for commit in commits)
     numbered = sum(
         not commit.is_merge and _PULL_NUMBER.search(commit.subject) is not None

@@ -52,6 +52,14 @@ def test_checks_with_their_places_and_the_evidence_of_failed_ones() -> None:
     ]
 
 
+def test_a_finding_in_several_places_is_told_once() -> None:
+    checks = [Check("gone", False, "it is gone", Location("a.py", n)) for n in range(1, 62)]
+    _, first, others = lines(Judgment.failed("no", checks=[*checks, Check("x", True)]))[:3]
+    assert first == "  ❌ a.py:1 gone: it is gone"
+    assert others.startswith("     also at a.py:2, a.py:3, a.py:4, ")
+    assert others.endswith(", a.py:51 and 10 more")
+
+
 def test_the_log_is_named() -> None:
     assert lines(Judgment.failed("no", metadata={"log": "/tmp/x.log"}))[-1] == "  log: /tmp/x.log"
     assert lines(Judgment.passed("yes", metadata={"log": None})) == ["✅ pass: name: yes"]

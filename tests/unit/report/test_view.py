@@ -122,7 +122,7 @@ def test_only_pages_of_ours_are_linked(name: str) -> None:
         ),
         (
             Judgment.failed("exit 1", metadata={"command": "make test"}),
-            "To reproduce: `make test`.",
+            "Reproduce it with `make test`.",
             None,
         ),
         (
@@ -362,3 +362,15 @@ def test_the_verdict_comes_first_and_the_trial_does_not_contradict_it(
     backport: Backport, words: str
 ) -> None:
     assert backport_line(backport).partition(": ")[2] == words
+
+
+def test_a_bar_shows_what_a_file_lost_however_long_the_file_is() -> None:
+    html = to_html(fake.passed())
+    (_, bar) = html.split("850 removed", 1)
+    assert '<rect class="deleted" x="51" width="48"' in bar.partition("</svg>")[0]
+
+
+def test_only_what_ran_took_time_and_only_opinions_can_be_dismissed() -> None:
+    assert rows(fake.many())[-1].time == "–"
+    assert "/prjury dismiss" in to_comment(fake.many(), run="5.1")
+    assert "/prjury dismiss" not in to_comment(fake.broken_build(), run="5.1")

@@ -24,8 +24,7 @@ def told(count: int, merges: int, numbered: int) -> str:
     )
 
 
-def few(count: str) -> str:
-    return f"the default, since the base has a short history ({count} commits)"
+FEW = Habit(Way.MERGE, "the default, since the base has a short history")
 
 
 @pytest.mark.parametrize(
@@ -40,12 +39,12 @@ def few(count: str) -> str:
         ([plain()] * 10, Habit(Way.REBASE, told(10, 0, 0))),
         ([plain()] * 10 + [merge()], Habit(Way.REBASE, told(11, 1, 0))),
         ([plain()] * 10 + [plain("a (#1)")], Habit(Way.REBASE, told(11, 0, 1))),
-        ([], Habit(Way.MERGE, few("0"))),
-        ([plain()], Habit(Way.MERGE, few("1"))),
-        ([plain()] * 9, Habit(Way.MERGE, few("9"))),
+        ([], FEW),
+        ([plain()], FEW),
+        ([plain()] * 9, FEW),
         (
             [plain()] * 9 + [merge("Merge branch '7.0.x'")] * 3,
-            Habit(Way.MERGE, few("9")),
+            FEW,
         ),
     ],
 )

@@ -164,8 +164,7 @@ def _likelihood(odds: float) -> float:
 
 def describe_score(score: Score) -> str:
     """Return the score and its reasons as one phrase."""
-    band = "possible" if score.band == "grey" else score.band
-    words = f"{round(score.value * 100)} % of such changes were backported: {band}"
+    words = f"by what other projects do, {score.value:.0%} of such changes are backported"
     if score.reasons_for:
         words += f"; for: {', '.join(score.reasons_for)}"
     if score.reasons_against:

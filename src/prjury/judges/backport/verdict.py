@@ -255,7 +255,7 @@ def _list_reasons(facts: BranchFacts, ruling: _Ruling) -> Iterator[str]:
         always = check.name == "picks-cleanly"
         if (not check.passed or always) and check.message not in leading:
             yield check.message
-    if facts.score:
+    if facts.score and not facts.wanted:
         yield describe_score(facts.score)
     if facts.cut_short:
         where = printable(facts.tip.name)

@@ -74,7 +74,7 @@ def decide(
         judgment = _fail_by(merge.conflicts, conflicts)
     behind = f"{pluralize(pull.behind, 'commit')} behind" if pull.behind else "up to date"
     words = f"{judgment.reasoning}, {behind}"
-    checks = [Check.ok("strategy", f"{habit.way}: {habit.reason}")]
+    checks = [Check.ok("strategy", f"tried as a {habit.way}: {habit.reason}")]
     if merge.clean or judgment.status is Status.PASS:
         message = "no conflicts" if merge.clean else conflicts
         checks.append(Check("merge-clean", merge.clean, message, severity="warning"))

@@ -113,10 +113,9 @@ def _list_checks(
     yield from (finding.upcoming for finding in sorted(outcome.upcoming, key=_place))
     hit = {finding.active.pack.id for finding in (*findings, *silenced, *outcome.prior)}
     for each in scanned:
-        if each.pack not in hit:
-            files = pluralize(each.files, "file")
-            clean = f"{pluralize(each.rules, 'rule')} over {files}, none hit"
-            yield Check(each.pack, passed=True, message=clean)
+        if each.rules >= _SHARE * each.total and each.pack not in hit:
+            counts = f"{pluralize(each.rules, 'rule')} over {pluralize(each.files, 'file')}"
+            yield Check(each.pack, passed=True, message=f"{counts}: nothing found")
     for rule, place in outcome.unused:
         message = f"prjury-ignore[{visible(rule)}] silences nothing here"
         yield _hint("unused-suppression", message, place, "Remove the comment")

@@ -172,7 +172,7 @@ def test_what_weighs_more(name: str) -> None:
     found, verdict = RULINGS[name]
     backport = decide_backport(case(**found))
     assert backport.verdict == verdict
-    assert backport.reasons or not backport.score
+    assert backport.reasons or backport.asked or not backport.score
 
 
 def test_what_decides_comes_first() -> None:
@@ -181,7 +181,6 @@ def test_what_decides_comes_first() -> None:
     assert backport.reasons == (
         "it is asked for, but it api says no",
         "picks cleanly onto 1.x",
-        "70 % of such changes were backported: likely; for: fix in the title",
     )
     assert (backport.score, backport.band) == (0.7, "likely")
 

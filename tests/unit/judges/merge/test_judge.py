@@ -233,7 +233,7 @@ def test_a_short_history_tells_nothing() -> None:
     repository = Landing({})
 
     assert judged(repository).checks[0].message == (
-        "merge: the default, since the base has a short history (0 commits)"
+        "tried as a merge: the default, since the base has a short history"
     )
     assert repository.asked == [("recent", "b" * 40, "60")]
 
