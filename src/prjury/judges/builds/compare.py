@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from difflib import SequenceMatcher
+from difflib import get_close_matches
 from functools import cached_property
 from operator import itemgetter
 from posixpath import commonprefix
@@ -483,15 +483,12 @@ def _pair_alike(lost: Counter[str], new: Counter[str], key: Callable[[str], str]
 
 def _pair_renamed(lost: Counter[str], new: Counter[str], shared: str) -> None:
     arrived = _group(new, lambda identity: split_identity(identity)[0])
-
-    def measure_likeness(one: str, other: str) -> float:
-        own, other_name = (split_identity(name)[1].removeprefix(shared) for name in (one, other))
-        return SequenceMatcher(None, own, other_name, autojunk=False).ratio()
-
     for identity in list(lost.elements())[:_MOST_COMPARED]:
-        candidates = arrived.get(split_identity(identity)[0], [])[:_MOST_COMPARED]
-        best = max(candidates, key=lambda other: measure_likeness(identity, other), default=None)
-        if best is not None and measure_likeness(identity, best) >= _ALIKE:
-            arrived[split_identity(identity)[0]].remove(best)
+        module, name = split_identity(identity)
+        candidates = arrived.get(module, [])[:_MOST_COMPARED]
+        names = [split_identity(other)[1].removeprefix(shared) for other in candidates]
+        for match in get_close_matches(name.removeprefix(shared), names, 1, _ALIKE):
+            best = candidates[names.index(match)]
+            arrived[module].remove(best)
             lost.subtract([identity])
             new.subtract([best])

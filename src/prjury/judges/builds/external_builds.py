@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -98,31 +96,16 @@ def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
     return parse_ci_reports(files, known, listing.problems)
 
 
-#: An absolute path in a report, and how many of them are looked at.
-_ABSOLUTE = re.compile(rb"(?<![\w./~:-])/(?:[^\s\"'<>:;,()\[\]&/]+/)+[^\s\"'<>:;,()\[\]&/]+")
-_MOST_PATHS = 20_000
-_LONGEST_PATH = 1_000
+#: Where runners of GitHub and GitLab check a tree out.
+_CHECKOUT = re.compile(r"/home/runner/work/[^/\s]+/[^/\s]+/|/builds/[^/\s]+/[^/\s]+/")
 
 
 def parse_ci_reports(
     files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
 ) -> Results:
-    """Read another CI's reports; paths lose the place of its tree, with which most begin."""
-    contents = filter(None, files.values())
-    matches = (match[0] for content in contents for match in _ABSOLUTE.finditer(content))
-    roots = Counter[str]()
-    for path in islice(matches, _MOST_PATHS):
-        parts = path[:_LONGEST_PATH].decode("utf-8", "replace").split("/")
-        for at in range(2, len(parts)):
-            if "/".join(parts[at:]) in known:
-                roots["/".join(parts[:at])] += 1
-                break
-    root = f"{roots.most_common(1)[0][0]}/" if roots else ""
-
-    def relative(text: str) -> str:
-        return text.replace(root, "") if root else text
-
-    return parse_reports(files.items(), list(problems), TreeFiles(known), relative)
+    """Read another CI's reports; paths lose the place of its tree."""
+    tree = TreeFiles(known)
+    return parse_reports(files.items(), [*problems], tree, lambda text: _CHECKOUT.sub("", text))
 
 
 _MOST_NAMED = 3

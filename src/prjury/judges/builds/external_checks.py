@@ -8,8 +8,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from glob import escape
 from itertools import pairwise
+from pathlib import Path
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 
 from prjury.deadline import Deadline
@@ -30,8 +32,14 @@ from prjury.report.judge_facts import BASE_BROKEN, BuildFacts
 from prjury.report.wording import pluralize
 from prjury.snapshot.model import PullRequest, visible
 
+_TABLE = msgspec.json.decode(
+    Path(__file__).with_name("checks.json").read_bytes(), type=dict[str, tuple[str, ...]]
+)
 #: How artifacts with JUnit reports are usually called.
-USUAL_ARTIFACTS = ("*junit*", "*test-results*", "*test_results*", "*test-report*", "*surefire*")
+USUAL_ARTIFACTS = _TABLE["artifacts"]
+#: What reports checks and neither builds nor tests: coverage and quality gates, licence agreements,
+#: previews, and bots that look after dependencies or queues.
+NO_BUILDS = _TABLE["no_builds"]
 
 #: Looks in a row at which nothing runs and nothing changes: what is missing never comes.
 _MOST_IDLE = 8
@@ -47,18 +55,6 @@ _ENDS: Mapping[str | None, str] = {
     None: "pending", "success": "succeeded", "neutral": "silent", "skipped": "silent",
     **dict.fromkeys(("failure", "timed_out", "startup_failure", "error"), "failed"),
 }  # fmt: skip
-#: What reports checks and neither builds nor tests: coverage and quality gates, licence agreements,
-#: previews, and bots that look after dependencies or queues.
-NO_BUILDS = (
-    "codecov:*", "*:codecov/*", "*:codecov*", "coveralls:*", "*:coverage/*", "*:Coveralls*",
-    "codacy-production:*", "*:codacy/*", "*:Codacy *", "*:codeclimate*", "qltysh:*",
-    "sonarqubecloud:*", "sonarcloud:*", "*:SonarCloud*", "*:SonarQube*", "deepsource-io:*",
-    "*:DeepSource*", "*:CodeFactor*", "*:codebeat*", "*:LGTM analysis*", "*:license/cla", "*:cla/*",
-    "*:EasyCLA*", "google-cla:*", "dco:*", "*:DCO", "netlify:*", "*:netlify/*",
-    "*:deploy/netlify*", "vercel:*", "*:Vercel*", "*:renovate/*", "renovate:*", "mergify:*",
-    "*:Mergify*", "*:security/snyk*", "*:Socket Security*", "*:GitGuardian*", "*:CodeRabbit*",
-)  # fmt: skip
-
 #: The policy's option: names, each ``name`` or ``app:name``, or a word for every check.
 Wanted = Sequence[str] | Literal["auto", "all"]
 

@@ -427,7 +427,7 @@ class TestReportsOfOneName:
                 report.write_text(f"<testsuite>{first}</testsuite>\n")
                 wait_until_gone(report)
                 report.write_text(f"<testsuite>{first + 1}</testsuite>\n")
-        names = [report.name, *(f"pytest-1~{number}.xml" for number in (2, 3, 4))]
+        names = [f"pytest-1~{number}.xml" for number in (1, 2, 3, 4)]
         assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
         for number, name in enumerate(names, 1):
             assert f">{number}<" in (tmp_path / name).read_text()
@@ -436,7 +436,7 @@ class TestReportsOfOneName:
         case = "<testcase classname='t' file='tests/test_a.py' name='test_a'>"
         bad = f"<testsuite>{case}<failure message='no'/></testcase></testsuite>"
         good = f"<testsuite>{case}</testcase></testsuite>"
-        for name, content in {"": bad, "~2": good, "~3": good}.items():
+        for name, content in {"~1": bad, "~2": good, "~3": good}.items():
             (tmp_path / f"pytest-1-$TOX_ENV_NAME{name}.xml").write_text(content)
         several = read(tmp_path.with_name("tree"), tmp_path)
         plain, *others = (f"test:tests/test_a.py{n}:t#test_a" for n in ("", " (2)", " (3)"))
@@ -447,7 +447,7 @@ class TestReportsOfOneName:
 
     def test_what_fails_again_is_no_attempt_that_passed(self, tmp_path: Path) -> None:
         case = "<testcase classname='t' name='test_a'>"
-        for name, end in {"": "<failure/>", "~2": "", "~10": "<failure/>"}.items():
+        for name, end in {"~1": "<failure/>", "~2": "", "~10": "<failure/>"}.items():
             report = f"<testsuite>{case}{end}</testcase></testsuite>"
             (tmp_path / f"pytest{name}.xml").write_text(report)
         several = read(tmp_path.with_name("tree"), tmp_path)
@@ -469,7 +469,7 @@ class TestReportsOfOneName:
         assert (reports / "link.xml").is_symlink()
         found = find_reports(tmp_path, reports, {})
         assert {path.name for path in found.files if path.parent == reports} == {
-            "half.xml", "link.xml", "pipe.xml", "last.xml",
+            "half.xml", "link.xml", "pipe.xml", "last~1.xml",
         }  # fmt: skip
 
     def test_a_directory_that_leads_elsewhere_is_left_alone(self, tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from prjury.judges.builds.failure import (
     make_failure,
     with_details,
 )
-from prjury.judges.builds.results import wording
 from prjury.judges.builds.results.lines import (
     LogSection,
     RunnerOutput,
@@ -35,7 +34,12 @@ from prjury.judges.builds.results.lines import (
     read_message,
     strip_escapes,
 )
-from prjury.judges.builds.results.report_files import Found, ReportError, load_reports
+from prjury.judges.builds.results.report_files import (
+    REPORT_PROBLEM,
+    Found,
+    ReportError,
+    load_reports,
+)
 from prjury.judges.builds.results.runners import read_inside
 from prjury.judges.builds.results.streams import make_go_failure
 from prjury.judges.builds.results.tree import TreeFiles
@@ -61,6 +65,7 @@ _BAD = frozenset({"failed", "failure", "fail", "error", "errored", "broken"})
 _NOT_RUN = frozenset({"notrun", "disabled", "skipped", "ignored", "pending", "suppressed"})
 _ATTEMPTS = ("flakyfailure", "flakyerror", "rerunfailure", "rerunerror")
 _STACK = ("at ", "... ")
+_UNFINISHED = "was not read to its end: {}"
 _LONGEST_LINE = 2_000
 _MOST_LINES = 2_000
 
@@ -123,7 +128,7 @@ class _Report(Struct):
                 self._add_case(item, room)
                 shows_failures = shows_failures or item.shows_failure
         if self.claimed and not (shows_failures or self.failures):
-            raise ReportError(wording.SHOWS_NO_FAILURE.format(self.claimed))
+            raise ReportError(f"counts {self.claimed:,} failures and shows none")
 
     def _add_case(self, case: _Case, room: int) -> None:
         test, failure = case.test, case.failure
@@ -135,9 +140,9 @@ class _Report(Struct):
         self.tests += 1
         self.skipped += case.skipped
         if self.tests > room:
-            raise ReportError(wording.TOO_MANY_TESTS.format(_MOST_TESTS))
+            raise ReportError(_UNFINISHED.format(f"there are more than {_MOST_TESTS} tests"))
         if len(self.failures) >= _MOST_FAILURES:
-            raise ReportError(wording.TOO_MANY_FAILURES.format(_MOST_FAILURES))
+            raise ReportError(_UNFINISHED.format(f"more than {_MOST_FAILURES} tests failed"))
         if failure:
             self.failed.add(test)
             self.lucky.discard(test)
@@ -322,9 +327,11 @@ class _ForeignReportError(ReportError):
     """A report in another form than JUnit's; `tests` is True if it holds results of tests."""
 
     def __init__(self, root: str) -> None:
-        key = root.lower()
-        self.tests = key in _OTHER_TESTS
-        super().__init__(wording.foreign_report(_OTHER_TESTS.get(key, ""), root))
+        form = _OTHER_TESTS.get(root.lower(), "")
+        self.tests = bool(form)
+        article = "an" if form[:1] in {*"AEINOx"} else "a"
+        begins = f"begins with <{root[:40]}>, not with <testsuites> or <testsuite>"
+        super().__init__(f"{f'is {article} {form} file' if form else begins}; JUnit is wanted")
 
 
 def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
@@ -343,7 +350,7 @@ def parse_reports(
     reports, count, room = list[_Report](), 0, _MOST_TESTS
     for number, (name, content) in enumerate(files, 1):
         if number > _MOST_FILES:
-            problems.append(wording.TOO_MANY_REPORTS.format(_MOST_FILES))
+            problems.append(f"only the first {_MOST_FILES} test reports were read")
             break
         if content is None:
             count += 1
@@ -355,10 +362,10 @@ def parse_reports(
         except _ForeignReportError as error:
             reports.pop()
             if asked or error.tests:
-                problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
+                problems.append(REPORT_PROBLEM.format(name, str(error)))
             continue
         except ReportError as error:
-            problems.append(wording.REPORT_PROBLEM.format(name, str(error)))
+            problems.append(REPORT_PROBLEM.format(name, str(error)))
         count += 1
         room -= report.tests
     _label_repeated_reports(reports)
@@ -385,8 +392,8 @@ def _label_repeated_reports(reports: Sequence[_Report]) -> None:
             report.lucky |= {test for test in report.failed if passed.get(test)}
             bad = report.failed - report.lucky
             passed = {test: test not in bad for test in report.ran} | passed
-            count = report.path.removesuffix(".xml").removeprefix(name).lstrip("~")
-            if words := f"{label} {count}".strip():
+            count = report.path.removesuffix(".xml").removeprefix(name).removeprefix("~")
+            if words := f"{label} {'' if count == '1' else count}".strip():
                 report.label_tests(words)
 
 
@@ -429,11 +436,11 @@ def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:
     try:
         yield from _walk(iterparse(source, ("start", "end"), forbid_dtd=True), report)
     except DefusedXmlException as error:
-        raise ReportError(wording.HAS_DTD) from error
+        raise ReportError("holds a document type, which is refused") from error
     except (ParseError, LookupError, ValueError) as error:
         if isinstance(error, ReportError):
             raise
-        raise ReportError(wording.NO_XML.format(error)) from error
+        raise ReportError(f"is not XML: {error}") from error
 
 
 def _clean_xml(content: bytes) -> bytes:
@@ -461,7 +468,7 @@ def _walk(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_C
                 raise _ForeignReportError(str(element.tag).rpartition("}")[2])
             above.append(element)
             if len(above) > _DEEPEST:
-                raise ReportError(wording.TOO_DEEP.format(_DEEPEST))
+                raise ReportError(f"is nested deeper than {_DEEPEST} levels")
             if name in _SUITES:
                 report.open_suite(element)
             elif name == "testcase" and case is None:
@@ -482,5 +489,5 @@ def _read_suite_failure(element: Element, report: _Report) -> Failure:
     suite = report.suites[-1].get("name", "") if report.suites else ""
     case = Element("testcase", {"classname": suite})
     case.append(element)
-    failure = _Case(case, report).failure or make_failure("error", wording.FAILED)
+    failure = _Case(case, report).failure or make_failure("error", "failed")
     return replace(failure, kind="error", name=report.clean(suite) or report.path, suite=None)

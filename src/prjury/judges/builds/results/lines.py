@@ -169,18 +169,15 @@ class LogSection(Struct, frozen=True, dict=True):
         name: str | None = None,
         suite: str | None = None,
     ) -> Failure:
-        """A failure whose path is one of the tree's own files; others may lead out by a link."""
+        """A failure whose path is one of the tree's own files; others may lead out by a link.
+
+        The suite of a test may be empty, which is not the same as unknown.
+        """
         inside = self.tree.find(path, self.directory) if path else None
         if path and not inside and kind != "test" and not name and inside_tree(path):
             place = f"{path}:{line}" if line else path
             message = message if path in message else f"{place}: {message}"
         return make_failure(kind, message, inside, line, name, suite)
-
-    def test(
-        self, name: str, suite: str, message: str = "", path: str | None = None, line: object = None
-    ) -> Failure:
-        """A failing test; its suite may be empty, which is not the same as unknown."""
-        return self.failure("test", message or "failed", path, line, name, suite)
 
 
 class RunnerOutput(Struct):

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 import posixpath
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from io import TextIOWrapper
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -28,7 +28,6 @@ from prjury.judges.builds.results.runners import read_known_runners, read_unknow
 from prjury.judges.builds.results.streams import GoEvents, read_go_output, read_tap
 from prjury.judges.builds.results.tree import TreeFiles
 
-_CHUNK = 1024**2
 _LONGEST_EVENT = 1024**2
 _LONGEST_LINE = 2_000
 #: A log of more lines is left where it is, but for its end.
@@ -47,26 +46,13 @@ _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+
 
 
 def _decode_lines(log: Path, transcript: Transcript) -> Iterator[str]:
-    with log.open("rb") as file:
-        yield from islice(_split_lines(file), _MOST_LINES)
-        if file.read(1):
+    with log.open("rb") as raw, TextIOWrapper(raw, "utf-8", "replace") as file:
+        lines = iter(lambda: file.readline(_LONGEST_EVENT), "")
+        yield from islice(lines, _MOST_LINES)
+        if next(lines, ""):
             transcript.cut = True
-            file.seek(max(file.tell(), log.stat().st_size - _END))
-            yield from islice(_split_lines(file), _MOST_LINES)
-
-
-def _split_lines(file: BinaryIO) -> Iterator[str]:
-    decoder, rest, end = codecs.getincrementaldecoder("utf-8")("replace"), "", False
-    while not end:
-        chunk = file.read(_CHUNK)
-        end = not chunk
-        text = rest + decoder.decode(chunk, final=end)
-        held = "\r" if text.endswith("\r") and not end else ""  # half of a line's end
-        text = text.removesuffix("\r") if held else text
-        *whole, rest = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-        for line in whole if not end else (*whole, *([rest] if rest else [])):
-            yield strip_escapes(line[:_LONGEST_EVENT])
-        rest = rest[:_LONGEST_EVENT] + held
+            file.seek(max(raw.tell(), log.stat().st_size - _END))
+            yield from islice(lines, _MOST_LINES)
 
 
 class Transcript(Struct):
@@ -131,7 +117,7 @@ def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Tr
     """Read a log once; `relative` takes the tree's own place out of a text."""
     transcript, places = Transcript(GoEvents(tree)), _Places(tree)
     for number, raw in enumerate(_decode_lines(log, transcript)):
-        place, line = places.locate_line(relative(raw))
+        place, line = places.locate_line(relative(strip_escapes(raw.rstrip("\n"))))
         event = _parse_go_event(line)
         if event is None:
             transcript.add(number, place, line[:_LONGEST_LINE])

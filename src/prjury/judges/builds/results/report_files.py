@@ -28,8 +28,11 @@ _DIRECTORIES = frozenset({"test-results", "test-reports"})
 _NESTED = (" (setup).xml", " (call).xml", " (teardown).xml")
 #: How a finished report ends, and seconds between two looks for one.
 _ENDS, _LOOK_EVERY = (b"</testsuites>", b"</testsuite>"), 0.05
-_MOST_MOVED = 2_000
+_MOST_RENAMED = 4_000
 OF_MAVEN = frozenset({"surefire-reports", "failsafe-reports"})
+
+LEFT_OUT = "{} left tests out: {}"
+REPORT_PROBLEM = "the report {} {}"
 
 #: What changes whenever a file is written, replaced or moved, and cannot be set back.
 Stamp: TypeAlias = tuple[int, int]
@@ -78,21 +81,20 @@ def find_reports(
 
 @contextmanager
 def keep_each_report(reports: Path) -> Iterator[None]:
-    """Take reports aside as they are finished, so that the next of a name replaces none of them.
+    """Rename reports as they are finished, so that the next of a name replaces none of them.
 
-    At the end they are back: ``pytest.xml``, ``pytest~2.xml`` and so on, in their order.
+    ``pytest.xml`` becomes ``pytest~1.xml``, the next one ``pytest~2.xml`` and so on.
     """
     try:
         directory = os.open(reports, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:  # the build has replaced it, which is noted when its reports are looked for
         yield
         return
-    ended, moved = Event(), list[str]()
-    _move_finished_reports(directory, moved)  # those of earlier steps
+    ended = Event()
 
     def watch() -> None:
         while not ended.wait(_LOOK_EVERY):
-            _move_finished_reports(directory, moved)
+            _rename_finished_reports(directory)
 
     watcher = Thread(target=watch, name="reports", daemon=True)
     watcher.start()
@@ -101,28 +103,20 @@ def keep_each_report(reports: Path) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-        _move_finished_reports(directory, moved)
-        names = set(os.listdir(directory))  # noqa: PTH208 - a descriptor, so that it is no link
-        for number, name in enumerate(moved):
-            free, count = name, 1
-            while free in names:
-                count += 1
-                free = f"{name.removesuffix('.xml')}~{count}.xml"
-            names.add(free)
-            aside = f"{name}.{number}"
-            with suppress(OSError):
-                os.rename(aside, free, src_dir_fd=directory, dst_dir_fd=directory)
+        _rename_finished_reports(directory)
         os.close(directory)
 
 
-def _move_finished_reports(directory: int, moved: list[str]) -> None:
-    for name in sorted(os.listdir(directory)):
+def _rename_finished_reports(directory: int) -> None:
+    names = os.listdir(directory)
+    for name in sorted(names) if len(names) < _MOST_RENAMED else ():
+        stem = name.removesuffix(".xml")
         with suppress(OSError):  # a link, or one that changes meanwhile
-            plain = name.endswith(".xml") and not name.endswith(_NESTED)
-            if plain and len(moved) < _MOST_MOVED and _is_finished(directory, name):
-                aside = f"{name}.{len(moved)}"
-                os.rename(name, aside, src_dir_fd=directory, dst_dir_fd=directory)
-                moved.append(name)
+            plain = stem != name and "~" not in stem and not name.endswith(_NESTED)
+            if plain and _is_finished(directory, name):
+                free = (f"{stem}~{number}.xml" for number in range(1, _MOST_RENAMED))
+                after = next(other for other in free if other not in names)
+                os.rename(name, after, src_dir_fd=directory, dst_dir_fd=directory)
 
 
 def _is_finished(directory: int, name: str) -> bool:
@@ -180,7 +174,7 @@ def load_reports(
         try:
             content = _read_content(path, room, found.since)
         except ReportError as error:
-            found.problems.append(f"the report {name} {error}")
+            found.problems.append(REPORT_PROBLEM.format(name, error))
             yield name, None
             continue
         room -= len(content)

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from prjury.judges.builds.failure import Failure, identity, with_details
-from prjury.judges.builds.results import wording
 from prjury.judges.builds.results.lines import (
     LineSet,
     LogSection,
@@ -22,6 +21,7 @@ from prjury.judges.builds.results.lines import (
     is_panic,
     read_message,
 )
+from prjury.judges.builds.results.report_files import LEFT_OUT
 
 _TABLE = Path(__file__).with_name("runners.yml").read_bytes()  # before a build could change it
 
@@ -253,7 +253,7 @@ class _Reader:
             self._run.telling = True
         elif kind == "doubts":
             why = fields.get("why") or fields["part"]
-            self._output.doubts.append(wording.LEFT_OUT.format(self._runner.by, why))
+            self._output.doubts.append(LEFT_OUT.format(self._runner.by, why))
         elif kind == "begins":
             self._end_run()
             self._run.begun = True
@@ -285,7 +285,8 @@ class _Reader:
         elif not (name.startswith(_SET_UP) or _LOADING in fields.get("owner", "")):
             run.names.append(identity(*_name_test(runner, self._section, self._suite, fields)))
             if kind == "bad" and not runner.failures:
-                test = self._section.test(fields["name"], self._section.directory)
+                where = self._section.directory
+                test = self._section.failure("test", "failed", name=fields["name"], suite=where)
                 run.failing[test.id] = (number, test)
 
     def _add_totals(self, fields: dict[str, str]) -> None:
@@ -364,7 +365,7 @@ class _Reader:
             failure = section.failure("error", f"{name or whole}: {message}", path, line, whole)
         else:
             suite, full = _name_test(runner, section, self._suite, fields)
-            failure = section.test(full, suite, message, path, line)
+            failure = section.failure("test", message, path, line, full, suite)
         return with_details(failure, [one for one in shown if one.strip()])
 
     def _end_run(self) -> None:
@@ -376,7 +377,7 @@ class _Reader:
             self._output.failures += failing
             if run.begun and self._runner.begins and (run.names or not failing):
                 by = self._suite or self._runner.by
-                self._output.doubts.append(wording.STOPPED_EARLY.format(by))
+                self._output.doubts.append(f"the tests of {by} stopped early")
             return
         failed = sum(totals.get(name, 0) for name in ("failed", "errors", "broken", "unexpected"))
         failed -= run.repeats

@@ -19,8 +19,8 @@ from prjury.judges.builds.results.lines import (
     find_place,
     is_hook,
 )
+from prjury.judges.builds.results.report_files import LEFT_OUT
 from prjury.judges.builds.results.tree import TreeFiles
-from prjury.judges.builds.results.wording import LEFT_OUT
 
 _PANICS = ("panic: ", "fatal error: ")
 #: Lines of the runner's own.
@@ -153,7 +153,8 @@ def make_go_failure(section: LogSection, package: str, test: str, lines: Iterabl
     shown = [line for line in output if not _is_chatter(line)]
     if path is not None:
         path = section.tree.find_in_package(package, path) or path
-    return with_details(section.test(test, package, message, path, number), shown)
+    failure = section.failure("test", message or "failed", path, number, test, package)
+    return with_details(failure, shown)
 
 
 def _is_panic(line: str) -> bool:
@@ -340,7 +341,7 @@ def _add_tap_results(section: LogSection, output: RunnerOutput, stream: _StreamS
 def _read_failure(section: LogSection, point: _Point) -> Failure:
     name = " > ".join(filter(None, point.names))
     if point.good:
-        return section.test(name, section.directory)
+        return section.failure("test", "passed", name=name, suite=section.directory)
     block = _list_diagnostics(section.lines[point.index + 1 : point.index + 1 + _REACH])
     message = _read_tap_message(block)
     if name.endswith(_SCRIPTS) and " " not in name:  # a file that cannot be loaded
@@ -349,7 +350,7 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
     path, line = find_place(block, section.tree, section.directory)
     if is_hook(name):
         return section.failure("error", f"{name}: {message}", path, line, name)
-    return section.test(name, section.directory, message, path, line)
+    return section.failure("test", message or "failed", path, line, name, section.directory)
 
 
 def _list_diagnostics(lines: Sequence[str]) -> list[str]:
