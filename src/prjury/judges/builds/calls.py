@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import posixpath
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -24,6 +25,13 @@ _RUNNERS = {name: family for family, names in _TABLE["runners"].items() for name
 #: Programs that run tests where one of some words follows; `*` stands for any name of tests, a dash
 #: for no word at all.
 _CALLED = {program: tuple(words.split()) for program, words in _TABLE["called"].items()}
+#: Options that say where a program works, by programs; a build file stands for its directory.
+_PLACES = {
+    program: frozenset(options.split())
+    for programs, options in _TABLE["places"].items()
+    for program in programs.split()
+}
+_BUILD_FILES = (".toml", ".xml", ".ini", ".cfg", ".py", ".gradle", ".kts", ".sln", ".slnx", "proj")
 
 #: Families that are built by recipes with the CI's options; a build at the root holds all below it.
 RECIPE_FAMILIES = frozenset({"cargo", "maven", "gradle", "cmake"})
@@ -39,22 +47,46 @@ _SIGNS = str.maketrans("-_:./@+", "       ")
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A command of a script, the kind of code that it tests, its runner, and what starts it."""
+    """A command of a script, the kind of code that it tests, its runner, and what starts it.
+
+    Its `place` is where it works, by its options and each ``cd`` before it, from the directory of
+    the script, which it may leave.
+    """
 
     words: tuple[str, ...]
     purpose: Purpose
     family: str = ""
     runner: str = ""
     through: str = ""
+    place: str = ""
 
     @property
     def program(self) -> str:
         return name_program(self.words[0])
 
+    @property
+    def arguments(self) -> list[str]:
+        """The words behind the program, but for those that say where it works."""
+        return _split_place(self.words)[1][1:]
+
+    @property
+    def configures(self) -> bool:
+        return self.program == "cmake" and _CMAKE_MODES.isdisjoint(self.words)
+
 
 @lru_cache(4096)  # rows of a matrix have most lines in common
 def read_calls(script: str) -> tuple[Call, ...]:
-    return tuple(_read_call(words) for line in list_lines(script) for words in split_commands(line))
+    calls, place, outer = list[Call](), "", list[str]()
+    for words in (words for line in list_lines(script) for words in _split_commands(line)):
+        if words[0] in {"(", "pushd"}:
+            outer.append(place)
+        if words[0] in {"cd", "pushd"}:
+            place = posixpath.join(place, *words[1:2])
+        elif words[0] in {")", "popd"}:
+            place = outer.pop() if outer else place
+        elif words[0] != "(":
+            calls.append(_read_call(words, place))
+    return tuple(calls)
 
 
 def stops_early(call: Call) -> bool:
@@ -88,8 +120,8 @@ def find_heredoc(line: str) -> str:
     return mark if sign and "((" not in before and mark.isidentifier() else ""
 
 
-def split_commands(line: str) -> Iterator[list[str]]:
-    """The commands of a line in words, without assignments before them."""
+def _split_commands(line: str) -> Iterator[list[str]]:
+    """The commands of a line in words, without assignments before them, and its brackets."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|()<>")
     lexer.whitespace_split, lexer.commenters = True, "#"
     try:
@@ -102,6 +134,7 @@ def split_commands(line: str) -> Iterator[list[str]]:
             if command:
                 yield command
             command = []
+            yield from ([sign] for sign in word if sign in "()")
         elif set(word) <= set("<>&0123456789") and ("<" in word or ">" in word):
             continue
         elif before and set(before) <= set("<>&") and set(before) & set("<>"):
@@ -132,35 +165,73 @@ _ALIASES = {
 
 def name_script(call: Call) -> str:
     """The script of a package that a call of its manager runs; empty if it runs none."""
-    plain = [word for word in call.words[1:] if not word.startswith("-")]
+    plain = [word for word in call.arguments if not word.startswith("-")]
     words = plain[1:] if plain[:1] in (["run"], ["run-script"]) else plain
     return "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
 
 
-def _read_call(words: list[str]) -> Call:
-    before, words = words[0], _strip_wrappers(words)
+def _read_call(words: list[str], place: str) -> Call:
+    before, words, inside = words[0], *_strip_wrappers(words)
     through = name_program(before) if words[0] != before else ""
-    program, rest = name_program(words[0]), words[1:]
-    family, runner = _find_test_runner(program, rest, words[0])
-    purpose = "test" if family else _find_purpose(program, rest, words[0])
-    return Call(tuple(words), purpose, family, runner, through)
+    below, (path, *rest) = _split_place(words)
+    program = name_program(path)
+    family, runner = _find_test_runner(program, rest, path, below)
+    purpose = "test" if family else _find_purpose(program, rest, path)
+    place = posixpath.normpath(posixpath.join(place, inside, below))
+    return Call(tuple(words), purpose, family, runner, through, "" if place == "." else place)
 
 
-def _strip_wrappers(words: list[str]) -> list[str]:
-    """The words without programs that run the rest: ``uv run --group x pytest`` is pytest."""
+def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
+    """The words without programs that run the rest, and the place that these are told.
+
+    ``uv run --group x pytest`` is pytest.
+    """
+    place = ""
     for _ in range(4):
         program = name_program(words[0])
+        below, plain = _split_place(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in WORDS["managers"] and (runner := _find_runner_index(words)):
-            words = words[runner:]
+        elif program in WORDS["managers"] and (runner := _find_runner_index(plain)):
+            words, place = plain[runner:], posixpath.join(place, below)
         elif program == "node" and (runner := _find_runner_index(words)):
             words = [words[runner].removesuffix(".js"), *words[runner + 1 :]]
         elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
-            words = inner
+            below, _ = _split_place(words[: len(words) - len(inner)])
+            words, place = inner, posixpath.join(place, below)
         else:
             break
-    return words
+    return words, place
+
+
+#: Words by which CMake does something else than configuring.
+_CMAKE_MODES = frozenset({"--build", "--install", "--workflow", "-E", "-P"})
+
+
+def _split_place(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The place that a program is told by its words, and the words without it."""
+    program = name_program(words[0])
+    options = _PLACES.get(program, frozenset())
+    places, rest, following = list[str](), [words[0]], iter(words[1:])
+    for word in following:
+        name, sign, value = word.partition("=")
+        if word == "--":
+            rest += [word, *following]
+        elif name in options:
+            places.append(value if sign else next(following, ""))
+        elif word[:2] in options and word[1].isupper():
+            places.append(word[2:])
+        else:
+            rest.append(word)
+    if program == "cmake" and not places and _CMAKE_MODES.isdisjoint(words):
+        pairs = [pair for pair in pairwise(rest) if pair[0] not in WORDS["cmake_valued"]]
+        places = [word for _, word in pairs if word[:1] not in {"", "-"}][-1:]
+    elif program == "dotnet":
+        names = (".sln", ".slnx", "proj")
+        places += [word for word in rest[2:] if word.endswith(names) or "/" in word][:1]
+    place = places[-1] if places else ""
+    is_file = place.endswith(_BUILD_FILES) or place.endswith(("Gemfile", "justfile", "file.yml"))
+    return (posixpath.dirname(place) if is_file else place), rest
 
 
 def _find_runner_index(words: Sequence[str]) -> int:
@@ -204,7 +275,7 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     return []
 
 
-def _find_test_runner(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
+def _find_test_runner(program: str, words: Sequence[str], path: str, place: str) -> tuple[str, str]:
     if not {"--version", "--help", "--no-run"}.isdisjoint(words):
         return "", ""
     if program in _RUNNERS:
@@ -215,6 +286,7 @@ def _find_test_runner(program: str, words: Sequence[str], path: str) -> tuple[st
         tests = _asks_for_test(names, words)
     elif program in _BUILDERS:
         family, tests = _BUILDERS[program], _calls_test_goal(program, words)
+        tests = tests or (family == "make" and place.strip("./").startswith("test"))
     else:
         return _detect_test_script(program, words, path)
     return (family, program) if tests else ("", "")
@@ -232,7 +304,7 @@ def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
     """True if a goal of the words tests; the default goal does, where none is listed."""
-    goals, valued = [], {"-D", "-P", "-f", "--file", "-pl"}
+    goals, valued = [], {"-D", "-P", "-pl"}
     for before, word in pairwise(["", *words]):
         text = word.lower().removeprefix("-d")
         if text.startswith(("skiptests", "maven.test.skip")) and not text.endswith("false"):
@@ -248,8 +320,6 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
     for before, word in pairwise(["", *words]):
         if program == "cmake":
             tests = before in {"--target", "-t"} and is_test_name(word)
-        elif before == "-C":
-            tests = word.strip("./").startswith("test")
         elif word[:1] in {"", "-"} or "=" in word or before == "-x":
             tests = False
         elif program == "gradle":

@@ -80,12 +80,11 @@ class CiJob(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def places(self) -> frozenset[Place]:
         """The kinds of code that it tests, each with its place."""
-        calls = ((call, step.directory) for step in self.tests for call in step.calls)
-        families = frozenset((call.family, place) for call, place in calls if call.family)
-        if any(call.program == "cmake" and "--build" not in call.words for call in self.calls):
-            places = ("" if "build" in place.lower() else place for _, place in families)
-            return frozenset(("cmake", place) for place in places)
-        return families
+        calls = (call for step in self.tests for call in step.calls if call.family)
+        configured = {("cmake", call.place) for call in self.calls if call.configures}
+        if configured:
+            calls = (call for call in calls if call.family not in {"cmake", *WRAPPING})
+        return frozenset({(call.family, call.place) for call in calls} | configured)
 
     @property
     def kinds(self) -> frozenset[Place]:

@@ -90,7 +90,7 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
 def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
     selecting = {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
     selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
-    places = [step.directory for step in job.tests for call in step.calls if call.program == "tox"]
+    places = [call.place for step in job.tests for call in step.calls if call.program == "tox"]
     settings = read_tox(root.below(places[0])) if places and not selects else None
     several = settings and count_interpreters(settings.listed) > 1
     return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
@@ -191,18 +191,20 @@ def add_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
         if not of_machine and not is_refused(name):
             variables[name] = escape_braces(text)
     steps, reasons, notes = plan.steps, [*plan.reasons], [*plan.notes]
-    pairs = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
+    every = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
+    pairs = [pair for pair in every if pair[1].place == plan.directory] or every
     if pairs:
         step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
         words = list[str]()
         for word in call.words:
             text = Template(word).safe_substitute({**job.env, **step.env})
             words += text.split() if word.startswith("$") else [text]
-        options, goals = _select_options(words, table), _list_goals(words, table)
+        arguments = replace(call, words=tuple(words)).arguments
+        options, goals = _select_options(words, table), _list_goals(arguments, table)
         steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
-        others = [one.words for _, one in pairs if one is not call and family != "cmake"]
+        others = [one.words for _, one in every if one is not call and family != "cmake"]
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
@@ -217,8 +219,7 @@ def add_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
 
 
 def _is_of(call: Call, family: str) -> bool:
-    configures = call.program == "cmake" and not {"--build", "-E"} & {*call.words}
-    return configures if family == "cmake" else call.family == family
+    return call.configures if family == "cmake" else call.family == family
 
 
 def _select_options(words: Sequence[str], table: Options) -> list[str]:
@@ -246,8 +247,8 @@ def _is_safe(text: str, table: Options) -> bool:
     return not (strict or "$" in text or text.endswith("=") or lower.startswith(table.refused))
 
 
-def _list_goals(words: Sequence[str], table: Options) -> list[str]:
-    pairs = pairwise(words)
+def _list_goals(arguments: Sequence[str], table: Options) -> list[str]:
+    pairs = pairwise(["", *arguments])
     plain = [word for before, word in pairs if word[:1] != "-" and before not in table.valued]
     if table.goal == "build":
         return [word for word in plain if word != "clean" and "$" not in word]
@@ -352,9 +353,9 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
                 if runner != "go" or root.has("go.mod"):
                     variables = ADAPTERS.get(runner, Adapter()).env
                     env |= {name: text.format(step=number) for name, text in variables.items()}
-        settings = read_tox(root.below(step.directory))
-        if settings and any(call.family for call in step.calls):
-            env["TOX_OVERRIDE"] = settings.overrides
+        for call in (call for call in step.calls if call.family):
+            if settings := read_tox(root.below(call.place)):
+                env["TOX_OVERRIDE"] = settings.overrides
         script = _add_report_options(script, step, number, root)
         if "$PRJURY_REPORTS" in script:
             env["PRJURY_REPORTS"] = "{reports}"
@@ -387,10 +388,10 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []
         if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
-            last, _ = find_last_call(read_script(call, root, step.directory))
+            last, _ = find_last_call(read_script(call, root))
             printed = last and any(word.partition("=")[0] in _PRINTING for word in last.words)
             reached = last and last.runner == call.runner and not printed
-            alone = reached and len(step.calls) == 1 and "|" not in script
+            alone = reached and len(step.calls) == 1 and not set("|)") & set(script)
             sign = ["--"] if call.program == "npm" and "--" not in call.words else []
             place, added = len(words), [*sign, options] if alone else []
         elif adapter.after in call.words[1:]:
@@ -418,8 +419,8 @@ def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
     adapter = ADAPTERS.get(call.runner, Adapter())
     if call.program in WORDS["managers"]:
         after = replace(call, words=(call.words[0], f"post{name_script(call)}"))
-        followed = read_script(after, root, step.directory)
-        _, alone = find_last_call(read_script(call, root, step.directory))
+        followed = read_script(after, root)
+        _, alone = find_last_call(read_script(call, root))
         return adapter.all_ran if alone and not followed else None
     return adapter.all_ran if call.runner in {call.program, "django", "node"} else None
 

@@ -24,7 +24,7 @@ from prjury.judges.builds.calls import (
     read_calls,
 )
 from prjury.judges.builds.plan import LeftOutKind, LeftOutStep, StepName
-from prjury.judges.builds.source_tree import SourceTree, join_path, path_in
+from prjury.judges.builds.source_tree import SourceTree, join_path, nearest, path_in
 from prjury.judges.builds.systems.python import read_tox
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.manifests.matrix import ExpressionContext
@@ -32,7 +32,7 @@ from prjury.manifests.node import read_package_json
 from prjury.manifests.workflow import WorkflowStep, read_composite_action
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
-_WORKSPACE = "${{ github.workspace }}"
+_WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
 
@@ -152,7 +152,7 @@ class StepReader:
         self.left_out.append(LeftOutStep(_show_first_line(text), why, kind, origin, tests))
 
     def _read_commands(self, step: WorkflowStep, run: str) -> None:
-        text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, "$GITHUB_WORKSPACE")
+        text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, _ROOT)
         without = ExpressionContext({**self.context.values, "steps": {}})
         secret = has_part(run, _SECRETS)
         script = None if secret else without.fill(text)
@@ -187,7 +187,8 @@ class StepReader:
     def _find_script_refusal(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
         for call in read_calls(line):
             words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
-            path = join_path(directory, words[0]) if words and call.purpose != "test" else None
+            place = _resolve_place(call, self.root, directory)
+            path = join_path(place, words[0]) if words and call.purpose != "test" else None
             for inner in list_lines(self.root.text(path)) if path else ():
                 if refusal := _find_refusal(inner):
                     return refusal
@@ -196,9 +197,12 @@ class StepReader:
     def _add_step(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
-        calls = tuple(resolve_call(call, self.root, directory) for call in read_calls(plain))
-        programs = [f"./{call.words[0].removeprefix('./')}" for call in calls]
-        foreign = any(program.startswith(tuple(self._others)) for program in programs)
+        found = read_calls(plain)
+        calls = tuple(resolve_call(call, self.root, directory) for call in found)
+        paths = [path_in(path_in(directory, call.place), call.words[0]) for call in found]
+        foreign = any(
+            f"./{path.removeprefix('./')}".startswith(tuple(self._others)) for path in paths
+        )
         purpose = "other" if foreign or _ends_in_background(part) else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(_show_first_line(part))
@@ -224,9 +228,10 @@ def _ends_in_background(script: str) -> bool:
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
-    """The call of a script of the tree with the purpose of what the script runs."""
-    text = read_script(call, root, directory) if depth < _DEEPEST else ""
-    inner = [resolve_call(one, root, directory, depth + 1) for one in read_calls(text)]
+    """The call with its place from the root, and the purpose of the tree's script that it runs."""
+    call = replace(call, place=_resolve_place(call, root, directory))
+    text = read_script(call, root) if depth < _DEEPEST else ""
+    inner = [resolve_call(one, root, call.place, depth + 1) for one in read_calls(text)]
     tests = [one for one in inner if one.family and one.family != "script"]
     if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
         family = call.family or tests[0].family
@@ -234,7 +239,7 @@ def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -
             family = tests[0].family
         family = "node" if call.program in WORDS["managers"] else family
         return replace(call, purpose="test", family=family, runner=tests[0].runner)
-    settings = read_tox(root.below(directory)) if call.program == "tox" else None
+    settings = read_tox(root.below(call.place)) if call.program == "tox" else None
     if settings and not settings.tests:
         return replace(call, purpose="other", family="", runner="")
     if inner and all(one.purpose == "lint" for one in inner):
@@ -242,15 +247,24 @@ def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -
     return call
 
 
-def read_script(call: Call, root: SourceTree, directory: str) -> str:
-    """The text of the script that a call runs; empty if it is none of the tree's."""
+def _resolve_place(call: Call, root: SourceTree, directory: str) -> str:
+    """A directory of the tree; one that a build makes stands for where it lies."""
+    place = call.place.removeprefix(_ROOT).lstrip("/") if call.place[:1] == "$" else call.place
+    path = join_path("" if call.place.startswith(_ROOT) else directory, place)
+    if path is None or "$" in path:
+        return directory
+    return nearest(f"{path}/x", root.directories | {directory}) or ""
+
+
+def read_script(call: Call, root: SourceTree) -> str:
+    """The text of the script that a call runs in its place; empty if it is none of the tree's."""
     if call.program in WORDS["managers"]:
-        package = root.readable(path_in(directory, "package.json"), read_package_json)
+        package = root.readable(path_in(call.place, "package.json"), read_package_json)
         return package.scripts.get(name_script(call), "") if package else ""
     plain = [word for word in call.words[1:] if not word.startswith("-")]
     by_shell = call.program in WORDS["shells"]
     path = plain[0] if by_shell and plain else call.words[0]
-    place = join_path(directory, path) if "/" in path or by_shell else None
+    place = join_path(call.place, path) if "/" in path or by_shell else None
     if not place or place.endswith((".py", ".js", ".rb", ".pl")):
         return ""
     text = root.text(place)
@@ -311,7 +325,8 @@ def _split_script(script: str) -> Iterator[tuple[int, str]]:
         sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
         goes_on = line.endswith(("{", "(", "&", "||", "|"))
         odd = line.count('"') % 2 or line.count("'") % 2
-        whole = bool(whole or sets or goes_on or odd)
+        moves = read_calls(f"{line}\n:")[-1].place
+        whole = bool(whole or sets or goes_on or odd or moves)
     if whole:
         yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")
     else:

@@ -5,7 +5,7 @@ Different systems in one directory are all run; of alternatives for the same cod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace as changed
 
 from msgspec import Struct
@@ -112,7 +112,7 @@ class BuildPlanner(Struct, frozen=True):
         every = detect_builds(root, None).plans
         plans, notes = list[BuildPlan](), list[str]()
         for job in ci.jobs:
-            places = {place for _, place in job.places}
+            places = {"" if family in WRAPPING else place for family, place in job.places}
             touched = not changes or not changes.paths or any(map(changes.below, places))
             if len(ci.jobs) > 1 and "" not in places and not touched:
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
@@ -125,7 +125,9 @@ class BuildPlanner(Struct, frozen=True):
         if ci.others:
             names = join_names([job.job for job in ci.others], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
-        skipped = {plan.directory for plan in untested if plan.directory} | {*affected.skipped}
+        ran = {place for job in ci.jobs for _, place in job.places}
+        skipped = {plan.directory for plan in untested if plan.directory}
+        skipped |= {place for place in affected.skipped if place not in ran}
         notes += (note for note in affected.notes if not note.startswith(_ALSO_FOUND))
         return DetectedBuilds(tuple(plans), tuple(notes), tuple(sorted(skipped)))
 
@@ -139,10 +141,9 @@ class BuildPlanner(Struct, frozen=True):
         fitting, recipes = [], []
         for plan in every:
             kind, place = _KINDS.get(plan.system, plan.system), plan.directory
-            exact = (kind, place) in job.places
-            if exact or any((family, place) in job.places for family in WRAPPING):
+            if _is_within_calls(kind, place, job.places):
                 fitting.append(plan)
-            if exact and kind in RECIPE_FIRST and plan.tests:
+            if (kind, place) in job.places and kind in RECIPE_FIRST and plan.tests:
                 recipes.append((plan.system, place))
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
@@ -197,16 +198,25 @@ class BuildPlanner(Struct, frozen=True):
 
 def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
-    wrapped = {place for family, place in kinds if family in WRAPPING}
     untested = []
     for plan in plans:
         place = plan.directory
         own_lock = path_in(place, "uv.lock") in root.files
         by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
-        tested = {(_KINDS.get(plan.system, plan.system), place), ("cmake", place)} & kinds
-        if not (by_root or tested or wrapped & {"", place}):
+        tested = _is_within_calls(_KINDS.get(plan.system, plan.system), place, kinds)
+        if not (by_root or tested or ("cmake", place) in kinds):
             untested.append(plan)
     return untested
+
+
+def _is_within_calls(kind: str, directory: str, places: Collection[tuple[str, str]]) -> bool:
+    """True if calls test a project, or a part of it; make and scripts in the root may test all."""
+    for family, place in places:
+        if family in WRAPPING and (not directory or place in {"", directory}):
+            return True
+        if family == kind and is_within(place, directory):
+            return True
+    return False
 
 
 def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:

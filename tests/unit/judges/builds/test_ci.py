@@ -372,6 +372,68 @@ class TestSteps:
     def test_what_a_command_is_for(self, script: str, kind: str) -> None:
         assert find_purpose(read_calls(script)) == kind
 
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "make -C web test", "make -Cweb -j4 test", "make --directory=web check",
+            "make -j2 -C ./web test", "npm --prefix web test", "npm --prefix=web run test",
+            "npm -C web t", "pnpm -C web test", "pnpm --dir web run test", "yarn --cwd web test",
+            "yarn --cwd web jest", "bun --cwd web test",
+            "cargo test --manifest-path web/Cargo.toml",
+            "cargo --manifest-path=web/Cargo.toml test", "go -C web test ./...",
+            "mvn -f web/pom.xml verify", "mvn --file web -B test", "gradle -p web build",
+            "./gradlew --project-dir=web check", "ctest --test-dir web", "meson test -C web",
+            "uv run --directory web pytest", "uv --project web run pytest -q",
+            "poetry -C web run pytest", "bundle exec --gemfile=web/Gemfile rspec",
+            "bundle --gemfile web/Gemfile exec rspec", "composer -d web test",
+            "dotnet test web/Web.Tests.csproj", "swift test --package-path web",
+            "tox -c web/tox.ini", "cd web && pytest", "(cd web && npm test)",
+            "pushd web; rspec; popd", "cd other && make -C ../web test",
+            "cd other/.. && cd web && go test ./...", "cd web\npytest",
+            "uv run make -C web test", "(cd other); cd web; pytest",
+        ],
+    )  # fmt: skip
+    def test_the_place_of_a_call(self, here: Toolchains, line: str) -> None:
+        (call,) = (call for call in read_calls(line) if call.purpose == "test")
+        assert call.place == "web"
+        step = json.dumps({"run": line})
+        ci = read(here, {"web/x": "", "other/x": ""}, ci=job(step))
+        assert ci.places == {(call.family, "web")}
+
+    @pytest.mark.parametrize(
+        ("lines", "place"),
+        [
+            (["cmake -S web -B out", "cmake --build out", "ctest --test-dir out"], "web"),
+            (["cmake -B out web", "cmake --build out --target test"], "web"),
+            (["cd web", "cmake .", "make test"], "web"),
+            (["mkdir out && cd out", "cmake -G Ninja ../web", "ctest"], "web"),
+            (["cmake -DX=1 $GITHUB_WORKSPACE/web", "ctest"], "web"),
+            (["./configure", "make -C out check"], ""),  # what a build makes lies in the root
+            (["cmake -S . -B web/out -G Ninja", "ctest --test-dir web/out"], ""),
+        ],
+    )
+    def test_a_directory_that_a_build_makes_is_no_place(
+        self, here: Toolchains, lines: list[str], place: str
+    ) -> None:
+        ci = read(here, {"web/x": ""}, ci=job(json.dumps({"run": "\n".join(lines)})))
+        assert {where for _, where in ci.places} == {place}
+
+    @pytest.mark.parametrize(
+        "line", ["pdm run pytest -p xdist", "pytest -- -C web", "mvn -fae test"]
+    )
+    def test_options_of_other_programs_name_no_place(self, line: str) -> None:
+        assert {call.place for call in read_calls(line)} == {""}
+
+    def test_a_script_is_looked_for_where_its_manager_works(self, here: Toolchains) -> None:
+        package = json.dumps({"scripts": {"ci": "jest --ci"}})
+        ci = read(here, {"web/package.json": package}, ci=job("run: npm --prefix web run ci"))
+        assert [(one.runner, one.place) for one in ci.calls] == [("jest", "web")]
+
+    def test_a_call_in_another_repository_tests_nothing_of_this_one(self, here: Toolchains) -> None:
+        checkout = "{uses: actions/checkout@v4, with: {repository: a/b, path: base}}"
+        ci = read(here, ci=job(checkout, "run: make -C base test", "run: make test"))
+        assert [step.kind for step in ci.steps] == ["setup", "test"]
+
     def test_a_tox_that_tests_nothing_is_no_test(self, here: Toolchains) -> None:
         files = {"tox.ini": "[testenv:pins]\ncommands = pip-compile\n"}
         steps = read(here, files, ci=job("run: tox", "run: pytest")).steps

@@ -230,6 +230,16 @@ class TestLines:
         plan = only(plans(here, job(f"run: {line}"), files))
         assert (plan.source, steps_of(plan)[-1]) == ("ci", step)
 
+    def test_a_directory_in_which_a_line_of_the_ci_works_is_built(self, here: Toolchains) -> None:
+        files = {"tests/Makefile": "test:\n\t./do\n", "tests/a.c": "", "src/a.h": ""}
+        builds = plans(here, job("run: make -C tests"), files, touching("tests/a.c", "src/a.h"))
+        assert (steps_of(only(builds)), builds.skipped) == (["make -C tests"], ())
+
+    def test_another_directory_is_not(self, here: Toolchains) -> None:
+        files = {"web/go.mod": "module m/w\n", "cli/go.mod": "module m/c\n", "cli/a_test.go": ""}
+        builds = plans(here, job("run: go -C web test ./..."), files)
+        assert builds.skipped == ("cli",)
+
     @pytest.mark.parametrize("line", ["sh t/a.sh; sh t/b.sh", "sh t/a.sh | tee log"])
     def test_a_line_of_several_commands_fails_where_any_of_them_does(
         self, here: Toolchains, line: str
@@ -389,6 +399,18 @@ class TestOptions:
         line = "./gradlew -Dkjs=false clean build check -x lint --stacktrace -PtestMode=a"
         plan = only(plans(here, job(f"run: {line}"), files))
         assert plan.steps[-1].text.endswith("build check -Dkjs=false -x lint -PtestMode=a")
+
+    def test_the_options_of_a_project_are_those_of_its_own_call(self, here: Toolchains) -> None:
+        lines = "run: cargo test --manifest-path web/Cargo.toml --all-features", "run: cargo test"
+        package = '[package]\nname = "a"\n'
+        files = {"Cargo.toml": package, "web/Cargo.toml": package.replace("a", "b")}
+        root, web = plans(here, job(*lines), files).plans
+        assert "--all-features" in web.text
+        assert "--all-features" not in root.text
+
+    def test_the_directory_of_gradle_is_no_task(self, here: Toolchains) -> None:
+        builds = plans(here, job("run: gradle -p web check"), {"web/build.gradle": ""})
+        assert only(builds).steps[-1].text.endswith("--rerun-tasks check")
 
     def test_what_cmake_is_configured_with(self, here: Toolchains) -> None:
         files = {"CMakeLists.txt": "project(x)\nenable_testing()\n"}
