@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import posixpath
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,20 +15,20 @@ import msgspec
 
 Purpose: TypeAlias = Literal["setup", "build", "test", "lint", "other"]
 
-_TABLE = json.loads((Path(__file__).parent / "programs.json").read_text("utf-8"))
+TABLE = json.loads((Path(__file__).parent / "programs.json").read_text("utf-8"))
 #: Lists of programs and words, by what they are for.
-WORDS = {name: frozenset(listed.split()) for name, listed in _TABLE["words"].items()}
+WORDS = {name: frozenset(listed.split()) for name, listed in TABLE["words"].items()}
 #: The tools that actions set up, and the input that names the version.
-SETUP_ACTIONS = {action: tuple(words.split()) for action, words in _TABLE["setup_actions"].items()}
+SETUP_ACTIONS = {action: tuple(words.split()) for action, words in TABLE["setup_actions"].items()}
 #: Programs that run tests whatever follows, with the kind of code.
-_RUNNERS = {name: family for family, names in _TABLE["runners"].items() for name in names.split()}
+_RUNNERS = {name: family for family, names in TABLE["runners"].items() for name in names.split()}
 #: Programs that run tests where one of some words follows; `*` stands for any name of tests, a dash
 #: for no word at all.
-_CALLED = {program: tuple(words.split()) for program, words in _TABLE["called"].items()}
+_CALLED = {program: tuple(words.split()) for program, words in TABLE["called"].items()}
 #: Options that say where a program works, by programs; a build file stands for its directory.
 _PLACES = {
     program: frozenset(options.split())
-    for programs, options in _TABLE["places"].items()
+    for programs, options in TABLE["places"].items()
     for program in programs.split()
 }
 _BUILD_FILES = (".toml", ".xml", ".ini", ".cfg", ".py", ".gradle", ".kts", ".sln", ".slnx", "proj")
@@ -36,13 +36,7 @@ _BUILD_FILES = (".toml", ".xml", ".ini", ".cfg", ".py", ".gradle", ".kts", ".sln
 #: Families that are built by recipes with the CI's options; a build at the root holds all below it.
 RECIPE_FAMILIES = frozenset({"cargo", "maven", "gradle", "cmake"})
 #: Options to end at the first failure, by runner; Jest is told to go on.
-_STOPPING: Mapping[str, tuple[str, ...]] = {
-    "pytest": ("-x", "--exitfirst", "--maxfail"), "unittest": ("-f", "--failfast"),
-    "django": ("--failfast",), "go": ("-failfast", "--failfast"), "ctest": ("--stop-on-failure",),
-    "phpunit": ("--stop-on-failure", "--stop-on-defect", "--stop-on-error"),
-    "rspec": ("--fail-fast",), "mocha": ("-b", "--bail"), "bun": ("--bail",),
-    "deno": ("--fail-fast",), "vitest": ("--bail",),
-}  # fmt: skip
+_STOPPING = {runner: frozenset(options.split()) for runner, options in TABLE["stopping"].items()}
 _SIGNS = str.maketrans("-_:./@+", "       ")
 
 
@@ -91,7 +85,7 @@ def read_calls(script: str) -> tuple[Call, ...]:
 
 def stops_early(call: Call) -> bool:
     names = {word.partition("=")[0] for word in call.words}
-    return not names.isdisjoint(_STOPPING.get(call.runner, ()))
+    return not names.isdisjoint(_STOPPING.get(call.runner, frozenset()))
 
 
 def find_purpose(calls: Iterable[Call]) -> Purpose:

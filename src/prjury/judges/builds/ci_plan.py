@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from string import Template
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.judges.builds.calls import (
+    TABLE,
     WORDS,
     Call,
     find_last_call,
@@ -45,19 +47,8 @@ _RUNNER = {
     "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_TEMP": "{home}/.github-files/temp",
     **{name: f"{{home}}/.github-files/{name}" for name in FILES},
 }  # fmt: skip
-#: Variables of a job that say where the machine's tools are, or which Python uv installs into.
-_NOT_TAKEN = frozenset("PATH HOME TMPDIR SHELL UV_SYSTEM_PYTHON CI".split())
 #: Signs of a line that only bash reads.
 _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")
-#: The names of plans by the program that runs the tests, else by the kind of code.
-_SYSTEMS = {
-    **{name: name for name in (
-        "tox unittest django npm pnpm yarn bun go cargo cmake maven gradle make meson deno dotnet "
-        "bazel perl"
-    ).split()},
-    "python": "pytest", "node": "npm", "ruby": "bundler", "php": "composer", "elixir": "mix",
-    "swift": "swiftpm", "scala": "sbt", "lua": "busted",
-}  # fmt: skip
 
 
 def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
@@ -76,8 +67,9 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     calls = [call for step in job.tests for call in step.calls if call.family]
     names = [name for call in calls for name in (call.program, call.runner)]
     names += [call.family for call in calls[:1]]
+    systems = TABLE["systems"]  # by the program that runs the tests, else by the kind of code
     return BuildPlan(
-        next((_SYSTEMS[name] for name in names if name in _SYSTEMS), CUSTOM),
+        next((systems[name] for name in names if name in systems), CUSTOM),
         tuple(steps),
         (job.name, *([f"its row {row}"] if row else [])),
         tuple(notes),
@@ -124,7 +116,7 @@ def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
             variables["npm_config_globalconfig"] = escape_braces(str(settings))
     for name, text in job.env.items():
         is_compiler = name in {"CC", "CXX"} and not here.has(text)
-        if name not in _NOT_TAKEN and not is_refused(name) and not is_compiler:
+        if name not in WORDS["not_taken"] and not is_refused(name) and not is_compiler:
             variables[name] = escape_braces(text)
     places = [f"{{home}}/{place}" for place in _OWN_PLACES]
     return {**variables, "PATH": os.pathsep.join([*places, escape_braces(here.path)])}
@@ -157,38 +149,21 @@ class Options(Struct, frozen=True):
     refused: tuple[str, ...] = ()
 
 
-#: Variables that say how strict or how loud a tool is, or where this machine has its own word.
-_OF_MACHINE = frozenset("CI TERM CC CXX CPP AR LD CHOST SHELL TMPDIR MAVEN_ARGS".split())
-_OF_MACHINE_PARTS = ("PATH", "HOME", "COLOR", "FLAGS", "_OPTS", "WARNINGS", "_CACHE", "_DIR", "LD_")
-_SKIPS = tuple("-dskip -dmaven.test.skip -dmaven.test.failure -dtest= -dit.test= -dgroups=".split())
 #: The tools whose recipe is run with the CI's words, by family.
-RECIPE_FIRST: Mapping[str, Options] = {
-    "cargo": Options(
-        frozenset({"cargo"}), frozenset("--features -F --exclude --profile".split()),
-        frozenset("--all-features --no-default-features --locked --release --all-targets".split()),
-        at=2,
-    ),
-    "maven": Options(
-        frozenset({"mvn"}), frozenset("-P --activate-profiles -D --define".split()),
-        goal="verify", refused=_SKIPS,
-    ),
-    "gradle": Options(
-        frozenset({"gradle"}), frozenset("-x --exclude-task -P -D".split()),
-        goal="build", refused=_SKIPS,
-    ),
-    "cmake": Options(
-        frozenset("cmake ctest make ninja".split()), frozenset({"-D"}),
-        refused=tuple("-dcmake_install_ -dcmake_toolchain -dcmake_c_comp -dcmake_cxx_c".split()),
-    ),
-}  # fmt: skip
+RECIPE_FIRST = msgspec.convert(TABLE["options"], dict[str, Options])
 
 
-def add_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
-    """The recipe's plan with the job's variables, its words for the same tool, its other tests."""
+def add_ci_options(
+    plan: BuildPlan, job: CiJob, root: SourceTree, places: Collection[str]
+) -> BuildPlan:
+    """The recipe's plan with the job's variables, its words for the same tool, its other tests.
+
+    The places are those of all recipes that stand for the job.
+    """
     family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
     for name, text in job.env.items():
-        of_machine = name in _OF_MACHINE or any(part in name for part in _OF_MACHINE_PARTS)
-        if not of_machine and not is_refused(name):
+        of_machine = any(part in name for part in WORDS["of_machine_parts"])
+        if not (of_machine or name in WORDS["of_machine"] or is_refused(name)):
             variables[name] = escape_braces(text)
     steps, reasons, notes = plan.steps, [*plan.reasons], [*plan.notes]
     every = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
@@ -204,13 +179,13 @@ def add_ci_options(plan: BuildPlan, job: CiJob, root: SourceTree) -> BuildPlan:
         steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
-        others = [one.words for _, one in every if one is not call and family != "cmake"]
+        others = [one.words for _, one in pairs if one is not call and family != "cmake"]
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
     return replace(
         plan,
-        steps=(*steps, *_list_other_test_steps(job, family, root)),
+        steps=steps if plan.directory else (*steps, *_list_other_steps(job, family, root, places)),
         env={**variables, **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
@@ -270,17 +245,22 @@ def _add_options_and_goals(
     return replace(step, command=(*words[:at], *options, *words[at:]))
 
 
-def _list_other_test_steps(job: CiJob, family: str, root: SourceTree) -> list[BuildStep]:
-    """The steps of a job beside those of the recipe's tool, if any of them tests."""
+def _list_other_steps(
+    job: CiJob, family: str, root: SourceTree, places: Collection[str]
+) -> list[BuildStep]:
+    """The tool's own calls in other places, and all that is not the tool's, if any of it tests."""
     programs = RECIPE_FIRST[family].programs
-    steps = [
-        step
-        for step in job.steps
-        if not any(call.family == family or call.program in programs for call in step.calls)
-    ]
-    families = {call.family for step in steps for call in step.calls}
-    tests = not families.isdisjoint("python node go ruby php deno".split())
-    return _adapt_steps(steps, root) if tests else []
+    beside, elsewhere = list[CiStep](), list[CiStep]()
+    for step in job.steps:
+        own = [one for one in step.calls if one.family == family or one.program in programs]
+        if not own:
+            beside.append(step)
+        elif family != "cmake" and {one.place for one in own}.isdisjoint(places):
+            elsewhere += [step] if step.kind == "test" else []
+    families = {call.family for step in beside for call in step.calls}
+    if families.isdisjoint("python node go ruby php deno".split()):
+        beside = []
+    return _adapt_steps([*beside, *elsewhere], root)
 
 
 #: Options by which a script chooses how its tests are printed.
@@ -297,51 +277,10 @@ class Adapter(Struct, frozen=True):
     after: str = ""
 
 
-_REPORTS = '"$PRJURY_REPORTS"'
-_PYTEST = (
-    "--junitxml={{reports}}/pytest-{step}-$TOX_ENV_NAME$NOX_CURRENT_SESSION$PYTEST_CURRENT_TEST.xml"
-)
-_NODE = (
-    "--test-reporter=spec --test-reporter-destination=stdout "
-    "--test-reporter=junit --test-reporter-destination={{reports}}/node-{step}.xml"
-)
 #: The rows by runner. The names of files are what `results` reads below the reports' directory.
-ADAPTERS: Mapping[str, Adapter] = {
-    "pytest": Adapter(
-        env={"PYTEST_ADDOPTS": f"{_PYTEST} -o junit_family=xunit1 --maxfail=0"},
-        all_ran=1,
-        repeated=f"--junitxml={_REPORTS}/pytest-{{step}}.xml",
-    ),
-    "tox": Adapter(all_ran=1),
-    "unittest": Adapter("-v", all_ran=1, after="discover"),
-    "django": Adapter("-v 2", all_ran=1, after="test"),
-    "node": Adapter(env={"NODE_OPTIONS": _NODE}, all_ran=1),
-    "jest": Adapter("--verbose --bail=0", all_ran=1),
-    "vitest": Adapter(
-        f"--reporter=default --reporter=junit --outputFile.junit={_REPORTS}/vitest-{{step}}.xml",
-        all_ran=1,
-    ),
-    "mocha": Adapter(f"--reporter=xunit --reporter-options output={_REPORTS}/mocha-{{step}}.xml"),
-    "bun": Adapter(
-        f"--reporter=junit --reporter-outfile={_REPORTS}/bun-{{step}}.xml", after="test"
-    ),
-    "deno": Adapter(f"--junit-path={_REPORTS}/deno-{{step}}.xml", after="test"),
-    "go": Adapter("-json", {"GOFLAGS": "-v"}, all_ran=1, after="test"),
-    "gotestsum": Adapter(env={"GOTESTSUM_JUNITFILE": "{{reports}}/gotestsum-{step}.xml"}),
-    "ctest": Adapter(
-        f"--output-on-failure --output-junit {_REPORTS}/ctest-{{step}}.xml", all_ran=8
-    ),
-    "phpunit": Adapter(f"--log-junit {_REPORTS}/phpunit-{{step}}.xml", all_ran=1),
-    "rspec": Adapter(all_ran=1),
-    "rake": Adapter(env={"TESTOPTS": "-v"}),
-    "prove": Adapter(env={"HARNESS_VERBOSE": "1"}),
-    "bats": Adapter(f"--report-formatter junit --output {_REPORTS}"),
-}
+ADAPTERS = msgspec.convert(TABLE["adapters"], dict[str, Adapter])
 #: The runners that tests of a family may end in, of which only variables are set.
-_BEHIND: Mapping[str, Sequence[str]] = {
-    "python": ("pytest",), "make": ("pytest", "go", "prove"), "script": ("pytest", "go"),
-    "ruby": ("rake",), "perl": ("prove",), "go": (), "shell": ("pytest",),
-}  # fmt: skip
+_BEHIND = {family: runners.split() for family, runners in TABLE["behind"].items()}
 
 
 def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:

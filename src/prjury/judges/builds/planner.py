@@ -138,13 +138,15 @@ class BuildPlanner(Struct, frozen=True):
         affected: Sequence[BuildPlan],
         every: Sequence[BuildPlan],
     ) -> Iterator[BuildPlan]:
-        fitting, recipes = [], []
-        for plan in every:
-            kind, place = _KINDS.get(plan.system, plan.system), plan.directory
-            if _is_within_calls(kind, place, job.places):
-                fitting.append(plan)
-            if (kind, place) in job.places and kind in RECIPE_FIRST and plan.tests:
-                recipes.append((plan.system, place))
+        fitting = _list_tested(every, job.places)
+        recipes = {
+            (plan.system, plan.directory)
+            for plan in fitting
+            if plan.system in RECIPE_FIRST and plan.tests
+        } & job.places
+        wanted = {(family, place) for family, place in job.places if family in RECIPE_FIRST}
+        if wanted > recipes and not any(not place for _, place in recipes):
+            recipes = set()  # lines of the CI in other places follow the recipe of the root alone
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
         needs = needs or "".join(f"`{name}`, which is not here" for name in lacking[:1])
@@ -158,7 +160,8 @@ class BuildPlanner(Struct, frozen=True):
         if recipes:
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
-                    yield self._add_tools(root, add_ci_options(plan, job, root), job)
+                    places = {place for _, place in recipes}
+                    yield self._add_tools(root, add_ci_options(plan, job, root, places), job)
         elif needs and tested:
             yield from (self._add_tools(root, plan, job) for plan in noted)
         else:
@@ -198,25 +201,31 @@ class BuildPlanner(Struct, frozen=True):
 
 def _list_not_in_ci(root: SourceTree, ci: BaseCi, plans: Sequence[BuildPlan]) -> list[BuildPlan]:
     kinds = {kind for job in (*ci.jobs, *ci.others) for kind in (*job.kinds, *job.places)}
-    untested = []
+    within, untested = _list_tested(plans, kinds), []
     for plan in plans:
         place = plan.directory
         own_lock = path_in(place, "uv.lock") in root.files
         by_root = plan.system == "uv" and ("python", "") in kinds and not own_lock
-        tested = _is_within_calls(_KINDS.get(plan.system, plan.system), place, kinds)
-        if not (by_root or tested or ("cmake", place) in kinds):
+        if not (by_root or plan in within or ("cmake", place) in kinds):
             untested.append(plan)
     return untested
 
 
-def _is_within_calls(kind: str, directory: str, places: Collection[tuple[str, str]]) -> bool:
-    """True if calls test a project, or a part of it; make and scripts in the root may test all."""
-    for family, place in places:
-        if family in WRAPPING and (not directory or place in {"", directory}):
-            return True
-        if family == kind and is_within(place, directory):
-            return True
-    return False
+def _list_tested(
+    plans: Sequence[BuildPlan], places: Collection[tuple[str, str]]
+) -> list[BuildPlan]:
+    """The plans of which calls test at least a part; make and scripts in the root may test all."""
+    tested = []
+    for plan in plans:
+        kind, where = _KINDS.get(plan.system, plan.system), plan.directory
+        kin = (one for one in plans if _KINDS.get(one.system, one.system) == kind)
+        homes = frozenset(one.directory for one in kin)
+        for family, place in places:
+            wraps = family in WRAPPING and (not where or place in {"", where})
+            if wraps or (family == kind and nearest(f"{place}/x", homes) == where):
+                tested.append(plan)
+                break
+    return tested
 
 
 def make_policy_plan(command: str | Steps, junit: Sequence[str] = ()) -> BuildPlan:

@@ -6,6 +6,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from prjury.snapshot.model import FileChange
@@ -13,53 +14,13 @@ from prjury.snapshot.model import FileChange
 #: Blobs by object name; None for those that a partial clone lacks.
 ReadBlobs: TypeAlias = Callable[[Sequence[str]], Mapping[str, bytes | None]]
 
+_TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 #: Names of files in which nothing stands but what is run and how.
-_FILES = frozenset(
-    "conftest.py noxfile.py tasks.py sitecustomize.py usercustomize.py pytest.py unittest.py "
-    "pytest.ini pytest.toml .pytest.ini .pytest.toml tox.ini tox.toml .coveragerc jest.config.json "
-    ".npmrc .yarnrc .yarnrc.yml .taprc nx.json turbo.json Makefile makefile GNUmakefile justfile "
-    "Justfile .justfile Taskfile.yml Taskfile.yaml taskfile.yml taskfile.yaml Taskfile.dist.yml "
-    "Taskfile.dist.yaml maven.config jvm.config gradle.properties junit-platform.properties "
-    "nextest.toml CTestCustom.cmake meson_options.txt meson.options .rspec Rakefile go.env".split()
-)
-_PATTERNS = (
-    *(f"{name}.config.*" for name in "jest vitest vite karma cypress playwright ava babel".split()),
-    "*.mk", ".mocharc*", "phpunit*.xml*",
-)  # fmt: skip
-_PATHS = (
-    "/.cargo/config", "/.cargo/config.toml", "/cargo/config", "/cargo/config.toml",
-    "/pytest/__init__.py", "/unittest/__init__.py",
-)  # fmt: skip
+_FILES = frozenset(_TABLE["files"].split())
 #: Tables of TOML and keys of JSON, by the name of the file.
-_TABLES: Mapping[str, tuple[str, ...]] = {
-    "pyproject.toml": (
-        "tool.pytest", "tool.tox", "tool.nox", "tool.coverage", "tool.hatch.envs",
-        "tool.poe", "tool.pdm.scripts",
-    ),
-    "Cargo.toml": ("lib", "test", "bin", "package.autotests", "workspace.members", "features"),
-    "package.json": ("scripts", "jest", "vitest", "mocha", "ava", "tap", "c8", "nyc"),
-    "deno.json": ("tasks", "test"),
-    "composer.json": ("scripts",),
-}  # fmt: skip
-_GRADLE = (
-    "test {", "test(", "tests", "test)", ".test", "test.", "usejunit", "ignorefailures", "exclude",
-    "filter", "onlyif", "enabled",
-)  # fmt: skip
+_TABLES: Mapping[str, list[str]] = _TABLE["tables"]
 #: Signs in lines of other files, in small letters, by the name of the file.
-_LINES: Mapping[str, tuple[str, ...]] = {
-    "setup.cfg": ("[tool:pytest]", "[tox", "addopts", "testpaths", "python_", "norecurse"),
-    "pom.xml": (
-        "surefire", "failsafe", "skip", "testfailureignore", "<test", "<include", "<exclude",
-        "<groups", "failif", "failure",
-    ),
-    "build.gradle": _GRADLE,
-    "build.gradle.kts": _GRADLE,
-    "CMakeLists.txt": (
-        "add_test", "enable_testing", "ctest", "discover_tests", "will_fail", "disabled", "_test",
-        "target(test", "target(check",
-    ),
-    "meson.build": ("test(", "test (", "should_fail", "suite"),
-}  # fmt: skip
+_LINES: Mapping[str, list[str]] = _TABLE["lines"]
 _FOREIGN = frozenset({"node_modules", "vendor", "third_party"})
 
 
@@ -78,8 +39,10 @@ def find_changed_test_settings(files: Sequence[FileChange], read: ReadBlobs) -> 
 def _is_test_setting(path: str) -> bool:
     parent, _, name = f"/{path}".rpartition("/")
     stem, dot, suffix = name.rpartition(".")
-    by_name = name in _FILES or any(fnmatchcase(name, pattern) for pattern in _PATTERNS)
-    if by_name or f"/{path}".endswith(_PATHS):
+    by_name = name in _FILES or any(
+        fnmatchcase(name, pattern) for pattern in _TABLE["patterns"].split()
+    )
+    if by_name or f"/{path}".endswith(tuple(_TABLE["paths"].split())):
         return True
     runs = stem.startswith(("run", "do", "all", "check")) and suffix in {"sh", "bash", "pl", "py"}
     return parent.endswith(("/test", "/tests")) and (not dot or runs)  # scripts that run tests

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
 
-from prjury.judges.builds.calls import read_calls
+from prjury.judges.builds.calls import TABLE, WORDS, read_calls
 from prjury.judges.builds.plan import (
     ANY_LANGUAGE,
     CUSTOM,
@@ -21,32 +21,9 @@ from prjury.report.judge_facts import LeftOut
 from prjury.snapshot.kinds import kind_of
 from prjury.snapshot.model import FileChange, FileKind, printable, visible
 
-#: Sources of compiled languages without a build system here.
-_NOT_BUILT = frozenset(
-    ".rb .php .cs .fs .vb .swift .m .mm .ex .exs .erl .hs .ml .clj .dart .jl .zig .nim .cr "
-    ".elm .f90".split()
-)
 #: Languages of scripts and pages beside other code, often without tests.
 _BESIDE_OTHERS = JAVASCRIPT | PYTHON
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
-#: Infrastructure, pages, data and shell scripts: nothing compiles them, and few test them.
-_NEEDS_NO_BUILD = frozenset(
-    ".tf .tfvars .hcl .bicep .rego .cue .jsonnet .libsonnet .tpl .tmpl .gotmpl .j2 .jinja .jinja2 "
-    ".mustache .yml .yaml .json .json5 .jsonl .toml .xml .ini .cfg .conf .properties .env .lock "
-    ".md .mdx .markdown .rst .adoc .txt .org .tex .bib .csv .tsv .svg .puml .mmd .drawio "
-    ".html .htm .css .sql .sh .bash .zsh .fish .ps1 .bat .cmd".split()
-)
-#: How projects in languages whose build systems are not known are usually tested.
-_USUAL = {
-    ".cs": "dotnet test", ".rb": "bundle exec rake", ".php": "composer install && composer test",
-    ".swift": "swift test", ".ex": "mix test", ".dart": "dart test", ".hs": "cabal test",
-    ".scala": "sbt test", ".lua": "busted", ".zig": "zig build test",
-    ".c": "cmake -B build && cmake --build build && ctest --test-dir build",
-}  # fmt: skip
-#: The ends of names of Go files that are built for other systems than Linux.
-_OTHER_SYSTEMS = frozenset(
-    "windows darwin freebsd netbsd openbsd solaris plan9 js wasip1 ios android".split()
-)
 
 
 def find_source_file(paths: Iterable[str], changed: Collection[str]) -> str | None:
@@ -54,7 +31,7 @@ def find_source_file(paths: Iterable[str], changed: Collection[str]) -> str | No
     sources = []
     for path in paths:
         suffix = PurePosixPath(path).suffix.lower()
-        if not suffix or suffix in _NEEDS_NO_BUILD or kind_of(path) not in _CODE:
+        if not suffix or suffix in WORDS["needs_no_build"] or kind_of(path) not in _CODE:
             continue
         is_sample = find_excluded_part(parent_of(path)) is not None
         beside, changes = suffix in _BESIDE_OTHERS, path in changed
@@ -64,7 +41,8 @@ def find_source_file(paths: Iterable[str], changed: Collection[str]) -> str | No
 
 
 def usual_command(path: str) -> str:
-    return _USUAL.get(PurePosixPath(path).suffix.lower(), "make test")
+    """The command by which projects without a known build system are usually tested."""
+    return str(TABLE["usual"].get(PurePosixPath(path).suffix.lower(), "make test"))
 
 
 def find_unbuilt_files(
@@ -81,7 +59,7 @@ def find_unbuilt_files(
     for plan in plans:
         covered |= covers.get(plan.system, frozenset())
         covered |= NATIVE if _installs_project(plan) else frozenset()
-    suffixes = _NOT_BUILT.union(*covers.values())
+    suffixes = WORDS["not_built"].union(*covers.values())
     entries: list[LeftOut] = []
     for file in files:
         suffix = PurePosixPath(file.path).suffix.lower()
@@ -111,4 +89,4 @@ def find_other_system(path: str) -> str:
     """The system for which a Go file is built by its name; empty for Linux and for all."""
     stem = path.rpartition("/")[2].removesuffix(".go").removesuffix("_test")
     parts = stem.split("_")[1:] if path.endswith(".go") else []
-    return next((part for part in parts[-2:] if part in _OTHER_SYSTEMS), "")
+    return next((part for part in parts[-2:] if part in WORDS["other_systems"]), "")

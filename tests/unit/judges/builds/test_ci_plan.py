@@ -408,6 +408,23 @@ class TestOptions:
         assert "--all-features" in web.text
         assert "--all-features" not in root.text
 
+    def test_calls_in_places_without_a_recipe_of_their_own_are_run_as_they_stand(
+        self, here: Toolchains
+    ) -> None:
+        lines = "run: mvn verify -f build-pom.xml", "run: mvn verify -f service/pom.xml"
+        files = {"build-pom.xml": "<project/>", "service/pom.xml": "<project/>"}
+        plan = only(plans(here, job(*lines), files))
+        assert [text.partition(" -f ")[2] for text in steps_of(plan)] == [
+            "build-pom.xml", "service/pom.xml"
+        ]  # fmt: skip
+
+    def test_those_beside_the_root_s_recipe_follow_it(self, here: Toolchains) -> None:
+        lines = "run: cargo test", "run: cargo test --manifest-path tests/no-std/Cargo.toml"
+        package = '[package]\nname = "a"\n'
+        files = {"Cargo.toml": package, "tests/no-std/Cargo.toml": package}
+        *_, last = steps_of(only(plans(here, job(*lines), files)))
+        assert last == "cargo test --manifest-path tests/no-std/Cargo.toml"
+
     def test_the_directory_of_gradle_is_no_task(self, here: Toolchains) -> None:
         builds = plans(here, job("run: gradle -p web check"), {"web/build.gradle": ""})
         assert only(builds).steps[-1].text.endswith("--rerun-tasks check")
