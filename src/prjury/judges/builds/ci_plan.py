@@ -40,12 +40,7 @@ _VENV = BuildStep("setup", 'python3 -m venv "$HOME/venv"')
 _OWN_PLACES = "venv/bin .local/bin npm/bin bin gems/bin cargo/bin composer/vendor/bin".split()
 #: Those places, and what GitHub's runner says of itself.
 _RUNNER = {
-    "npm_config_prefix": "{home}/npm", "GEM_HOME": "{home}/gems", "GOBIN": "{home}/bin",
-    "CARGO_INSTALL_ROOT": "{home}/cargo", "COMPOSER_HOME": "{home}/composer",
-    "PNPM_HOME": "{home}/npm/bin", "PIP_REQUIRE_VIRTUALENV": "1",
-    "GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "{tree}", "GITHUB_EVENT_NAME": "pull_request",
-    "RUNNER_OS": "Linux", "RUNNER_ARCH": "X64", "RUNNER_TEMP": "{home}/.github-files/temp",
-    **{name: f"{{home}}/.github-files/{name}" for name in FILES},
+    **TABLE["runner"], **{name: f"{{home}}/.github-files/{name}" for name in FILES}
 }  # fmt: skip
 #: Signs of a line that only bash reads.
 _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "shopt ")

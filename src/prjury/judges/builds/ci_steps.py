@@ -197,9 +197,9 @@ class StepReader:
     def _add_step(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
         plain = Template(part).safe_substitute({**self.context.values["env"], **env})
-        found = read_calls(plain)
-        calls = tuple(resolve_call(call, self.root, directory) for call in found)
-        paths = [path_in(path_in(directory, call.place), call.words[0]) for call in found]
+        plain_calls = read_calls(plain)
+        calls = tuple(resolve_call(call, self.root, directory) for call in plain_calls)
+        paths = [path_in(path_in(directory, call.place), call.words[0]) for call in plain_calls]
         foreign = any(
             f"./{path.removeprefix('./')}".startswith(tuple(self._others)) for path in paths
         )

@@ -11,7 +11,7 @@ from dataclasses import replace as changed
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.judges.builds.calls import read_calls, stops_early
+from prjury.judges.builds.calls import WORDS, read_calls, stops_early
 from prjury.judges.builds.ci import WRAPPING, BaseCi, CiJob
 from prjury.judges.builds.ci_plan import (
     ADAPTERS,
@@ -65,12 +65,6 @@ _KINDS = {**_FAMILIES, "bundler": "ruby", "composer": "php", "autotools": "make"
 _AUTOMATIC = tuple(name for name, system in SYSTEMS.items() if system.when != "on_request")
 _ALSO_FOUND = "also found and not run"
 _NOT_TOUCHED = "not touched by the change and not built"
-#: Code of others, which is not built here.
-_VENDORED = frozenset("node_modules vendor third_party third-party thirdparty deps".split())
-#: Tests and their data.
-_OF_TESTS = frozenset(
-    "test tests __tests__ testdata test-data fixture fixtures __fixtures__".split()
-)
 
 
 class BuildPlanner(Struct, frozen=True):
@@ -144,8 +138,8 @@ class BuildPlanner(Struct, frozen=True):
             for plan in fitting
             if plan.system in RECIPE_FIRST and plan.tests
         } & job.places
-        wanted = {(family, place) for family, place in job.places if family in RECIPE_FIRST}
-        if wanted > recipes and not any(not place for _, place in recipes):
+        calls = {(family, place) for family, place in job.places if family in RECIPE_FIRST}
+        if calls > recipes and not any(not place for _, place in recipes):
             recipes = set()  # lines of the CI in other places follow the recipe of the root alone
         needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
@@ -362,7 +356,9 @@ def _is_material(place: str, built: frozenset[str]) -> bool:
     """True for code of others, and for tests and their data below a project that is built."""
     for path in (place, *parents_of(place)):
         name = path.rpartition("/")[2].lower()
-        if name in _VENDORED or (name in _OF_TESTS and nearest(path, built) is not None):
+        if name in WORDS["vendored"] or (
+            name in WORDS["test_material"] and nearest(path, built) is not None
+        ):
             return True
     return False
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.judges.builds.calls import WORDS
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import check_size, load_toml, text_of
 from prjury.ports.types import TreeEntry
@@ -25,12 +26,6 @@ EXECUTABLE = "100755"
 _BATCH = 500
 #: Projects are looked for this many directories below the root.
 _DEEPEST = 3
-#: Names of directories whose projects belong to others, such as test data: not built.
-_NOT_BUILT = frozenset(
-    "test tests __tests__ testdata test-data fixture fixtures __fixtures__ fuzz example examples "
-    "sample samples doc docs node_modules vendor third_party third-party thirdparty deps "
-    "template templates resources".split()
-)
 #: Patterns with more choices or steps of any depth than this fit nothing.
 _MOST_OPEN = 4
 
@@ -197,7 +192,7 @@ def find_excluded_part(directory: str) -> str | None:
     """The part of a path, such as ``fixtures``, for which projects there are not built, or None."""
     for part in directory.split("/") if directory else ():
         lower = part.lower()
-        material = not _NOT_BUILT.isdisjoint({lower, lower.lstrip("_-")})
+        material = not WORDS["no_projects"].isdisjoint({lower, lower.lstrip("_-")})
         if material or part.startswith(".") or visible(part) != part:
             return part
     return None

@@ -10,27 +10,14 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import LENT
 
-#: uv, and venv and pip in its place for all that an environment needs.
-_UV = """#!/bin/sh
-[ -n "$PRJURY_UV" ] && [ -x "$PRJURY_UV" ] && exec "$PRJURY_UV" "$@"
-case "$1 $2" in
-  "venv "*) for last; do :; done; exec python3 -m venv "$last" ;;
-  "pip install") shift 2; exec python3 -m pip install --disable-pip-version-check "$@" ;;
-esac
-echo "uv: command not found" >&2
-exit 127
-"""
-_TOOL = """#!/bin/sh
-uv --version >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 127; }}
-exec uv tool run {tool} "$@"
-"""
-_MANAGER = """#!/bin/sh
-command -v npx >/dev/null 2>&1 || {{ echo "{name}: command not found" >&2; exit 127; }}
-exec npx --yes {package} "$@"
-"""
+#: The scripts that stand for tools: uv or venv and pip, a tool by uv, a manager by npx.
+_UV, _TOOL, _MANAGER = (
+    (Path(__file__).parent / "lent" / name).read_text("utf-8")
+    for name in ("uv.sh", "tool.sh", "manager.sh")
+)
 #: The version of each that is lent without a named one; newer ones of pnpm refuse Node 20.
 _MANAGERS = {"pnpm": "@10", "yarn": "", "bun": ""}
 #: The files that a step may write, as variables name them.
@@ -57,12 +44,13 @@ def write_tool_wrappers(
         version = f"@{number}" if number.replace(".", "").isdigit() else _MANAGERS[name]
         modern = name == "yarn" and version.partition(".")[0] not in {"", "@1"}
         package = f"{'@yarnpkg/cli-dist' if modern else name}{version}"
-        script = _MANAGER.format(name=name, package=package)
+        script = _MANAGER.replace("@name", name).replace("@package", package)
         scripts[place / ("first" if modern else "") / name] = script
         path = f"{place / 'first'}{os.pathsep}{path}" if modern else path
-    tools = LENT & words
+    tools = WORDS["lent"] & words
     for name in tools:
-        scripts[place / name] = _TOOL.format(name=name, tool="" if name == "uvx" else name)
+        tool = "" if name == "uvx" else name
+        scripts[place / name] = _TOOL.replace("@name", name).replace("@tool", tool)
     if tools:
         scripts[place / "uv"] = _UV
     for file, text in scripts.items():

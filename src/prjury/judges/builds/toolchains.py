@@ -11,6 +11,7 @@ from string import ascii_letters
 
 from msgspec import Struct
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.source_tree import SourceTree, nearest, parents_of, path_in
 from prjury.manifests.manifest import Role
 from prjury.manifests.spans import Numbers, VersionSpan, read_span, release, trim
@@ -18,24 +19,9 @@ from prjury.manifests.tool_versions import VERSION_FILES, read_runtimes
 from prjury.snapshot.model import visible
 
 #: The directories of a tool in the caches of setup actions, its program, its name in a sentence.
-TOOLS = {
-    "java": ("Java_*", "java", "JDK"), "node": ("node", "node", "Node"),
-    "python": ("Python", "python3", "Python"), "go": ("go", "go", "Go"),
-    "ruby": ("Ruby", "ruby", "Ruby"), "php": ("php", "php", "PHP"),
-}  # fmt: skip
-#: Who brings versions besides: his variable, the tool if it is one, and where they lie.
-_BRINGERS = (
-    ("mise", "MISE_DATA_DIR", "", "installs/{}/*"),
-    ("pyenv", "PYENV_ROOT", "python", "versions/*"),
-    ("uv", "UV_PYTHON_INSTALL_DIR", "python", "cpython-*"),
-    ("nvm", "NVM_DIR", "node", "versions/node/*"),
-    ("SDKMAN", "SDKMAN_DIR", "java", "candidates/java/*"),
-)
+TOOLS: Mapping[str, tuple[str, ...]] = {tool: tuple(row) for tool, row in TABLE["tools"].items()}
 #: The tools of each family of build systems, by the name in the policy; the first one runs it.
-TOOLS_OF: Mapping[str, tuple[str, ...]] = {
-    "maven": ("java",), "gradle": ("java", "gradle"), "python": ("python",), "cargo": ("rust",),
-    "node": ("node", "npm", "pnpm", "yarn", "bun"), "go": ("go",),
-}  # fmt: skip
+TOOLS_OF = {family: tuple(names.split()) for family, names in TABLE["tools_of"].items()}
 #: Scripts of one Gradle build that are read for the version of Java.
 _MOST_SCRIPTS = 200
 #: What is chosen here, and how many numbers tell its releases apart. The others choose for
@@ -163,7 +149,8 @@ class Toolchains(Struct, frozen=True, dict=True):
             names = sorted(name for name in environ if name.startswith("JAVA_HOME_"))
             yield from ((name, Path(environ[name])) for name in names)
         cache = (f"setup-{tool}", "RUNNER_TOOL_CACHE", "", f"{TOOLS[tool][0]}/*/*")
-        for source, variable, only, pattern in (cache, *_BRINGERS):
+        # who brings versions besides: the variable, the tool if it is one, and where they lie
+        for source, variable, only, pattern in (cache, *TABLE["bringers"]):
             place = Path(environ.get(variable, ""))
             if only in {"", tool} and place.is_absolute():
                 yield from ((source, home) for home in sorted(place.glob(pattern.format(tool))))

@@ -19,6 +19,7 @@ from msgspec import Struct
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
+from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.compare import find_machine_fault
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun, watch_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -36,12 +37,6 @@ from prjury.snapshot.model import visible
 _PROBE = Path(probe.__file__).read_text("utf-8")  # read before a build could change it
 #: The systems whose own environments hold nothing but the tree, so that they need no help.
 _SELF_CONTAINED = frozenset({"uv", "tox", "nox"})
-#: Directories and modules that are rarely what a project is about, and those of others.
-_BESIDE = frozenset(
-    "test tests testing doc docs example examples sample samples script scripts tool tools "
-    "benchmark benchmarks build dist ci utils vendor _vendor third_party node_modules setup "
-    "conftest noxfile tasks fabfile manage versioneer conf".split()
-)
 #: Where single modules lie: the top, a src layout, and what mixed projects use.
 _SOURCES = frozenset({"", "src", "lib", "python"})
 #: Sources of extension modules, which are only there once the project is installed.
@@ -126,7 +121,11 @@ def find_import_names(paths: Collection[str]) -> set[str]:
 def _is_of_project(path: str) -> bool:
     name = path.rpartition("/")[2]
     others = name in sys.stdlib_module_names or name.startswith("test_")
-    return name.isidentifier() and not others and _BESIDE.isdisjoint(path.lower().split("/"))
+    return (
+        name.isidentifier()
+        and not others
+        and WORDS["beside_packages"].isdisjoint(path.lower().split("/"))
+    )
 
 
 def _read_source(direct_url: Path) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from prjury.judges.builds.calls import TABLE
 from prjury.judges.builds.plan import JAVASCRIPT, BuildPlan, BuildStep, BuildSystem, StepName
 from prjury.judges.builds.source_tree import (
     SourceTree,
@@ -17,17 +18,8 @@ from prjury.manifests.node import PackageJson, read_package_json, read_pnpm_work
 
 _MANIFEST = "package.json"
 #: The command that runs a script in all packages of a workspace.
-_EVERY = {
-    "npm": "npm run {} --workspaces --if-present",
-    "pnpm": "pnpm -r --no-bail run --if-present {}",
-    "yarn": "yarn workspaces foreach --all run {}",
-    "yarn 1": "yarn workspaces run {}",
-    "bun": "bun run --filter * {}",
-}
-_LOCKS = {
-    "package-lock.json": "npm", "npm-shrinkwrap.json": "npm", "pnpm-lock.yaml": "pnpm",
-    "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun",
-}  # fmt: skip
+_EVERY: Mapping[str, str] = TABLE["node_workspaces"]
+_LOCKS: Mapping[str, str] = TABLE["node_locks"]
 
 
 def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:

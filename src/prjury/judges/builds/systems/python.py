@@ -11,6 +11,7 @@ from textwrap import dedent
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.plan import NATIVE, PYTEST_ENV, BuildPlan, BuildStep, BuildSystem
 from prjury.judges.builds.plan import PYTHON as SUFFIXES
 from prjury.judges.builds.source_tree import (
@@ -28,55 +29,32 @@ from prjury.manifests.syntax import strings, table, words
 from prjury.snapshot.model import printable
 
 _PYTEST = ("python3", "-m", "pytest", "-q")
-#: Names of files that unittest finds, and pytest by itself does not.
-_ODD_NAMES = "test*.py *_tests.py"
 _MANIFEST, _LOCK, _MANAGE = "pyproject.toml", "uv.lock", "manage.py"
 #: Files that make a directory below the root a project of its own.
 _MANIFESTS = (_LOCK, "tox.ini", "tox.toml", _MANIFEST, "setup.py")
 #: Files that mark Python in the root of a tree.
 _MARKERS = (*_MANIFESTS, "setup.cfg", "pytest.ini", "requirements.txt", "noxfile.py", _MANAGE)
-#: Files in the root of projects in other languages, which often have helpers in Python.
-_OTHERS = (
-    "Makefile makefile GNUmakefile CMakeLists.txt meson.build configure configure.ac pom.xml "
-    "build.gradle build.gradle.kts settings.gradle settings.gradle.kts package.json Cargo.toml "
-    "go.mod Gemfile composer.json Makefile.PL Build.PL dist.ini cpanfile mix.exs Package.swift "
-    "build.sbt"
-).split()
 _TABLES = ("[tool.pytest", "[tool:pytest")
 _PYTEST_FILES = ((_MANIFEST, _TABLES), ("setup.cfg", _TABLES), ("tox.ini", ("[pytest]",)))
 #: The exit code of pytest and of Django's runner if all tests ran and some failed.
 _TESTS_FAILED = 1
-#: Directories with data, or with code of others.
-_ASIDE = frozenset("node_modules vendor third_party site-packages testdata fixtures".split())
-#: Tools that are lent where the machine lacks them.
-LENT = frozenset({"uv", "uvx", "tox", "nox", "poetry", "pdm", "hatch", "pipenv", "pipx"})
 #: What groups, extras and environments for tests are called, the likeliest first.
 _TESTS = ("test", "tests", "testing", "dev", "develop", "development")
 #: A plan may run twice in one tree, so it takes an environment that is there.
 _VENV = 'uv venv --quiet --allow-existing --python "$(command -v python3)" "$HOME/venv"'
 _INSTALL = "uv pip install --quiet"
 _LOCKED = '"$HOME/requirements.txt"'
-_FORMS = (
-    "requirements-{}.txt requirements_{}.txt requirements.{}.txt {}-requirements.txt "
-    "{}_requirements.txt requirements/{}.txt {}/requirements.txt"
-).split()
-_REQUIREMENTS = {"requirements.txt", *(form.format(name) for name in _TESTS for form in _FORMS)}
-#: Programs that run tests and do not say so in their names.
-_RUNNERS = frozenset({"trial", "nose2", "behave", "ward", "tox", "make"})
-#: Environments without an interpreter in their name that run the tests.
-_TEST_ENVIRONMENTS = ("test", "tests", "pytest", "unit", "unittest", "unittests")
-#: Factors of environments that check the code, or document it, without running its tests.
-_NO_TESTS = frozenset(
-    "mypy typing types typecheck pyright lint flake8 ruff pylint black isort style format docs doc "
-    "doctest doctests mindeps lowest bench benchmark nightly".split()
-)
+_REQUIREMENTS = {
+    "requirements.txt",
+    *(form.format(name) for name in _TESTS for form in WORDS["requirement_files"]),
+}
 
 
 def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     places = root.directories_with(*_MANIFESTS)
     modules = (path for path in root.files if path.endswith(".py") and "/" not in path)
     is_python = root.has(*_MARKERS) or any(modules)
-    if is_python or (not root.has(*_OTHERS) and find_tests(root, places)):
+    if is_python or (not root.has(*WORDS["other_manifests"]) and find_tests(root, places)):
         places |= {""}
     alone = {parent_of(one) for one in root.named(_MANAGE) if "django" in root.text(one).lower()}
     places |= {place for place in alone if nearest(f"{place}/x", places) is None}
@@ -123,7 +101,7 @@ class _PythonProject:
         elif tests:
             yield self._plan_pytest("pytest", _PYTEST, tests)
         else:
-            yield self._plan_without_pytest(("python3",), _PYTEST)
+            yield self._plan_without_pytest("python3")
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
@@ -138,24 +116,19 @@ class _PythonProject:
         if tests:
             yield self._plan_pytest("uv", command, tests)
         elif not self.members:
-            yield replace(self._plan_without_pytest((*run, "python"), command), system="uv")
+            yield replace(self._plan_without_pytest(*run, "python"), system="uv")
 
     def _plan_pytest(self, system: str, command: tuple[str, ...], reason: str) -> BuildPlan:
         step = BuildStep("test", command, all_ran=_TESTS_FAILED)
         reasons = (self._name_marker(), reason)
         return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
 
-    def _plan_without_pytest(self, python: tuple[str, ...], pytest: tuple[str, ...]) -> BuildPlan:
-        """Django's runner, else pytest with names that unittest knows, else the compiler."""
-        tests = [path for path in self.root.files if _is_odd_test(path, self.below)]
-        if tests and "django" in self.root.text(_MANAGE).lower():
+    def _plan_without_pytest(self, *python: str) -> BuildPlan:
+        """Django's runner, else the compiler."""
+        if self.root.named("tests.py") and "django" in self.root.text(_MANAGE).lower():
             step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
-            reasons = f"{_MANAGE} is Django's", f"{printable(tests[0])} may hold tests"
+            reasons = f"{_MANAGE} is Django's", "tests.py may hold tests"
             return BuildPlan("django", (step,), reasons)
-        for path, text in self.root.texts(tests):
-            if "TestCase" in text:
-                command = (*pytest, "-o", f"python_files={_ODD_NAMES}")
-                return self._plan_pytest("pytest", command, f"{printable(path)} is a test")
         own = ("-x", r"/\.venv/") if self.root.has(_LOCK) else ()
         step = BuildStep("build", ("python3", "-m", "compileall", "-q", *own, "."))
         reasons = (self._name_marker(), "no tests were found, so it is only compiled")
@@ -192,18 +165,11 @@ def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
     return None
 
 
-def _is_odd_test(path: str, others: frozenset[str]) -> bool:
-    name = path.rpartition("/")[2]
-    fits = name.endswith(".py") and (name.startswith("test") or name.endswith("_tests.py"))
-    aside = _ASIDE.intersection(path.split("/")) or "/." in f"/{path}"
-    return fits and not aside and nearest(path, others | {""}) == ""
-
-
 def add_virtual_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:
     """The plan with an environment of its own; the path is as in variables of plans."""
     if plan.system == "uv":
         return replace(plan, steps=(BuildStep("setup", _make_sync_command(root)), *plan.steps))
-    command = make_install_command(root, with_pytest=plan.system == "pytest")
+    command = make_install_command(root)
     if plan.system not in {"pytest", "django"} or not command:
         return plan
     marker = root.has("poetry.lock", "pdm.lock", "Pipfile", _MANIFEST, "setup.py", "setup.cfg")
@@ -212,7 +178,7 @@ def add_virtual_environment(plan: BuildPlan, root: SourceTree, path: str) -> Bui
         plan,
         steps=(BuildStep("setup", _VENV), BuildStep("setup", command), *plan.steps),
         reasons=(*plan.reasons, f"{marker} says what is installed"),
-        programs=(*plan.programs, *sorted(LENT & set(command.split()))),
+        programs=(*plan.programs, *sorted(WORDS["lent"] & set(command.split()))),
         env={**plan.env, "VIRTUAL_ENV": "{home}/venv", "PATH": f"{{home}}/venv/bin:{path}"},
     )
 
@@ -231,7 +197,7 @@ def _make_sync_command(root: SourceTree) -> str:
     return f"{shlex.join([*sync, '--all-extras'])} || {tests}" if others else tests
 
 
-def make_install_command(root: SourceTree, *, with_pytest: bool) -> str:
+def make_install_command(root: SourceTree) -> str:
     """The line that installs what a project declares for its tests; empty for nothing."""
     manifest = root.readable(_MANIFEST, read_pyproject) or PyProject()
     settings = root.settings(_MANIFEST)
@@ -252,8 +218,7 @@ def make_install_command(root: SourceTree, *, with_pytest: bool) -> str:
         words += ["-r", _MANIFEST, *(word for name in extras for word in ("--extra", name))]
     words += [word for name in _for_tests(manifest.groups) for word in ("--group", name)]
     words += [word for path in sorted(_REQUIREMENTS & root.files.keys()) for word in ("-r", path)]
-    pytest = ["pytest"] if with_pytest else []
-    return f"{_INSTALL} {shlex.join([*words, *pytest])}" if words else ""
+    return f"{_INSTALL} {shlex.join([*words, 'pytest'])}" if words else ""
 
 
 def _make_export_command(root: SourceTree, manifest: PyProject, poetry: dict[str, object]) -> str:
@@ -305,7 +270,7 @@ class ToxSettings(Struct, frozen=True):
     @property
     def tests(self) -> bool:
         parts = self.commands.replace("/", " ").split()
-        return not parts or any("test" in part or part in _RUNNERS for part in parts)
+        return not parts or any("test" in part or part in WORDS["python_runners"] for part in parts)
 
 
 def read_tox(root: SourceTree) -> ToxSettings | None:
@@ -382,8 +347,8 @@ def choose_environment(listed: tuple[str, ...]) -> str:
     """The environment with the tests for any interpreter: the last of several, often the newest."""
     factors = [name.partition("-")[2] for name in listed if _find_interpreter(name)]
     if listed and not factors:
-        return next((name for name in listed if name in _TEST_ENVIRONMENTS), "py")
-    fitting = [one for one in factors if _NO_TESTS.isdisjoint(one.split("-"))]
+        return next((name for name in listed if name in WORDS["python_test_environments"]), "py")
+    fitting = [one for one in factors if WORDS["no_test_factors"].isdisjoint(one.split("-"))]
     return "py" if not fitting or "" in fitting else f"py-{fitting[-1]}"
 
 

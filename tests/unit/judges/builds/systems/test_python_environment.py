@@ -77,7 +77,7 @@ def prepared(files: Mapping[str, str]) -> BuildPlan:
     ],
 )
 def test_what_a_project_declares_is_installed(files: Mapping[str, str], command: str) -> None:
-    assert make_install_command(root_of(files), with_pytest=True) == command
+    assert make_install_command(root_of(files)) == command
 
 
 def test_without_a_declaration_the_plan_stays_as_it_is() -> None:
