@@ -15,8 +15,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,8 +41,6 @@ ALL_SECONDS = 60.0
 #: How often a worker may die at one text, and in one run, of something else than its own alarm.
 _CHANCES = 2
 _MAX_DEATHS = 6
-
-_COMMAND = (sys.executable, "-I", worker.__file__)
 
 #: Why a job has no reply.
 TIMEOUT = "parser_timeout"
@@ -87,11 +86,31 @@ def make_job(
     }
 
 
+#: Has one worker do encoded jobs, with seconds for each and for all: its output, and its exit code
+#: or None if it was stopped.
+RunWorker: TypeAlias = Callable[[bytes, float, float], tuple[bytes, int | None]]
+
+
+def run_worker(lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
+    standby = begin_standby()
+    near, far = socket.socketpair()
+    with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
+        jobs.write(lines)
+        jobs.seek(0)
+        with far:
+            files = [jobs.fileno(), output.fileno(), far.fileno()]
+            with suppress(OSError), standby.lock:  # it was killed: there is no answer
+                socket.send_fds(standby.channel, [worker.request(seconds)], files)
+        ending = _await_exit_code(near, timeout)
+        output.seek(0)
+        return output.read(), ending
+
+
 class Parser(Struct, frozen=True):
-    """Starts workers, with so many seconds for one text, and collects their replies."""
+    """Has workers do jobs, with so many seconds for one text, and collects their replies."""
 
     seconds: float = SECONDS
-    command: Sequence[str] = _COMMAND
+    run_worker: RunWorker = run_worker
 
     def parse(self, jobs: Sequence[Job], deadline: Deadline) -> list[Parsed | NotParsed]:
         replies = self.run(jobs, deadline)
@@ -106,8 +125,9 @@ class Parser(Struct, frozen=True):
         deaths, at = 0, (-1, 0)
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
-            replies, ending = self._run_worker(jobs[len(done) :], until)
-            done += replies
+            lines = _encode_jobs(jobs[len(done) :])
+            output, ending = self.run_worker(lines, self.seconds, until.remaining)
+            done += _read_replies(output)
             if len(done) == len(jobs) or ending is None:
                 break
             if ending == -signal.SIGALRM:
@@ -119,38 +139,11 @@ class Parser(Struct, frozen=True):
             deaths += 1
             at = (len(done), at[1] + 1 if at[0] == len(done) else 1)
             if at[1] == _CHANCES:
-                is_signal = ending < 0
-                end = (
-                    f"signal {signal.Signals(-ending).name}" if is_signal else f"exit code {ending}"
-                )
-                done.append(NotParsed(DIED, end))
+                name = signal.Signals(-ending).name if ending < 0 else ""
+                done.append(NotParsed(DIED, f"signal {name}" if name else f"exit code {ending}"))
         reason = DIED if deaths == _MAX_DEATHS else TIMEOUT
         done += [NotParsed(reason, "given up")] * (len(jobs) - len(done))
         return done
-
-    def _run_worker(
-        self, jobs: Sequence[Job], deadline: Deadline
-    ) -> tuple[list[Mapping[str, Any] | NotParsed], int | None]:
-        """One worker's replies as far as it came, and its exit code; None if it was stopped."""
-        lines = _encode_jobs(jobs)
-        if _started and self.command is _COMMAND:
-            output, code = _started[0].run(lines, self.seconds, deadline.remaining)
-            return _replies(output), code
-        with subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
-            [*self.command, str(self.seconds)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={},
-            cwd=Path("/"),
-            start_new_session=True,
-        ) as process:
-            try:
-                output, _ = process.communicate(lines, timeout=deadline.remaining)
-            except subprocess.TimeoutExpired as expired:
-                process.kill()
-                return _replies(expired.output or b""), None
-        return _replies(output), process.returncode
 
 
 def _encode_jobs(jobs: Sequence[Job]) -> bytes:
@@ -163,15 +156,10 @@ def _encode_jobs(jobs: Sequence[Job]) -> bytes:
     return "".join(["[", ",".join(table), "]\n", *lines]).encode()
 
 
-def _replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
+def _read_replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
     """The complete lines; a worker that dies in the middle of one has not answered."""
     replies = [json.loads(line) for line in output.split(b"\n")[:-1]]
     return [NotParsed(REFUSED, str(each["error"])) if "error" in each else each for each in replies]
-
-
-_LOST = -int(signal.SIGKILL)
-_started: list[Standby] = []
-_starting = threading.Lock()
 
 
 class Standby(Struct, frozen=True):
@@ -183,28 +171,6 @@ class Standby(Struct, frozen=True):
     process: subprocess.Popen[bytes]
     channel: socket.socket
     lock: threading.Lock = field(default_factory=threading.Lock)
-    loaded: threading.Event = field(default_factory=threading.Event)
-
-    def wait(self) -> None:
-        with self.lock:
-            if not self.loaded.is_set():
-                with suppress(OSError):  # it was killed
-                    self.channel.recv(1)
-                self.loaded.set()
-
-    def run(self, lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
-        """One worker's output and its exit code; None if it was stopped because of the timeout."""
-        near, far = socket.socketpair()
-        with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
-            jobs.write(lines)
-            jobs.seek(0)
-            with far:
-                files = [jobs.fileno(), output.fileno(), far.fileno()]
-                with suppress(OSError), self.lock:  # it was killed: there is no answer
-                    socket.send_fds(self.channel, [worker.request(seconds)], files)
-            ending = _await_exit_code(near, timeout)
-            output.seek(0)
-            return output.read(), ending
 
     def close(self) -> None:
         self.channel.close()
@@ -212,19 +178,26 @@ class Standby(Struct, frozen=True):
         self.process.wait()
 
 
+_starting = threading.Lock()
+
+
 def begin_standby() -> Standby:
     """Start the process, once; it loads what it needs while this one goes on."""
     with _starting:
-        if not _started:
-            _started.append(_launch_standby())
-        return _started[0]
+        return _launch_standby()
 
 
+def await_standby() -> None:
+    """Wait until the process has loaded everything: before that it forks no worker."""
+    run_worker(b"[]\n", SECONDS, ALL_SECONDS)
+
+
+@cache
 def _launch_standby() -> Standby:
     near, far = socket.socketpair()
     with far:
         process = subprocess.Popen(  # noqa: S603 - our own worker, by absolute path
-            [*_COMMAND, worker.SERVE],
+            [sys.executable, "-I", worker.__file__],
             stdin=far.fileno(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -235,6 +208,9 @@ def _launch_standby() -> Standby:
     standby = Standby(process, near)
     atexit.register(standby.close)
     return standby
+
+
+_LOST = -int(signal.SIGKILL)
 
 
 def _await_exit_code(channel: socket.socket, timeout: float) -> int | None:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 #: native code aborts.
 MEMORY_LIMIT = 1024**3
 
-#: The argument by which workers are forked on demand, and what is sent to ask for one: seconds.
-SERVE = "serve"
+#: Of what is sent to ask for a worker: seconds.
 _REQUEST_LENGTH = 16
 
 _NUMBERED = re.compile(r"^\d+: ")
@@ -146,10 +145,7 @@ def request(seconds: float) -> bytes:
 
 def main() -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
-    if sys.argv[1] == SERVE:
-        serve(socket.socket(fileno=os.dup(0)))
-    else:
-        answer_jobs(float(sys.argv[1]))
+    serve(socket.socket(fileno=os.dup(0)))
 
 
 def answer_jobs(seconds: float) -> None:
@@ -175,7 +171,6 @@ def serve(channel: socket.socket) -> None:
     import_module("prjury.code.outline")
     run_job_safely({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    channel.send(b".")
     while True:
         seconds, files, _, _ = socket.recv_fds(channel, _REQUEST_LENGTH, 3)
         if len(files) < 3:  # noqa: PLR2004 - the three above

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from prjury.code.hunk_context import has_definitions, list_definitions
@@ -306,6 +304,6 @@ def test_a_text_that_cannot_be_parsed_has_none_and_the_next_one_has_its_own() ->
 
 def test_there_are_none_when_the_parser_dies_or_the_time_is_over() -> None:
     source = Source.of("class A {}", LANGUAGES["java"])
-    dying = Parser(command=(sys.executable, "-I", "-c", "raise SystemExit(3)"))
+    dying = Parser(run_worker=lambda *_: (b"", 3))
     assert list_definitions([source], dying, SOON) == [()]
     assert list_definitions([source], Parser(), Deadline.after(0)) == [()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +20,7 @@ from prjury.code.parser import (
     Parsed,
     Parser,
     make_job,
+    run_worker,
 )
 from prjury.code.worker import run_job_safely
 from prjury.deadline import Deadline
@@ -100,44 +100,43 @@ def test_a_text_that_takes_too_much_memory_is_given_up_and_the_next_is_parsed() 
     assert isinstance(second, Parsed)
 
 
-def dying(tmp_path: Path, times: int) -> Parser:
-    """A parser whose worker is killed at first, so many times."""
-    count = tmp_path / "count"
-    script = (
-        "import pathlib, os, signal, sys, runpy\n"
-        f"count = pathlib.Path({str(count)!r})\n"
-        "seen = len(count.read_text()) if count.exists() else 0\n"
-        "count.write_text('x' * (seen + 1))\n"
-        f"if seen < {times}: os.kill(os.getpid(), signal.SIGKILL)\n"
-        f"runpy.run_path({Parser().command[-1]!r}, run_name='__main__')\n"
-    )
-    return Parser(command=(sys.executable, "-I", "-c", script))
+class DyingWorker:
+    """Runs workers, of which the first ones are killed."""
+
+    def __init__(self, times: int) -> None:
+        self.times, self.runs = times, 0
+
+    def __call__(self, lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
+        self.runs += 1
+        return (b"", -9) if self.runs <= self.times else run_worker(lines, seconds, timeout)
 
 
-def test_a_worker_that_somebody_kills_is_started_again(tmp_path: Path) -> None:
-    [reply] = dying(tmp_path, times=1).parse([java("class A {}")], SOON)
+def test_a_worker_that_somebody_kills_is_started_again() -> None:
+    [reply] = Parser(run_worker=DyingWorker(1)).parse([java("class A {}")], SOON)
     assert isinstance(reply, Parsed)
 
 
-def test_a_text_at_which_the_worker_dies_twice_is_given_up(tmp_path: Path) -> None:
-    first, second = dying(tmp_path, times=2).parse([java("class A {}"), java("class B {}")], SOON)
+def test_a_text_at_which_the_worker_dies_twice_is_given_up() -> None:
+    jobs = [java("class A {}"), java("class B {}")]
+    first, second = Parser(run_worker=DyingWorker(2)).parse(jobs, SOON)
     assert isinstance(first, NotParsed)
     assert (first.reason, first.detail, first.crashed) == (DIED, "signal SIGKILL", True)
     assert isinstance(second, Parsed)
 
 
-def test_a_worker_that_always_dies_is_not_started_for_ever(tmp_path: Path) -> None:
-    replies = dying(tmp_path, times=1000).parse([java("class A {}")] * 50, SOON)
+def test_a_worker_that_always_dies_is_not_started_for_ever() -> None:
+    worker = DyingWorker(1000)
+    replies = Parser(run_worker=worker).parse([java("class A {}")] * 50, SOON)
     assert {reply.reason for reply in replies if isinstance(reply, NotParsed)} == {DIED}
     assert len(replies) == 50
-    assert len((tmp_path / "count").read_text()) == 6
+    assert worker.runs == 6
 
 
 SCRIPT = """
 import os, signal, sys
 from concurrent.futures import ThreadPoolExecutor
 from prjury.code.languages import LANGUAGES
-from prjury.code.parser import NotParsed, Parsed, Parser, begin_standby, make_job
+from prjury.code.parser import NotParsed, Parsed, Parser, await_standby, begin_standby, make_job
 from prjury.deadline import Deadline
 
 JAVA = LANGUAGES["java"]
@@ -154,8 +153,8 @@ def slow(length):
     return java("import " + "a." * length + "b;", rule, rule, rule)
 
 
-begin_standby().wait()
-begin_standby().wait()
+await_standby()
+await_standby()
 """
 CASES = {
     "many at once": """

@@ -29,7 +29,7 @@ class Quiet(SilentProgress):
 
 
 class InProcessParser(Parser, frozen=True):
-    def check(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
+    def run(self, jobs: Sequence[Job], deadline: Deadline) -> list[Mapping[str, Any] | NotParsed]:
         replies = [run_job_safely(job) for job in jobs]
         return [NotParsed("", str(each["error"])) if "error" in each else each for each in replies]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -350,7 +349,7 @@ def test_a_file_without_surroundings_stays_as_it_is(path: str, content: str | by
 
 
 def test_a_parser_that_dies_leaves_the_files() -> None:
-    dying = Parser(command=(sys.executable, "-I", "-c", "raise SystemExit(3)"))
+    dying = Parser(run_worker=lambda *_: (b"", 3))
     file = edited("a.py")
     assert widen_hunks([file], repository(CODE), dying, SOON) == (file,)
 
