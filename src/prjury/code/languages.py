@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from prjury.code.names import any_kind, inside, within
+from prjury.code.names import any_kind, has_field, inside, within
 from prjury.code.names.python import GUARDED
 
 # Utility rules that every pack may use (``matches: qualified-name``):
@@ -42,48 +42,41 @@ class Language(Struct, frozen=True):
     sample: str
     suffixes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    declares: bool = False
+    family: str = ""
+    kin: str = ""
     parser: str | None = None
     comments: tuple[str, ...] = ()
     strings: tuple[str, ...] = ()
     comment: str = ""
     string: str = ""
-    declares: bool = False
-    family: str = ""
-    kin: str = ""
     utils: Mapping[str, Any] = field(default_factory=dict)
     importing: Callable[[str], Mapping[str, Any]] | None = None
 
 
-def outermost(kinds: tuple[str, ...], package: str) -> dict[str, Any]:
+def outermost(kinds: str, package: str) -> dict[str, Any]:
     """The rule of a name of one of these kinds that is no part of another one."""
-    inner = {"inside": any_kind(*kinds, package)}
-    return {"all": [any_kind(*kinds), {"not": inner}]}
+    return {"all": [any_kind(kinds), {"not": {"inside": any_kind(f"{kinds} {package}")}}]}
 
 
-def _match_file(top: str, has: Mapping[str, Any]) -> dict[str, Any]:
-    return {"inside": {"kind": top, "stopBy": "end", "has": has}}
-
-
-def _import_anywhere(top: str, *kinds: str) -> Callable[[str], Mapping[str, Any]]:
-    return lambda regex: _match_file(top, {"stopBy": "end", **any_kind(*kinds), "regex": regex})
-
-
-_JAVA_NAMES = ("scoped_identifier", "scoped_type_identifier", "field_access")
-JAVA = Language(
-    "java",
-    "Sample.java",
-    (".java",),
-    family="jvm",
-    kin="jvm",
-    parser="java",
-    comments=("line_comment", "block_comment"),
-    strings=("string_literal", "character_literal"),
-    utils={
+_JAVA_NAMES = "scoped_identifier scoped_type_identifier field_access"
+_KOTLIN_NAMES = "identifier user_type navigation_expression"
+_KOTLIN_METHOD = ("navigation_suffix", "navigation_expression", "call_expression")
+_SCRIPTS = ("javascript", "typescript", "tsx")
+_SCRIPT_UTILS = {
+    "attribute-name": within("property_identifier", "member_expression.property"),
+    "method-name": within(
+        "property_identifier", "member_expression.property", "call_expression.function"
+    ),
+    "key-name": within("property_identifier", "pair.key"),
+}
+_UTILS: Mapping[str, Mapping[str, Any]] = {
+    "java": {
         "qualified-name": outermost(_JAVA_NAMES, "package_declaration"),
         "method-name": within("identifier", "method_invocation.name"),
         "annotation-name": {
             "kind": "identifier",
-            "inside": any_kind("marker_annotation", "annotation"),
+            "inside": any_kind("marker_annotation annotation"),
         },
         "type-name": {
             "any": [
@@ -93,23 +86,9 @@ JAVA = Language(
             ]
         },
     },
-    importing=lambda regex: _match_file("program", {"kind": "import_declaration", "regex": regex}),
-)
-_KOTLIN_NAMES = ("identifier", "user_type", "navigation_expression")
-KOTLIN = Language(
-    "kotlin",
-    "Sample.kt",
-    (".kt", ".kts"),
-    family="jvm",
-    kin="jvm",
-    parser="kotlin",
-    comments=("line_comment", "multiline_comment"),
-    strings=("string_content", "character_literal"),
-    utils={
+    "kotlin": {
         "qualified-name": outermost(_KOTLIN_NAMES, "package_header"),
-        "method-name": within(
-            "simple_identifier", "navigation_suffix", "navigation_expression", "call_expression"
-        ),
+        "method-name": within("simple_identifier", *_KOTLIN_METHOD),
         "annotation-name": {
             "kind": "user_type",
             "inside": {
@@ -120,93 +99,47 @@ KOTLIN = Language(
             "any": [{"kind": "user_type"}, within("simple_identifier", "navigation_expression")]
         },
     },
-    importing=lambda regex: _match_file(
-        "source_file", {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
-    ),
-)
-PYTHON = Language(
-    "python",
-    "sample.py",
-    (".py", ".pyi"),
-    kin="python",
-    parser="python",
-    comments=("comment",),
-    strings=("string_content",),
-    family="python",
-    utils={
+    "python": {
         "guarded": GUARDED,
         "attribute-name": within("identifier", "attribute.attribute"),
         "method-name": within("identifier", "attribute.attribute", "call.function"),
         "keyword-name": within("identifier", "keyword_argument.name"),
     },
-    importing=_import_anywhere("module", "import_statement", "import_from_statement"),
-)
+    **dict.fromkeys(_SCRIPTS, _SCRIPT_UTILS),
+    "go": {
+        "method-name": within("field_identifier", "selector_expression", "call_expression.function")
+    },
+    "rust": {
+        "method-name": within("field_identifier", "field_expression", "call_expression.function")
+    },
+}
+
+
+def _match_file(top: str, has: Mapping[str, Any]) -> dict[str, Any]:
+    return {"inside": {"kind": top, "stopBy": "end", "has": has}}
+
+
+def _import_anywhere(top: str, kinds: str) -> Callable[[str], Mapping[str, Any]]:
+    return lambda regex: _match_file(top, {"stopBy": "end", **any_kind(kinds), "regex": regex})
 
 
 def _make_script_import(regex: str) -> Mapping[str, Any]:
     """ECMAScript's imports, and calls of ``require`` and ``import``."""
-    loads = {
-        "kind": "call_expression",
-        "has": {"field": "function", "regex": "^(?:require|import)$"},
-    }
+    loads = {"kind": "call_expression", **has_field("function", "^(?:require|import)$")}
     statements = {"any": [{"kind": "import_statement"}, loads], "regex": regex}
     return _match_file("program", {"stopBy": "end", **statements})
 
 
-JAVASCRIPT, TYPESCRIPT, TSX = (
-    Language(
-        name,
-        sample,
-        suffixes,
-        kin="script",
-        parser=name,
-        comments=("comment",),
-        strings=("string_fragment",),
-        family="node",
-        utils={
-            "attribute-name": within("property_identifier", "member_expression.property"),
-            "method-name": within(
-                "property_identifier", "member_expression.property", "call_expression.function"
-            ),
-            "key-name": within("property_identifier", "pair.key"),
-        },
-        importing=_make_script_import,
-    )
-    for name, sample, suffixes in (
-        ("javascript", "sample.js", (".js", ".jsx", ".mjs", ".cjs")),
-        ("typescript", "sample.ts", (".ts", ".mts", ".cts")),
-        ("tsx", "sample.tsx", (".tsx",)),
-    )
-)
-GO = Language(
-    "go",
-    "sample.go",
-    (".go",),
-    kin="go",
-    parser="go",
-    comments=("comment",),
-    strings=("interpreted_string_literal", "raw_string_literal", "rune_literal"),
-    family="go",
-    utils={
-        "method-name": within("field_identifier", "selector_expression", "call_expression.function")
-    },
-    importing=_import_anywhere("source_file", "import_declaration"),
-)
-RUST = Language(
-    "rust",
-    "sample.rs",
-    (".rs",),
-    kin="rust",
-    parser="rust",
-    comments=("line_comment", "block_comment"),
-    strings=("string_literal", "raw_string_literal", "char_literal"),
-    family="rust",
-    utils={
-        "method-name": within("field_identifier", "field_expression", "call_expression.function")
-    },
-    importing=_import_anywhere("source_file", "use_declaration"),
-)
-PROGRAMS = (JAVA, KOTLIN, PYTHON, JAVASCRIPT, TYPESCRIPT, TSX, GO, RUST)
+_IMPORTING: Mapping[str, Callable[[str], Mapping[str, Any]]] = {
+    "java": lambda regex: _match_file("program", {"kind": "import_declaration", "regex": regex}),
+    "kotlin": lambda regex: _match_file(
+        "source_file", {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
+    ),
+    "python": _import_anywhere("module", "import_statement import_from_statement"),
+    **dict.fromkeys(_SCRIPTS, _make_script_import),
+    "go": _import_anywhere("source_file", "import_declaration"),
+    "rust": _import_anywhere("source_file", "use_declaration"),
+}
 
 
 _C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
@@ -232,47 +165,70 @@ _PYTHON_FILES = "pyproject.toml setup.cfg pipfile"
 _NET_SUFFIXES = ".csproj .fsproj .vbproj"
 _NET_FILES = "directory.packages.props directory.build.props"
 
-#: Name, sample, suffixes, names, comment, string, family and kin.
+#: Those without a parser: name, sample, suffixes, names, family, kin, comment and string.
 _SEARCHED = (
-    ("scala", "Sample.scala", ".scala .sc", "", _C_COMMENT, _QUOTED, "jvm", "jvm"),
-    ("groovy", "Sample.groovy", ".groovy", "", _C_COMMENT, _C_STRING, "jvm", "jvm"),
-    ("cython", "sample.pyx", ".pyx .pxd", "", r"#[^\n]*", _PYTHON_STRING, "python", "python"),
-    ("vue", "sample.vue", ".vue", "", _COMPONENT, "", "node", "script"),
-    ("svelte", "sample.svelte", ".svelte", "", _COMPONENT, "", "node", "script"),
-    ("c", "sample.c", _C_FILES, "", _C_COMMENT, _QUOTED, "", "c"),
-    ("csharp", "Sample.cs", ".cs", "", _C_COMMENT, _VERBATIM, "dotnet", "dotnet"),
-    ("swift", "sample.swift", ".swift", "", _C_COMMENT, _LONG + _QUOTED, "", "swift"),
-    ("dart", "sample.dart", ".dart", "", _C_COMMENT, _C_STRING, "", "dart"),
-    ("php", "sample.php", ".php", "", _PHP_COMMENT, _C_STRING, "", "php"),
-    ("maven", "pom.xml", "", "pom.xml", _XML_COMMENT, _CDATA, "jvm", ""),
-    ("gradle", "build.gradle", ".gradle", "libs.versions.toml", _C_COMMENT, _C_STRING, "jvm", ""),
-    ("pypi", "pyproject.toml", "", _PYTHON_FILES, _HASH_COMMENT, "", "python", ""),
-    ("gomod", "go.mod", "", "go.mod", r"//[^\n]*", "", "go", ""),
-    ("cargo", "Cargo.toml", "", "cargo.toml", _HASH_COMMENT, "", "rust", ""),
-    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, _XML_COMMENT, _CDATA, "dotnet", ""),
-    ("xml", "sample.xml", ".xml", "", _XML_COMMENT, _CDATA, "jvm", ""),
-    ("jsp", "sample.jsp", ".jsp .jspf .jspx .tag", "", _JSP_COMMENT, "", "jvm", ""),
-    ("docker", "Dockerfile", ".dockerfile", "dockerfile containerfile", _HASH_LINE, "", "", ""),
-    ("properties", "sample.properties", ".properties", "", _HASH_LINE, "", "jvm", ""),
-    ("toml", "sample.toml", ".toml", "", _HASH_COMMENT, "", "", ""),
-    ("ini", "sample.ini", ".ini .cfg", "", _INI_LINE, "", "", ""),
-    ("proto", "sample.proto", ".proto", "", _C_COMMENT, _C_STRING, "", ""),
-    ("css", "sample.css", ".css", "", _CSS_COMMENT, "", "", ""),
-    ("scss", "sample.scss", ".scss .less", "", _C_COMMENT, _C_STRING + r"|://", "", ""),
+    ("scala", "Sample.scala", ".scala .sc", "", "jvm", "jvm", _C_COMMENT, _QUOTED),
+    ("groovy", "Sample.groovy", ".groovy", "", "jvm", "jvm", _C_COMMENT, _C_STRING),
+    ("cython", "sample.pyx", ".pyx .pxd", "", "python", "python", r"#[^\n]*", _PYTHON_STRING),
+    ("vue", "sample.vue", ".vue", "", "node", "script", _COMPONENT, ""),
+    ("svelte", "sample.svelte", ".svelte", "", "node", "script", _COMPONENT, ""),
+    ("c", "sample.c", _C_FILES, "", "", "c", _C_COMMENT, _QUOTED),
+    ("csharp", "Sample.cs", ".cs", "", "dotnet", "dotnet", _C_COMMENT, _VERBATIM),
+    ("swift", "sample.swift", ".swift", "", "", "swift", _C_COMMENT, _LONG + _QUOTED),
+    ("dart", "sample.dart", ".dart", "", "", "dart", _C_COMMENT, _C_STRING),
+    ("php", "sample.php", ".php", "", "", "php", _PHP_COMMENT, _C_STRING),
+    ("maven", "pom.xml", "", "pom.xml", "jvm", "", _XML_COMMENT, _CDATA),
+    ("gradle", "build.gradle", ".gradle", "libs.versions.toml", "jvm", "", _C_COMMENT, _C_STRING),
+    ("pypi", "pyproject.toml", "", _PYTHON_FILES, "python", "", _HASH_COMMENT, ""),
+    ("gomod", "go.mod", "", "go.mod", "go", "", r"//[^\n]*", ""),
+    ("cargo", "Cargo.toml", "", "cargo.toml", "rust", "", _HASH_COMMENT, ""),
+    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, "dotnet", "", _XML_COMMENT, _CDATA),
+    ("xml", "sample.xml", ".xml", "", "jvm", "", _XML_COMMENT, _CDATA),
+    ("jsp", "sample.jsp", ".jsp .jspf .jspx .tag", "", "jvm", "", _JSP_COMMENT, ""),
+    ("docker", "Dockerfile", ".dockerfile", "dockerfile containerfile", "", "", _HASH_LINE, ""),
+    ("properties", "sample.properties", ".properties", "", "jvm", "", _HASH_LINE, ""),
+    ("toml", "sample.toml", ".toml", "", "", "", _HASH_COMMENT, ""),
+    ("ini", "sample.ini", ".ini .cfg", "", "", "", _INI_LINE, ""),
+    ("proto", "sample.proto", ".proto", "", "", "", _C_COMMENT, _C_STRING),
+    ("css", "sample.css", ".css", "", "", "", _CSS_COMMENT, ""),
+    ("scss", "sample.scss", ".scss .less", "", "", "", _C_COMMENT, _C_STRING + r"|://"),
 )
 #: Those whose files declare dependencies.
 _DECLARING = frozenset("maven gradle pypi gomod cargo nuget npm workflow".split())
 _APPLICATION_FILES = "application.yml application.yaml bootstrap.yml bootstrap.yaml"
-_SHELL_STRINGS = ("raw_string", "heredoc_body")
-#: Data with a parser: name, sample, suffixes, names, parser and family.
-_DATA = (
-    ("npm", "package.json", "", "package.json", "json", "node"),
-    ("workflow", ".github/workflows/sample.yml", "", "action.yml action.yaml", "yaml", ""),
-    ("application", "application.yml", "", _APPLICATION_FILES, "yaml", "jvm"),
-    ("yaml", "sample.yml", ".yml .yaml", "", "yaml", ""),
-    ("json", "sample.json", ".json .jsonc", "", "json", "node"),
-    ("shell", "sample.sh", ".sh .bash", "", "bash", ""),
+_WORKFLOW = ".github/workflows/sample.yml"
+#: Those with a parser: name, sample, suffixes, names, family, kin and parser.
+_PARSED = (
+    ("java", "Sample.java", ".java", "", "jvm", "jvm", "java"),
+    ("kotlin", "Sample.kt", ".kt .kts", "", "jvm", "jvm", "kotlin"),
+    ("python", "sample.py", ".py .pyi", "", "python", "python", "python"),
+    ("javascript", "sample.js", ".js .jsx .mjs .cjs", "", "node", "script", "javascript"),
+    ("typescript", "sample.ts", ".ts .mts .cts", "", "node", "script", "typescript"),
+    ("tsx", "sample.tsx", ".tsx", "", "node", "script", "tsx"),
+    ("go", "sample.go", ".go", "", "go", "go", "go"),
+    ("rust", "sample.rs", ".rs", "", "rust", "rust", "rust"),
+    ("npm", "package.json", "", "package.json", "node", "", "json"),
+    ("workflow", _WORKFLOW, "", "action.yml action.yaml", "", "", "yaml"),
+    ("application", "application.yml", "", _APPLICATION_FILES, "jvm", "", "yaml"),
+    ("yaml", "sample.yml", ".yml .yaml", "", "", "", "yaml"),
+    ("json", "sample.json", ".json .jsonc", "", "node", "", "json"),
+    ("shell", "sample.sh", ".sh .bash", "", "", "", "bash"),
 )
+#: By parser, the kinds of nodes that are comments, where not ``comment``, and those of strings.
+_COMMENTS = {
+    "java": "line_comment block_comment",
+    "kotlin": "line_comment multiline_comment",
+    "rust": "line_comment block_comment",
+}
+_STRINGS = {
+    "java": "string_literal character_literal",
+    "kotlin": "string_content character_literal",
+    "python": "string_content",
+    "go": "interpreted_string_literal raw_string_literal rune_literal",
+    "rust": "string_literal raw_string_literal char_literal",
+    "bash": "raw_string heredoc_body",
+    **dict.fromkeys(_SCRIPTS, "string_fragment"),
+}
 
 
 def _make_language(
@@ -280,30 +236,28 @@ def _make_language(
     sample: str,
     suffixes: str,
     files: str,
+    family: str,
+    kin: str,
     **more: Any,  # noqa: ANN401 - further fields
 ) -> Language:
     names, declares = tuple(files.split()), name in _DECLARING
-    return Language(name, sample, tuple(suffixes.split()), names, declares=declares, **more)
+    return Language(name, sample, tuple(suffixes.split()), names, declares, family, kin, **more)
 
 
-SEARCHED = (
-    *(
-        _make_language(*row, comment=comment, string=string, family=family, kin=kin)
-        for *row, comment, string, family, kin in _SEARCHED
-    ),
-    *(
-        _make_language(
-            *row,
-            parser=parser,
-            comments=() if row[0] == "npm" else ("comment",),
-            strings=_SHELL_STRINGS if row[0] == "shell" else (),
-            family=family,
-        )
-        for *row, parser, family in _DATA
-    ),
-)
-
-LANGUAGES: Mapping[str, Language] = {language.name: language for language in (*PROGRAMS, *SEARCHED)}
+LANGUAGES: Mapping[str, Language] = {
+    row[0]: _make_language(
+        *row,
+        parser=parser,
+        comments=() if row[0] == "npm" else tuple(_COMMENTS.get(parser, "comment").split()),
+        strings=tuple(_STRINGS.get(parser, "").split()),
+        utils=_UTILS.get(row[0], {}),
+        importing=_IMPORTING.get(row[0]),
+    )
+    for *row, parser in _PARSED
+} | {
+    row[0]: _make_language(*row, comment=comment, string=string)
+    for *row, comment, string in _SEARCHED
+}
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
 _BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in language.suffixes}
 

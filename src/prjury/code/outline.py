@@ -68,9 +68,9 @@ OUTLINES: Mapping[str, _Outline] = {
 
 def find_definitions(root: Node, language: str) -> list[tuple[bool, int, int, int]]:
     """Rows: is it a function, the offsets where it and its body begin, and where it ends."""
-    functions, classes, holders = (kinds.split() for kinds in OUTLINES[language])
+    functions, classes, _ = (kinds.split() for kinds in OUTLINES[language])
     rows = []
-    for node in root.find_all({"rule": any_kind(*functions, *classes, *holders)}):
+    for node in root.find_all({"rule": any_kind(" ".join(OUTLINES[language]))}):
         kind = node.kind()
         if kind in functions or kind in classes:
             rows.append(_measure_extent(node, node, is_function=kind in functions))

@@ -83,8 +83,21 @@ def match_any(regexes: Iterable[str]) -> str:
     return f"^(?:{'|'.join(sorted(set(regexes)))})$"
 
 
-def any_kind(*kinds: str) -> Rule:
-    return {"any": [{"kind": kind} for kind in kinds]}
+def any_kind(kinds: str) -> Rule:
+    return {"any": [{"kind": kind} for kind in kinds.split()]}
+
+
+def has_field(field: str, regex: str) -> Rule:
+    return {"has": {"field": field, "regex": regex}}
+
+
+def somewhere_in(outer: Rule) -> Rule:
+    return {"inside": {"stopBy": "end", **outer}}
+
+
+def list_places(places: str) -> list[Rule]:
+    """The rules of a node directly inside of each of these kinds or fields."""
+    return [inside(place) for place in places.split()]
 
 
 def inside(*outer: str) -> Rule:

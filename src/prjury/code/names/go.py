@@ -30,7 +30,7 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
 def match_references(chains: Sequence[Chain]) -> Rule:
     """``pkg.Name``; for a whole package each use of it."""
     members = (match_chain(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
-    kinds = any_kind("selector_expression", "qualified_type")
+    kinds = any_kind("selector_expression qualified_type")
     firsts = sorted({chain[0] for chain in chains})
     shadows = [{"not": _match_shadowed(name)} for name in firsts]
     return {"all": [{**kinds, "regex": match_any(members)}, *shadows]}
@@ -48,7 +48,7 @@ def _match_shadowed(name: str) -> Rule:
             inside("expression_list", "range_clause.left"),
         ],
     }
-    functions = any_kind("function_declaration", "method_declaration", "func_literal")
+    functions = any_kind("function_declaration method_declaration func_literal")
     scope = {"stopBy": "end", **functions, "has": {"stopBy": functions, **variable}}
     return {"all": [{"regex": rf"^{re.escape(name)}\b"}, {"inside": scope}]}
 
@@ -57,7 +57,7 @@ def match_imports(names: Sequence[str]) -> Rule:
     """The path in an import; that of a package whose member is named is no use of the member."""
     paths = "|".join(map(re.escape, names))
     return {
-        **any_kind("interpreted_string_literal", "raw_string_literal"),
+        **any_kind("interpreted_string_literal raw_string_literal"),
         "regex": rf"^.(?:{paths})(?:/.*)?.$",
         "inside": {"kind": "import_spec"},
     }

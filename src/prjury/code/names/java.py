@@ -5,34 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names import Binding, Chain, Node, Rule, any_kind, inside, match_chains, match_one
+from prjury.code.names import (
+    Binding,
+    Chain,
+    Node,
+    Rule,
+    any_kind,
+    has_field,
+    inside,
+    list_places,
+    match_chains,
+    match_one,
+    somewhere_in,
+)
 
 SEPARATORS = "."
 ABSOLUTE = True
 
 _IMPORT = re.compile(r"import\s+(?:static\s+)?([\w$.\s]+?)\s*(\.\s*\*)?\s*;")
-_DECLARED = (
-    "class_declaration",
-    "interface_declaration",
-    "enum_declaration",
-    "record_declaration",
-    "annotation_type_declaration",
+_DECLARED = any_kind(
+    "class_declaration interface_declaration enum_declaration record_declaration"
+    " annotation_type_declaration"
 )
-_QUALIFIED = ("scoped_identifier", "scoped_type_identifier", "field_access")
-
-
-def _inside_of(*kinds: str, **more: object) -> Rule:
-    return {"inside": {**any_kind(*kinds), **more}}
-
-
-_OUT_OF_IMPORTS = {"not": _inside_of("import_declaration", "package_declaration", stopBy="end")}
+_QUALIFIED = any_kind("scoped_identifier scoped_type_identifier field_access")
+_OUT_OF_IMPORTS = {"not": somewhere_in(any_kind("import_declaration package_declaration"))}
 
 
 def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     """The names that a file's imports bind; its own types hide those of a wildcard."""
-    declared = frozenset(
-        node.field("name").text() for kind in _DECLARED for node in root.find_all(kind=kind)
-    )
+    declared = frozenset(node.field("name").text() for node in root.find_all({"rule": _DECLARED}))
     for node in root.find_all(kind="import_declaration"):
         match = _IMPORT.match(node.text())
         if match:
@@ -49,33 +50,30 @@ def match_references(chains: Sequence[Chain]) -> Rule:
     if single:
         rules += _match_unqualified(match_one(single))
     if longer:
-        rules.append({**any_kind(*_QUALIFIED), "regex": match_chains(longer), **_OUT_OF_IMPORTS})
+        rules.append({**_QUALIFIED, "regex": match_chains(longer), **_OUT_OF_IMPORTS})
         rules += map(_method, longer)
     return {"any": rules}
 
 
 def _match_unqualified(regex: str) -> list[Rule]:
-    has_object = {"kind": "method_invocation", "has": {"field": "object", "regex": "."}}
+    has_object = {"kind": "method_invocation", **has_field("object", ".")}
     places = [
-        inside("method_invocation.object"),
-        inside("field_access.object"),
-        inside("marker_annotation.name"),
-        inside("annotation.name"),
-        {"inside": {"kind": "method_invocation", "field": "name"}, "not": {"inside": has_object}},
-        {"nthChild": 1, **_inside_of("method_reference")},
-        {"nthChild": 1, **_inside_of("scoped_identifier"), **_OUT_OF_IMPORTS},
+        *list_places(
+            "method_invocation.object field_access.object marker_annotation.name annotation.name"
+        ),
+        {**inside("method_invocation.name"), "not": {"inside": has_object}},
+        {"nthChild": 1, **inside("method_reference")},
+        {"nthChild": 1, **inside("scoped_identifier"), **_OUT_OF_IMPORTS},
     ]
-    types = [
-        {"not": _inside_of("scoped_type_identifier")},
-        {"nthChild": 1, **_inside_of("scoped_type_identifier")},
-    ]
+    scoped = inside("scoped_type_identifier")
+    types = [{"not": scoped}, {"nthChild": 1, **scoped}]
     identifier = {"kind": "identifier", "regex": regex, "any": places}
     return [identifier, {"kind": "type_identifier", "regex": regex, "any": types}]
 
 
 def _method(chain: Chain) -> Rule:
-    owner = {"field": "object", "regex": match_chains([chain[:-1]])}
-    call = {"kind": "method_invocation", "field": "name", "has": owner}
+    owner = has_field("object", match_chains([chain[:-1]]))
+    call = {"kind": "method_invocation", "field": "name", **owner}
     return {"kind": "identifier", "regex": match_one([chain[-1]]), "inside": call}
 
 
@@ -83,7 +81,7 @@ def match_imports(names: Sequence[str]) -> Rule:
     """The name in an import, of the type itself or of something inside of it."""
     pattern = "|".join(r"\s*\.\s*".join(map(re.escape, name.split("."))) for name in names)
     return {
-        "any": [{"kind": "scoped_identifier"}, {"kind": "identifier"}],
+        **any_kind("scoped_identifier identifier"),
         "regex": rf"^(?:{pattern})(?:\s*\.|$)",
-        **_inside_of("import_declaration"),
+        **inside("import_declaration"),
     }

@@ -15,11 +15,13 @@ from prjury.code.names import (
     Node,
     Rule,
     any_kind,
-    inside,
+    has_field,
+    list_places,
     match_any,
     match_chain,
     match_chains,
     match_one,
+    somewhere_in,
     split_everywhere,
 )
 
@@ -117,53 +119,25 @@ def _module(string: Node) -> str:
 _GLOBALS = "globalThis"
 _GLOBAL_OBJECTS = ("globalThis", "global", "window", "self")
 
-_BINDS: list[Rule] = [
-    inside("variable_declarator.name"),
-    inside("formal_parameters"),
-    inside("arrow_function.parameter"),
-    inside("assignment_pattern.left"),
-    inside("function_declaration.name"),
-    inside("class_declaration.name"),
-    inside("catch_clause.parameter"),
-    inside("for_in_statement.left"),
-    inside("array_pattern"),
-    inside("pair_pattern.value"),
-]
-_TYPED_BINDS: list[Rule] = [
-    inside("required_parameter.pattern"),
-    inside("optional_parameter.pattern"),
-]
-_IN_IMPORT: list[Rule] = [
-    inside("import_clause"),
-    inside("import_specifier"),
-    inside("namespace_import"),
-    inside("export_specifier"),
-]
-_IN_REQUIRE: Rule = inside("import_require_clause")
-_NAMES = ("identifier", "shorthand_property_identifier")
-_TYPED_NAMES = ("type_identifier",)
-_MEMBERS = ("member_expression",)
-_TYPED_MEMBERS = ("nested_type_identifier",)
-_SCOPES: Rule = any_kind(
-    "function_declaration",
-    "function_expression",
-    "arrow_function",
-    "method_definition",
-    "generator_function",
-    "generator_function_declaration",
-    "for_in_statement",
-    "catch_clause",
+_BINDS = list_places(
+    "variable_declarator.name formal_parameters arrow_function.parameter assignment_pattern.left"
+    " function_declaration.name class_declaration.name catch_clause.parameter for_in_statement.left"
+    " array_pattern pair_pattern.value"
 )
-_DEFINITIONS: Rule = any_kind(
-    "function_declaration", "generator_function_declaration", "class_declaration"
+_TYPED_BINDS = list_places("required_parameter.pattern optional_parameter.pattern")
+_IN_IMPORT = list_places("import_clause import_specifier namespace_import export_specifier")
+_SCOPES = any_kind(
+    "function_declaration function_expression arrow_function method_definition generator_function"
+    " generator_function_declaration for_in_statement catch_clause"
 )
+_DEFINITIONS = any_kind("function_declaration generator_function_declaration class_declaration")
+_STATEMENTS = any_kind("import_statement export_statement")
 _LOADS: Rule = {
     "kind": "call_expression",
-    "has": {"field": "function", "regex": r"^(?:require|import|require\.resolve)$"},
+    **has_field("function", r"^(?:require|import|require\.resolve)$"),
 }
 _SHORTHAND: Rule = {"kind": "shorthand_property_identifier_pattern"}
-_VARIABLES = ("identifier", "shorthand_property_identifier_pattern")
-_STATEMENTS: Rule = {"any": [_SCOPES, {"kind": "statement_block"}]}
+_BLOCKS: Rule = {"any": [_SCOPES, {"kind": "statement_block"}]}
 
 
 def _find_brought(known: Sequence[str]) -> Rule:
@@ -171,7 +145,7 @@ def _find_brought(known: Sequence[str]) -> Rule:
     loaded = r"(?:await\s+)?(?:require|import)\s*\("
     names = "|".join(map(re.escape, known))
     value = rf"^(?:{loaded}|(?:{names})$)"
-    return {"kind": "variable_declarator", "has": {"field": "value", "regex": value}}
+    return {"kind": "variable_declarator", **has_field("value", value)}
 
 
 def _match_subscripts(chains: Sequence[Chain]) -> str:
@@ -186,30 +160,18 @@ def _match_subscripts(chains: Sequence[Chain]) -> str:
 #: Conditions on versions of the runtime.
 _ON_VERSIONS = r"\bprocess\.versions?\b|\bsemver\b|[Vv]ersion|VERSION"
 #: An attempt whose failure is caught.
-_TRIED: Rule = {
-    "inside": {
-        "stopBy": _SCOPES,
-        "kind": "statement_block",
-        "inside": {
-            "kind": "try_statement",
-            "field": "body",
-            "has": {"field": "handler", "regex": "."},
-        },
-    }
-}
+_CAUGHT = {"kind": "try_statement", "field": "body", **has_field("handler", ".")}
+_TRIED: Rule = {"inside": {"stopBy": _SCOPES, "kind": "statement_block", "inside": _CAUGHT}}
 
 
 def match_ifs(chains: Sequence[Chain]) -> Rule:
     """Code under a condition on what these spellings stand for, or on the runtime's version."""
     members = sorted({chain[-1] for chain in chains})
     called = {"inside": {"kind": "call_expression", "field": "function"}}
+    spelled = any_kind("identifier member_expression")
     mention = {
         "any": [
-            {
-                "regex": match_chains(chains, r"\??\."),
-                **any_kind("identifier", *_MEMBERS),
-                "not": called,
-            },
+            {"regex": match_chains(chains, r"\??\."), **spelled, "not": called},
             {"kind": "string", "regex": rf"^.{match_one(members)[1:-1]}.$"},
         ]
     }
@@ -220,7 +182,10 @@ def match_ifs(chains: Sequence[Chain]) -> Rule:
         {"kind": "binary_expression", "has": {"field": "left", **asks}, "regex": "&&"},
     ]
     optional = {"kind": "call_expression", "has": {"kind": "optional_chain"}}
-    return {"any": [{"inside": {"stopBy": "end", "any": places}}, {"inside": optional}]}
+    return {"any": [somewhere_in({"any": places}), {"inside": optional}]}
+
+
+_REQUIRE = "import_require_clause"
 
 
 class ScriptNaming(Struct, frozen=True):
@@ -247,12 +212,12 @@ class ScriptNaming(Struct, frozen=True):
         yield from bindings_there
         if any(name.startswith(_GLOBALS) for name in names):
             # What binds a name outside of every function.
-            outside = {"not": {"inside": {"stopBy": "end", **_SCOPES}}}
-            names_of = any_kind(*self._node_kinds(("identifier",), _TYPED_NAMES))
+            outside = {"not": somewhere_in(_SCOPES)}
             defined = {"inside": {**_DEFINITIONS, "field": "name", **outside}}
-            bound = {"any": [_SHORTHAND, {"any": self._binds}], **outside}
-            variables = {"all": [any_kind(*_VARIABLES), bound]}
-            places = {"any": [{"all": [names_of, defined]}, variables]}
+            names_of = any_kind(self._join_kinds("identifier", "type_identifier"))
+            variables = any_kind("identifier shorthand_property_identifier_pattern")
+            bound = {"any": [_SHORTHAND, *self._binds], **outside}
+            places = {"any": [{"all": [names_of, defined]}, {"all": [variables, bound]}]}
             taken = {node.text() for node in root.find_all({"rule": places})}
             taken |= {binding.local for binding in bindings_there}
             yield Binding("", _GLOBALS, frozenset(taken))
@@ -264,19 +229,20 @@ class ScriptNaming(Struct, frozen=True):
         longer = [chain for chain in chains if len(chain) > 1]
         rules: list[Rule] = []
         if single:
-            names = any_kind(*self._node_kinds(_NAMES, _TYPED_NAMES))
-            binds = [*self._binds, *_IN_IMPORT, *([_IN_REQUIRE] if self.typed else [])]
+            plain = "identifier shorthand_property_identifier"
+            names = any_kind(self._join_kinds(plain, "type_identifier"))
+            binds = [*self._binds, *_IN_IMPORT, *list_places(self._join_kinds("", _REQUIRE))]
             rules.append({"regex": match_one(single), **names, "not": {"any": binds}})
         if longer:
-            members = any_kind(*self._node_kinds(_MEMBERS, _TYPED_MEMBERS))
-            rules.append({"regex": match_chains(longer, r"\??\."), **members})
+            members = self._join_kinds("member_expression", "nested_type_identifier")
+            rules.append({"regex": match_chains(longer, r"\??\."), **any_kind(members)})
             rules.append({"kind": "subscript_expression", "regex": _match_subscripts(longer)})
         firsts = sorted({chain[0] for chain in chains})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
         return {"all": [{"any": rules}, {"not": match_ifs(chains)}, *shadows]}
 
-    def _node_kinds(self, plain: Sequence[str], typed: Sequence[str]) -> list[str]:
-        return [*plain, *(typed if self.typed else ())]
+    def _join_kinds(self, plain: str, typed: str) -> str:
+        return f"{plain} {typed}" if self.typed else plain
 
     def _match_shadowed(self, name: str, known: Sequence[str]) -> Rule:
         """A use of the name in a function that means something else by it."""
@@ -284,23 +250,20 @@ class ScriptNaming(Struct, frozen=True):
         variable = {"kind": "identifier", **is_name, "any": self._binds}
         own = {
             "any": [variable, {**_SHORTHAND, **is_name}],
-            "not": {"inside": {"stopBy": _STATEMENTS, **_find_brought(known)}},
+            "not": {"inside": {"stopBy": _BLOCKS, **_find_brought(known)}},
         }
-        defined = {**_DEFINITIONS, "has": {"field": "name", **is_name}}
-        inside = {**_SCOPES, "has": {"stopBy": _SCOPES, "any": [own, defined]}}
+        defined = {**_DEFINITIONS, **has_field("name", match_one([name]))}
+        scope = {**_SCOPES, "has": {"stopBy": _SCOPES, "any": [own, defined]}}
         spelled = {"regex": rf"^{re.escape(name)}(?:[^\w$]|$)"}
-        return {"all": [spelled, {"inside": {"stopBy": "end", **inside}}]}
+        return {"all": [spelled, somewhere_in(scope)]}
 
     def match_imports(self, names: Sequence[str]) -> Rule:
         """The string that names a module, or the name of a member of it."""
         modules = "|".join(map(re.escape, names))
         below = {"any": STRINGS, "regex": rf"^.(?:node:)?(?:{modules})(?:/.*)?.$"}
         loads = {"inside": {"kind": "arguments", "inside": _LOADS}}
-        sources = self._node_kinds(
-            ("import_statement", "export_statement"), ("import_require_clause",)
-        )
-        statement = {"inside": any_kind(*sources)}
-        rules = [{"all": [below, {"any": [statement, loads]}]}]
+        sources = list_places(self._join_kinds("import_statement export_statement", _REQUIRE))
+        rules = [{"all": [below, {"any": [*sources, loads]}]}]
         for name in names:
             rules += [_match_member(module, member) for module, member in split_everywhere(name)]
         return {"any": rules, "not": _TRIED}
@@ -312,30 +275,22 @@ TYPESCRIPT = ScriptNaming(typed=True)
 
 def _match_member(module: str, member: str) -> Rule:
     source = rf"^.(?:node:)?{re.escape(module)}.$"
-    statements = any_kind("import_statement", "export_statement")
-    statement = {**statements, "has": {"field": "source", "regex": source}}
     specifier = {
-        **any_kind("import_specifier", "export_specifier"),
-        "has": {"field": "name", "regex": match_one([member])},
-        "inside": {"stopBy": "end", **statement},
+        **any_kind("import_specifier export_specifier"),
+        **has_field("name", match_one([member])),
+        **somewhere_in({**_STATEMENTS, **has_field("source", source)}),
     }
-    required = {
-        "kind": "call_expression",
-        "all": [
-            _LOADS,
-            {"has": {"field": "arguments", "has": {"any": STRINGS, "regex": source}}},
-        ],
-    }
+    loaded = {"has": {"field": "arguments", "has": {"any": STRINGS, "regex": source}}}
+    required = {"kind": "call_expression", "all": [_LOADS, loaded]}
     declarator = {"kind": "variable_declarator", "has": {"field": "value", **required}}
-    taken = {"inside": {"kind": "object_pattern", "inside": declarator}}
-    renamed = {"kind": "pair_pattern", "has": {"field": "key", "regex": match_one([member])}}
-    shorthand = {"kind": "shorthand_property_identifier_pattern", "regex": match_one([member])}
-    pattern = {"any": [shorthand, renamed], **taken}
+    renamed = {"kind": "pair_pattern", **has_field("key", match_one([member]))}
+    pattern = {
+        "any": [{**_SHORTHAND, "regex": match_one([member])}, renamed],
+        "inside": {"kind": "object_pattern", "inside": declarator},
+    }
+    owner = {"has": {"field": "object", **required}}
     direct = {
         "kind": "member_expression",
-        "all": [
-            {"has": {"field": "object", **required}},
-            {"has": {"field": "property", "regex": match_one([member])}},
-        ],
+        "all": [owner, has_field("property", match_one([member]))],
     }
     return {"any": [specifier, pattern, direct]}

@@ -11,18 +11,19 @@ from prjury.code.names import (
     Node,
     Rule,
     any_kind,
-    inside,
+    list_places,
     match_any,
     match_chain,
     match_chains,
     match_one,
+    somewhere_in,
 )
 
 SEPARATORS = "."
 ABSOLUTE = True
 
 _IMPORT = re.compile(r"import\s+([\w`]+(?:\.[\w`]+)*)(\.\*)?(?:\s+as\s+(\w+))?")
-_HEADERS = any_kind("import_header", "package_header")
+_HEADERS = any_kind("import_header package_header")
 
 
 def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
@@ -40,16 +41,12 @@ def match_references(chains: Sequence[Chain]) -> Rule:
     rules: list[Rule] = []
     if single:
         regex = match_one(single)
-        places = [
-            inside("call_expression"),
-            inside("navigation_expression"),
-            inside("callable_reference"),
-        ]
+        places = list_places("call_expression navigation_expression callable_reference")
         name = {"kind": "simple_identifier", "regex": regex, "any": places}
         head = {"kind": "type_identifier", "regex": regex, "nthChild": 1}
         rules += [{**head, "inside": {"kind": "user_type"}}, {**name, "nthChild": 1}]
     if longer:
-        outside = {"not": {"inside": {"stopBy": "end", **_HEADERS}}}
+        outside = {"not": somewhere_in(_HEADERS)}
         typed = match_any(match_chain(chain) + r"(?:\s*\.\s*\w+)*" for chain in longer)
         rules.append({"kind": "user_type", "regex": typed, **outside})
         rules.append({"kind": "navigation_expression", "regex": match_chains(longer), **outside})

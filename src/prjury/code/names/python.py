@@ -16,16 +16,19 @@ from prjury.code.names import (
     Node,
     Rule,
     any_kind,
+    has_field,
     inside,
     is_below,
+    list_places,
     match_chains,
     match_one,
+    somewhere_in,
     split_everywhere,
 )
 
-_CONDITIONAL = any_kind("if_statement", "elif_clause", "conditional_expression", "boolean_operator")
+_CONDITIONAL = any_kind("if_statement elif_clause conditional_expression boolean_operator")
 #: Where the condition of a statement ends.
-_BRANCHES = any_kind("block", "elif_clause", "else_clause")
+_BRANCHES = any_kind("block elif_clause else_clause")
 _VERSION: Rule = {
     "any": [
         {
@@ -47,10 +50,7 @@ _FLAG: Rule = {
 _ON_VERSIONS: Rule = {
     "any": [
         {"kind": "comparison_operator", "has": {"stopBy": "end", **_VERSION}},
-        {
-            "kind": "call",
-            "has": {"field": "function", "regex": "(?:version|VERSION)_*[.]startswith$"},
-        },
+        {"kind": "call", **has_field("function", "(?:version|VERSION)_*[.]startswith$")},
         _FLAG,
     ]
 }
@@ -60,11 +60,11 @@ def _match_under(condition: Rule) -> Rule:
     return {**_CONDITIONAL, "has": {"stopBy": _BRANCHES, **condition}}
 
 
-ON_VERSIONS: Rule = {"inside": {"stopBy": "end", **_match_under(_ON_VERSIONS)}}
+ON_VERSIONS = somewhere_in(_match_under(_ON_VERSIONS))
 
 _FAILED_IMPORT = r"^except\s*\(?[^:]*\b(?:ImportError|ModuleNotFoundError)"
 _FAILED_NAME = r"^except\s*\(?[^:]*\b(?:AttributeError|NameError)"
-_IMPORTS = any_kind("import_statement", "import_from_statement")
+_IMPORTS = any_kind("import_statement import_from_statement")
 
 
 def _match_tried(error: str, **form: Rule) -> Rule:
@@ -83,7 +83,7 @@ def _match_tried(error: str, **form: Rule) -> Rule:
 #: Only imports fail to be imported: whatever else stands beside them is used if they do not.
 _TRIED_IMPORT: Rule = {
     "all": [
-        {"any": [*_IMPORTS["any"], {"inside": {"stopBy": "end", **_IMPORTS}}]},
+        {"any": [*_IMPORTS["any"], somewhere_in(_IMPORTS)]},
         _match_tried(_FAILED_IMPORT),
     ]
 }
@@ -92,61 +92,41 @@ _TRIED_NAME = _match_tried(_FAILED_NAME, **{"not": _SEVERAL_STATEMENTS})
 
 _FAILURES = r"(?:ImportError|ModuleNotFoundError|AttributeError|NameError)"
 #: What may fail on purpose, or is not run with every version.
-_LET_FAIL: Rule = {
-    "inside": {
-        "stopBy": "end",
-        "any": [
-            {
-                "kind": "with_statement",
-                "has": {
-                    "kind": "with_clause",
-                    "regex": rf"\b(?:suppress|raises|assertRaises)\([^)]*{_FAILURES}",
-                },
-            },
-            {
-                "kind": "decorated_definition",
-                "has": {"kind": "decorator", "regex": r"(?s)\bskip[iI]f\(.*(?:version|VERSION)"},
-            },
-        ],
-    }
+_FAILING = {
+    "kind": "with_clause",
+    "regex": rf"\b(?:suppress|raises|assertRaises)\([^)]*{_FAILURES}",
 }
+_SKIPPED = {"kind": "decorator", "regex": r"(?s)\bskip[iI]f\(.*(?:version|VERSION)"}
+_LET_FAIL = somewhere_in(
+    {
+        "any": [
+            {"kind": "with_statement", "has": _FAILING},
+            {"kind": "decorated_definition", "has": _SKIPPED},
+        ]
+    }
+)
 
 GUARDED: Rule = {"any": [ON_VERSIONS, _TRIED_IMPORT, _TRIED_NAME, _LET_FAIL]}
 
 
 #: Code for those who have a module, or that only type checkers read.
-_ON_PRESENCE: Rule = {
-    "inside": {
-        "stopBy": "end",
-        **_match_under(
-            {
-                "any": [
-                    {"kind": "identifier", "regex": "^TYPE_CHECKING$"},
-                    {"kind": "call", "has": {"field": "function", "regex": "(?:^|[.])find_spec$"}},
-                ]
-            }
-        ),
-    }
-}
+_PRESENCE: list[Rule] = [
+    {"kind": "identifier", "regex": "^TYPE_CHECKING$"},
+    {"kind": "call", **has_field("function", "(?:^|[.])find_spec$")},
+]
+_ON_PRESENCE = somewhere_in(_match_under({"any": _PRESENCE}))
 #: What asks whether something is there, and where the asking ends.
 _ASKS = any_kind(
-    "comparison_operator",
-    "boolean_operator",
-    "not_operator",
-    "conditional_expression",
-    "if_statement",
-    "elif_clause",
-    "while_statement",
-    "assert_statement",
-    "decorator",
+    "comparison_operator boolean_operator not_operator conditional_expression"
+    " if_statement elif_clause while_statement assert_statement decorator"
 )
-_STATEMENT_PARTS = any_kind("block", "else_clause")
+_STATEMENT_PARTS = any_kind("block else_clause")
 
 
 def match_ifs(members: Iterable[str]) -> Rule:
     """Code under ``hasattr(..., "member")``."""
     quoted = {"kind": "string", "regex": rf"^['\"]{match_one(members)[1:-1]}['\"]$"}
-    return {"inside": {"stopBy": "end", **_match_under(_hasattr(quoted))}}
+    return somewhere_in(_match_under(_hasattr(quoted)))
 
 
 def match_fallbacks(chains: Sequence[Chain]) -> list[Rule]:
@@ -161,15 +141,12 @@ def match_fallbacks(chains: Sequence[Chain]) -> list[Rule]:
         {"kind": "else_clause", "inside": {"kind": "if_statement", **asking}},
         {"any": [denied, {"kind": "conditional_expression"}], **asking},
     ]
-    return [{"inside": {"stopBy": "end", "any": places}}]
+    return [somewhere_in({"any": places})]
 
 
 def _hasattr(argument: Rule) -> Rule:
-    function = {"has": {"field": "function", "regex": "^hasattr$"}}
-    return {
-        "kind": "call",
-        "all": [function, {"has": {"field": "arguments", "has": argument}}],
-    }
+    arguments = {"has": {"field": "arguments", "has": argument}}
+    return {"kind": "call", "all": [has_field("function", "^hasattr$"), arguments]}
 
 
 def list_try_alternatives(node: Node) -> list[Node]:
@@ -200,47 +177,40 @@ _LOADS = (
 _BUILTINS = "builtins"
 _OWN_NAMES = frozenset(dir(builtins))
 
-_CASE = any_kind("case_pattern", "keyword_pattern")
+_CASE = any_kind("case_pattern keyword_pattern")
 _TARGETS: Rule = {
     "any": [
         {"inside": {"kind": "assignment", "field": "left", "not": {"regex": _LOADS}}},
-        inside("named_expression.name"),
-        inside("for_statement.left"),
-        inside("for_in_clause.left"),
-        inside("as_pattern_target"),
-        {"inside": {**any_kind("tuple", "list"), "inside": {"kind": "as_pattern_target"}}},
-        {"inside": any_kind("pattern_list", "tuple_pattern", "list_pattern")},
-        {"inside": any_kind("parameters", "lambda_parameters")},
-        inside("default_parameter.name"),
-        inside("typed_parameter"),
-        inside("typed_default_parameter.name"),
-        {"inside": any_kind("list_splat_pattern", "dictionary_splat_pattern", "splat_pattern")},
+        *list_places(
+            "named_expression.name for_statement.left for_in_clause.left as_pattern_target"
+            " pattern_list tuple_pattern list_pattern list_splat_pattern dictionary_splat_pattern"
+            " splat_pattern parameters lambda_parameters default_parameter.name typed_parameter"
+            " typed_default_parameter.name"
+        ),
+        {"inside": {**any_kind("tuple list"), "inside": {"kind": "as_pattern_target"}}},
         {"inside": {"kind": "dotted_name", "regex": "^[^.]+$", "inside": _CASE}},
         inside("as_pattern", "case_pattern"),
     ]
 }
-_DEFINITIONS = any_kind("function_definition", "class_definition")
+_DEFINITIONS = any_kind("function_definition class_definition")
 _DEFINED: Rule = {"inside": {**_DEFINITIONS, "field": "name"}}
 _NO_VALUE: Rule = {
     "any": [
         _TARGETS,
         _DEFINED,
-        inside("keyword_argument.name"),
-        inside("attribute.attribute"),
-        inside("dotted_name"),
-        inside("aliased_import.alias"),
-        {"inside": any_kind("global_statement", "nonlocal_statement")},
+        *list_places(
+            "keyword_argument.name attribute.attribute dotted_name aliased_import.alias"
+            " global_statement nonlocal_statement"
+        ),
     ]
 }
-_COMPREHENSIONS = (
-    "list_comprehension",
-    "set_comprehension",
-    "dictionary_comprehension",
-    "generator_expression",
+_FUNCTIONS = (
+    "function_definition lambda list_comprehension set_comprehension dictionary_comprehension"
+    " generator_expression"
 )
 #: What has names of its own.
-_SCOPES = any_kind("function_definition", "lambda", "class_definition", *_COMPREHENSIONS)
-_OF_A_SCOPE: Rule = {"inside": {"stopBy": "end", **_SCOPES}}
+_SCOPES = any_kind(f"{_FUNCTIONS} class_definition")
+_OF_A_SCOPE = somewhere_in(_SCOPES)
 #: What binds a name for the whole file.
 _OF_THE_FILE: Rule = {
     "kind": "identifier",
@@ -291,7 +261,7 @@ def _allows_missing(root: Node, binding: Binding, node: Node) -> bool:
     used = {
         **names,
         "regex": match_one([binding.local]),
-        "not": {"any": [_NO_VALUE, {"inside": {"stopBy": "end", **_IMPORTS}}]},
+        "not": {"any": [_NO_VALUE, somewhere_in(_IMPORTS)]},
     }
     return bool(question or node.parent().find({"rule": used}))
 
@@ -335,14 +305,9 @@ def _drop_ambiguous(found: Sequence[tuple[Binding, Node]]) -> list[Binding]:
 
 def _binds(part: Node, local: str) -> bool:
     """Return true if the name is imported here, or stands for something of another make."""
-    assigned = {
-        "kind": "assignment",
-        "all": [
-            {"has": {"field": "left", "regex": match_one([local])}},
-            {"not": {"has": {"field": "right", "regex": "^(?:None|False)$"}}},
-        ],
-    }
-    defined = {**_DEFINITIONS, "has": {"field": "name", "regex": match_one([local])}}
+    absent = {"not": has_field("right", "^(?:None|False)$")}
+    assigned = {"kind": "assignment", "all": [has_field("left", match_one([local])), absent]}
+    defined = {**_DEFINITIONS, **has_field("name", match_one([local]))}
     imported = (binding.local for binding, _ in _find_imported(part))
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
 
@@ -389,11 +354,10 @@ def _match_shadowed(name: str) -> Rule:
     """A use of the name in a function or a comprehension that means something else by it."""
     own = [
         {"all": [{"kind": "identifier", "regex": match_one([name])}, _TARGETS]},
-        {**_DEFINITIONS, "has": {"field": "name", "regex": match_one([name])}},
+        {**_DEFINITIONS, **has_field("name", match_one([name]))},
     ]
-    scopes = any_kind("function_definition", "lambda", *_COMPREHENSIONS)
-    inside = {"stopBy": "end", **scopes, "has": {"stopBy": _SCOPES, "any": own}}
-    return {"all": [{"regex": rf"^{name}\b"}, {"inside": inside}]}
+    scope = {**any_kind(_FUNCTIONS), "has": {"stopBy": _SCOPES, "any": own}}
+    return {"all": [{"regex": rf"^{name}\b"}, somewhere_in(scope)]}
 
 
 def match_imports(names: Sequence[str]) -> Rule:
@@ -420,10 +384,8 @@ def match_imports(names: Sequence[str]) -> Rule:
 
 
 def _match_member(module: str, member: str) -> Rule:
-    statement = {
-        "kind": "import_from_statement",
-        "has": {"field": "module_name", "regex": rf"^{_escape(module)}$"},
-    }
+    source = has_field("module_name", rf"^{_escape(module)}$")
+    statement = {"kind": "import_from_statement", **source}
     aliased = {"kind": "aliased_import", "inside": statement}
     return {
         "kind": "dotted_name",

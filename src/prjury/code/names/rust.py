@@ -4,27 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from prjury.code.names import Binding, Chain, Node, Rule, inside, match_chains, match_one
+from prjury.code.names import Binding, Chain, Node, Rule, list_places, match_chains, match_one
 
 SEPARATORS = "::"
 ABSOLUTE = True
 
-_USE = {"kind": "use_declaration"}
+_IN_USE: Rule = {"inside": {"stopBy": "end", "kind": "use_declaration"}}
 _NAMES = [{"kind": "identifier"}, {"kind": "type_identifier"}]
 _BINDS = {
     "any": [
-        inside("let_declaration.pattern"),
-        inside("parameter.pattern"),
-        inside("function_item.name"),
-        inside("struct_item.name"),
-        inside("enum_item.name"),
-        inside("trait_item.name"),
-        inside("type_item.name"),
-        inside("mod_item.name"),
-        inside("macro_definition.name"),
-        {"inside": {"stopBy": "end", **_USE}},
-        inside("scoped_identifier.name"),
-        inside("scoped_type_identifier.name"),
+        *list_places(
+            "let_declaration.pattern parameter.pattern function_item.name struct_item.name"
+            " enum_item.name trait_item.name type_item.name mod_item.name macro_definition.name"
+            " scoped_identifier.name scoped_type_identifier.name"
+        ),
+        _IN_USE,
     ]
 }
 
@@ -71,7 +65,7 @@ def match_references(chains: Sequence[Chain]) -> Rule:
     if longer:
         paths = [{"kind": "scoped_identifier"}, {"kind": "scoped_type_identifier"}]
         regex = match_chains(longer, "::").replace("^", r"^(?:::)?", 1)
-        rules.append({"any": paths, "regex": regex, "not": {"inside": {"stopBy": "end", **_USE}}})
+        rules.append({"any": paths, "regex": regex, "not": _IN_USE})
     return {"any": rules}
 
 
@@ -83,5 +77,5 @@ def match_imports(names: Sequence[str]) -> Rule:
 def _find_imported(parts: list[str]) -> Rule:
     before = r"[\s\S]*?\b".join(parts[:-1])
     rule: Rule = {"any": _NAMES, "regex": match_one([parts[-1]])}
-    crate = {"stopBy": "end", **_USE, "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}
+    crate = {**_IN_USE["inside"], "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}
     return {**rule, "inside": crate}
