@@ -25,8 +25,6 @@ from prjury.snapshot.model import FileChange, FileKind, PullRequest
 #: Words by the group of languages in which they are used.
 ByKin: TypeAlias = Mapping[str, frozenset[str]]
 
-PYTHON, JVM, SCRIPT, GO, RUST, C = "python", "jvm", "script", "go", "rust", "c"
-DOTNET, SWIFT, DART = "dotnet", "swift", "dart"
 _CODE = frozenset({FileKind.SOURCE, FileKind.TEST})
 #: A longer line is data.
 LONGEST_LINE = 1_000
@@ -34,13 +32,11 @@ LONGEST_LINE = 1_000
 #: Shorter names are too common to say anything.
 WORD = r"[A-Za-z_]\w{2,}"
 _NAME = r"\b[A-Za-z_]\w*"
-DEFINING = (
+_DEFINING = (
     "def|class|fn|func|fun|function|const|let|var|val|type|struct|enum|union|interface|trait|record"
     "|object|mod|module|namespace|macro_rules!|typedef|cdef|cpdef|ctypedef|annotation|@interface"
-    r"|#[ \t]*define"
+    r"|#[ \t]*define|protocol|actor|typealias|mixin|extension|delegate|event"
 )
-#: The same in Swift, Dart and C#.
-_DEFINING_MORE = "protocol|actor|typealias|mixin|extension|delegate"
 #: Blanks on one line; `\s` would run on over any number of empty lines, again and again.
 _S = r"[ \t]"
 _REFERENCES = re.compile(
@@ -52,9 +48,7 @@ _REFERENCES = re.compile(
     re.MULTILINE,
 )
 _BINDINGS = (
-    re.compile(
-        rf"(?<!\w)(?:{DEFINING}|{_DEFINING_MORE}|as|for|package|catch|except){_S}+\(?({WORD})"
-    ),
+    re.compile(rf"(?<!\w)(?:{_DEFINING}|as|for|package|catch|except){_S}+\(?({WORD})"),
     re.compile(rf"(?<!\.)\b({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?![=>])"),
     re.compile(rf"\b({WORD}){_S}*:="),
     re.compile(rf"^{_S}*({_NAME}(?:{_S}*,{_S}*{_NAME})+){_S}*(?::?=)(?!=)", re.MULTILINE),
@@ -67,12 +61,12 @@ _BINDINGS = (
 _PYTHON_MEMBER = re.compile(rf"\.({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?!=)")
 #: A type and a name behind it, in languages that declare so.
 _TYPED = re.compile(rf"(?<![\w>\]?])([\w>\]?]+){_S}+[*&]*({WORD}){_S}*(?=[=;,):(\[])")
-_TYPED_KIN = frozenset({JVM, C, GO, DOTNET, DART})
+_TYPED_KIN = frozenset({"jvm", "c", "go", "dotnet", "dart"})
 #: Keys, members and parameters with their types.
 _KEYED = re.compile(
     rf"(?:^|[{{(,]){_S}*(?:(?:readonly|pub|mut){_S}+)*({WORD})\??{_S}*:(?!:)", re.MULTILINE
 )
-_KEYED_KIN = frozenset({SCRIPT, RUST, JVM, PYTHON, SWIFT, DART})
+_KEYED_KIN = frozenset({"script", "rust", "jvm", "python", "swift", "dart"})
 _METHOD = re.compile(
     rf"^{_S}+(?:(?:async|static|get|set|public|private|protected){_S}+)*({WORD})"
     rf"\([^{{\n]*\{{{_S}*$",
@@ -119,7 +113,7 @@ def find_referred(text: str) -> set[str]:
 
 def of_standard_library(kin: str | None, line: str, word: str) -> bool:
     """Return true if the line takes the word from a module of Python's own, as in ``os.path.x``."""
-    if kin != PYTHON:
+    if kin != "python":
         return False
     chains = re.findall(rf"(?<![\w.])(?:(\w+)\.(?:\w+\.)*)?{word}\b", line)
     return all(chain in sys.stdlib_module_names for chain in chains)
@@ -129,13 +123,13 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
     for pattern in _BINDINGS:
         for names in pattern.findall(text):
             yield from re.findall(WORD, names)
-    if kin == PYTHON:
+    if kin == "python":
         yield from _PYTHON_MEMBER.findall(text)
     if kin in _TYPED_KIN:
         yield from (word for kind, word in _TYPED.findall(text) if kind not in NO_TYPES)
     if kin in _KEYED_KIN:
         yield from _KEYED.findall(text)
-    if kin == SCRIPT:
+    if kin == "script":
         yield from _METHOD.findall(text)
 
 
@@ -182,12 +176,8 @@ def _form(before: str, behind: str = "") -> _Form:
     return re.compile(before), re.compile(behind)
 
 
-def _more(words: str) -> _Form:
-    return _form(rf"(?:.*[^\w.])?(?:{words})[ \t]+")
-
-
 _ANYWHERE = (
-    _form(rf"(?:.*[^\w.])?(?:{DEFINING})[ \t]+"),
+    _form(rf"(?:.*[^\w.])?(?:{_DEFINING})[ \t]+"),
     _form(r"(?:.*\W)?(?:self|this|cls|exports|prototype)\.", _ASSIGNED),
     _form(r"(?:export )?", _ASSIGNED),
 )
@@ -195,24 +185,17 @@ _METHOD_FORM = _form(_TYPES, r"\s*\(")
 _FIELD_FORM = _form(
     rf"[ \t]*(?:(?:{_MODIFIERS})[ \t]+)+(?:[\w.<>\[\],? ]+[ \t]+)?", r"\s*[=;:?(,{{]|$"
 )
-_FORMS = {
-    PYTHON: (*_ANYWHERE, _form(r"    ", rf"\s*:[^=]*$|{_ASSIGNED}"), _METHOD_FORM),
-    JVM: (*_ANYWHERE, _METHOD_FORM, _FIELD_FORM, _form(r"[ \t]+", r"(?<=[A-Z0-9_])\s*(?:[,;(]|$)")),
-    SCRIPT: (
-        *_ANYWHERE,
-        _FIELD_FORM,
-        _form(r"[ \t]+", r"(?:<[^>]*>)?\(.*\{\s*$|\??:[^,]*;\s*$"),
-    ),
-    GO: (
-        *_ANYWHERE,
-        _form(r"func \([^)]*\) "),
-        _form(r"\t+", r"[ \t]+[\w*\[]|\(.*\)|$"),
-    ),
-    RUST: (*_ANYWHERE, _FIELD_FORM, _form(r"[ \t]+", r"\s*(?:[,({]|:(?!:)).*")),
-    DOTNET: (*_ANYWHERE, _more("delegate|event"), _METHOD_FORM, _FIELD_FORM),
-    SWIFT: (*_ANYWHERE, _more("protocol|actor|typealias|case")),
-    DART: (*_ANYWHERE, _more("mixin|extension"), _METHOD_FORM, _FIELD_FORM),
-    C: (*_ANYWHERE, _METHOD_FORM, _form("", r"\s*\("), _form(r"[ \t]+", r"\s*(?:,|=[^=]|$)")),
+#: By kin, besides those.
+_FORMS: Mapping[str, Sequence[_Form]] = {
+    "python": (_form(r"    ", rf"\s*:[^=]*$|{_ASSIGNED}"), _METHOD_FORM),
+    "jvm": (_METHOD_FORM, _FIELD_FORM, _form(r"[ \t]+", r"(?<=[A-Z0-9_])\s*(?:[,;(]|$)")),
+    "script": (_FIELD_FORM, _form(r"[ \t]+", r"(?:<[^>]*>)?\(.*\{\s*$|\??:[^,]*;\s*$")),
+    "go": (_form(r"func \([^)]*\) "), _form(r"\t+", r"[ \t]+[\w*\[]|\(.*\)|$")),
+    "rust": (_FIELD_FORM, _form(r"[ \t]+", r"\s*(?:[,({]|:(?!:)).*")),
+    "dotnet": (_METHOD_FORM, _FIELD_FORM),
+    "swift": (_form(r"(?:.*[^\w.])?case[ \t]+"),),
+    "dart": (_METHOD_FORM, _FIELD_FORM),
+    "c": (_METHOD_FORM, _form("", r"\s*\("), _form(r"[ \t]+", r"\s*(?:,|=[^=]|$)")),
 }
 
 
@@ -248,10 +231,8 @@ class DefinitionFinder:
         words = before.split()
         if words and words[0] in NO_TYPES:
             return False
-        for head, tail in _FORMS.get(self.kin, _ANYWHERE):
-            if head.fullmatch(before) and tail.match(behind):
-                return True
-        return False
+        forms = (*_ANYWHERE, *_FORMS.get(self.kin, ()))
+        return any(head.fullmatch(before) and tail.match(behind) for head, tail in forms)
 
 
 _PYTHON_FROM = re.compile(r"\s*(?:from|cimport)\s+(\.*)([\w.]*)\s+c?import\b")
@@ -262,31 +243,37 @@ _JVM = re.compile(r"\s*import\s+(?:static\s+)?([\w.]+)(?:\.\*)?(?: as \w+)?[ ;\t
 _SCRIPT = re.compile(r"""(?:\bfrom|\bimport|\brequire\(|\bimport\()\s*['"](\.[^'"]*)['"]""")
 _RUST = re.compile(r"\s*(?:pub(?:\([\w ]+\))?\s+)?use\s+crate::([\w:]+)")
 _GO = re.compile(r"""\s*(?:import\s+)?(?:[\w.]+\s+)?"([\w./~-]+)"\s*(?://.*)?""")
-_SCRIPT_FORMS = (*(s for x in LANGUAGES.values() if x.kin == SCRIPT for s in x.suffixes), ".d.ts")
+_SUFFIXES = {
+    kin: [suffix for each in LANGUAGES.values() if each.kin == kin for suffix in each.suffixes]
+    for kin in ("jvm", "script")
+}
+_SCRIPT_FORMS = (*_SUFFIXES["script"], ".d.ts")
 #: The endings of files that a module may be, by kin.
 _ENDS: Mapping[str, Sequence[str]] = {
-    PYTHON: (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd"),
-    JVM: [suffix for each in LANGUAGES.values() if each.kin == JVM for suffix in each.suffixes],
-    SCRIPT: ("", *_SCRIPT_FORMS, *(f"/index{form}" for form in _SCRIPT_FORMS)),
-    GO: ("/*.go",),
-    RUST: (".rs", "/mod.rs"),
+    "python": (".py", ".pyi", ".pyx", ".pxd", "/__init__.py", "/__init__.pyi", "/__init__.pxd"),
+    "jvm": _SUFFIXES["jvm"],
+    "script": ("", *_SCRIPT_FORMS, *(f"/index{form}" for form in _SCRIPT_FORMS)),
+    "go": ("/*.go",),
+    "rust": (".rs", "/mod.rs"),
 }
 #: Where packages of one part stand in a repository.
 _ROOTS = ("", "src/", "lib/")
 
-#: A module's name, its paths but for their endings, and whether these may stand in any directory.
-_Module: TypeAlias = tuple[str, Sequence[str], bool]
+#: A module's name, and its paths but for their endings: ``/a/b`` may stand in any directory.
+_Module: TypeAlias = tuple[str, Sequence[str]]
 #: Directories by the names of modules.
 _GoModules: TypeAlias = Mapping[str, str]
 
 
 class ImportTarget(Struct, frozen=True):
-    """An import as it is written, and files that it may stand for: ``a/*.go`` is any of Go."""
+    """An import as it is written, and files that it may stand for, in any directory with ``/``.
+
+    ``a/*.go`` is any of Go.
+    """
 
     name: str
     at: Location
     paths: tuple[str, ...]
-    anywhere: bool = False
 
 
 class TreePaths(Struct, frozen=True):
@@ -308,10 +295,10 @@ class TreePaths(Struct, frozen=True):
 
     def find_file(self, wanted: ImportTarget) -> str | None:
         for end in wanted.paths:
-            if not wanted.anywhere and end in self.paths:
+            if end in self.paths:
                 return self.paths[end]
-            for path in self.by_name.get(end.rpartition("/")[2], ()) if wanted.anywhere else ():
-                if f"/{path}".endswith(f"/{end}"):
+            for path in self.by_name.get(end.rpartition("/")[2], ()) if end[:1] == "/" else ():
+                if f"/{path}".endswith(end):
                     return path
         return None
 
@@ -323,9 +310,9 @@ def list_import_targets(pull: PullRequest, go_modules: _GoModules) -> Iterator[I
         for line in file.added_lines if kin in _READERS else ():
             if line.new and len(line.text) <= LONGEST_LINE:
                 at = Location(file.path, line.new)
-                for name, stems, anywhere in _READERS[kin](line.text, file.path, go_modules):
+                for name, stems in _READERS[kin](line.text, file.path, go_modules):
                     paths = tuple(stem + end for stem in stems for end in _ENDS[kin])
-                    yield ImportTarget(name, at, paths, anywhere)
+                    yield ImportTarget(name, at, paths)
 
 
 def _read_go(line: str, _path: str, modules: _GoModules) -> Iterator[_Module]:
@@ -333,7 +320,7 @@ def _read_go(line: str, _path: str, modules: _GoModules) -> Iterator[_Module]:
         for name, folder in modules.items():
             if match[1].startswith(f"{name}/"):
                 inner = match[1].removeprefix(f"{name}/")
-                yield match[1], [posixpath.join(folder, inner)], False
+                yield match[1], [posixpath.join(folder, inner)]
 
 
 def _read_python_import(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
@@ -341,16 +328,16 @@ def _read_python_import(line: str, path: str, _modules: _GoModules) -> Iterator[
         dots, module = match[1], match[2]
         if parts := [part for part in module.split(".") if part]:
             up = [".."] * (len(dots) - 1)
-            yield dots + module, [_resolve(path, *up, *parts)], False
+            yield dots + module, [_resolve(path, *up, *parts)]
         return
     imported = None if match else _PYTHON_IMPORT.match(line)
     names = [match[2]] if match else imported[1].split(",") if imported else []
     for name in names:
         parts = [part for part in name.split(" as ")[0].strip().split(".") if part]
         if len(parts) > 1:
-            yield ".".join(parts), ["/".join(parts)], True
+            yield ".".join(parts), ["/".join(["", *parts])]
         elif parts:
-            yield parts[0], [root + parts[0] for root in _ROOTS], False
+            yield parts[0], [root + parts[0] for root in _ROOTS]
 
 
 def _resolve(path: str, *parts: str) -> str:
@@ -362,13 +349,13 @@ def _read_jvm(line: str, _path: str, _modules: _GoModules) -> Iterator[_Module]:
     parts = match[1].split(".") if match else []
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
     if first:
-        yield ".".join(parts[: first + 1]), ["/".join(parts[: first + 1])], True
+        yield ".".join(parts[: first + 1]), ["/".join(["", *parts[: first + 1]])]
 
 
 def _read_script(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
     for name in _SCRIPT.findall(line):
         stem = _resolve(path, name)
-        yield name, list(dict.fromkeys([stem, re.sub(r"\.[cm]?jsx?$", "", stem)])), False
+        yield name, list(dict.fromkeys([stem, re.sub(r"\.[cm]?jsx?$", "", stem)]))
 
 
 def _read_rust_import(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
@@ -380,13 +367,13 @@ def _read_rust_import(line: str, path: str, _modules: _GoModules) -> Iterator[_M
     # The last part may be a function or a macro in the module before it.
     stems = ["/".join([base, *some]) for some in (modules, modules[:-1]) if some]
     if stems:
-        yield f"crate::{'::'.join(modules)}", stems, False
+        yield f"crate::{'::'.join(modules)}", stems
 
 
 _READERS: Mapping[str, Callable[[str, str, _GoModules], Iterator[_Module]]] = {
-    GO: _read_go,
-    PYTHON: _read_python_import,
-    JVM: _read_jvm,
-    SCRIPT: _read_script,
-    RUST: _read_rust_import,
+    "go": _read_go,
+    "python": _read_python_import,
+    "jvm": _read_jvm,
+    "script": _read_script,
+    "rust": _read_rust_import,
 }

@@ -12,7 +12,6 @@ from typing import TypeAlias
 from prjury.code.languages import kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import (
-    GO,
     ByKin,
     DefinitionFinder,
     ImportTarget,
@@ -134,7 +133,7 @@ def collect_references(pull: PullRequest, repository: Repository) -> ChangeRefer
         return ChangeReferences(pull, repository)
     files = code_of(repository, pull.merge_base)
     tree = TreePaths.of(tuple(files))
-    own = _map_go_modules(pull, repository) if GO in map(kin_of, files) else {}
+    own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
     return ChangeReferences(pull, repository, find_references(pull), modules, files)
