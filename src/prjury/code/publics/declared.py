@@ -22,54 +22,74 @@ _TIGHT = re.compile(r"\s*([<>\[\]().]|::)\s*")
 _COMMA = re.compile(r"\s*,\s*")
 
 
-def line_of(node: Node) -> int:
-    line: int = node.range().start.line
-    return line + 1
+class Tree:
+    """A node with what is below it; one that is not there is false, and has no text."""
+
+    def __init__(self, node: Node | None = None) -> None:
+        self.node: Node = node
+        self.kind: str = node.kind() if node else ""
+
+    def __bool__(self) -> bool:
+        return self.node is not None
+
+    @property
+    def line(self) -> int:
+        line: int = self.node.range().start.line
+        return line + 1
+
+    @property
+    def raw(self) -> str:
+        return self.node.text() if self.node else ""
+
+    @property
+    def text(self) -> str:
+        """The text in one way of spacing, without comments."""
+        text = self.raw[:_LONGEST]
+        if "//" in text or "/*" in text or "#" in text:
+            start = self.node.range().start.index
+            for comment in reversed(list(self.find_comments())):
+                place = comment.node.range()
+                text = f"{text[: place.start.index - start]} {text[place.end.index - start :]}"
+        return tidy(text)
+
+    def find_comments(self) -> Iterator[Tree]:
+        for child in self.children():
+            if child.kind.endswith("comment"):
+                yield child
+            else:
+                yield from child.find_comments()
+
+    def field(self, name: str) -> Tree:
+        return Tree(self.node.field(name) if self.node else None)
+
+    def children(self, *kinds: str) -> list[Tree]:
+        """All children, or those of these kinds."""
+        children = [Tree(child) for child in self.node.children()] if self.node else []
+        return [child for child in children if child.kind in kinds] if kinds else children
+
+    def named_children(self) -> list[Tree]:
+        return [child for child in self.children() if child.node.is_named()]
+
+    def child(self, *kinds: str) -> Tree:
+        return next(iter(self.children(*kinds)), Tree())
+
+    def child_after(self, token: str) -> Tree:
+        children = iter(self.children())
+        after = next(children, None) if any(child.kind == token for child in children) else None
+        return after or Tree()
+
+    def children_at(self, depth: int) -> list[Tree]:
+        """The children at this depth of declarations, which must not be too deep."""
+        if depth > DEEPEST:
+            raise ValueError(f"declarations stand more than {DEEPEST} deep in each other")
+        return self.children()
+
+    def words(self, words: Collection[str]) -> frozenset[str]:
+        return frozenset(child.kind for child in self.children() if child.kind in words)
 
 
 def tidy(text: str) -> str:
     return _COMMA.sub(", ", _TIGHT.sub(r"\1", " ".join(text.split()))).strip(", ")
-
-
-def text_of(node: Node | None) -> str:
-    """A node's text in one way of spacing, without comments; nothing for no node."""
-    if node is None:
-        return ""
-    text: str = node.text()[:_LONGEST]
-    if "//" in text or "/*" in text or "#" in text:
-        start = node.range().start.index
-        for comment in reversed(list(_comments(node))):
-            place = comment.range()
-            text = f"{text[: place.start.index - start]} {text[place.end.index - start :]}"
-    return tidy(text)
-
-
-def _comments(node: Node) -> Iterator[Node]:
-    for child in node.children():
-        if child.kind().endswith("comment"):
-            yield child
-        else:
-            yield from _comments(child)
-
-
-def children_at(node: Node, depth: int) -> list[Node]:
-    """The children of a node at this depth of declarations, which must not be too deep."""
-    if depth > DEEPEST:
-        raise ValueError(f"declarations stand more than {DEEPEST} deep in each other")
-    children: list[Node] = node.children()
-    return children
-
-
-def child_of(node: Node, *kinds: str) -> Node | None:
-    return next((child for child in node.children() if child.kind() in kinds), None)
-
-
-def children_of(node: Node | None, *kinds: str) -> list[Node]:
-    return [child for child in node.children() if child.kind() in kinds] if node else []
-
-
-def words_of(node: Node, words: Collection[str]) -> frozenset[str]:
-    return frozenset(child.kind() for child in node.children() if child.kind() in words)
 
 
 #: The module that reads them, by the parser's word for the language.
@@ -92,14 +112,14 @@ def load() -> None:
 
 
 def read_publics_json(root: Node, language: str) -> dict[str, Any]:
-    publics: Publics = _reader(READERS[language]).read(root)
-    errors = root.find_all(kind="ERROR")
+    publics: Publics = _reader(READERS[language]).read(Tree(root))
+    errors = [Tree(node) for node in root.find_all(kind="ERROR")]
     if errors:
         publics = replace(
             publics,
             served=frozenset(_WORD.findall(root.text())),
-            broken=line_of(errors[0]),
-            errors=tuple(error.text() for error in errors),
+            broken=errors[0].line,
+            errors=tuple(error.raw for error in errors),
         )
     result: dict[str, Any] = to_builtins(publics)
     return result

@@ -4,86 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prjury.code.names import Node
-from prjury.code.publics.declared import child_of, children_at, children_of, line_of, text_of
+from prjury.code.publics.declared import Tree
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
 _LISTS = frozenset(
     {"ERROR", "type_declaration", "const_declaration", "var_declaration", "var_spec_list"}
 )
-_NAMES = ("identifier", "field_identifier")
+_WORDS = {"struct_type": "struct", "interface_type": "interface"}
 
 
-def read(root: Node) -> Publics:
+def read(root: Tree) -> Publics:
     """The public names of a file; a program's own package offers none."""
-    package = child_of(root, "package_clause")
-    if package and text_of(child_of(package, "package_identifier")) == "main":
+    if root.child("package_clause").child("package_identifier").text == "main":
         return Publics()
     symbols = _find_go_members(root, 0)
     return Publics(tuple(s for s in symbols if all(p[:1].isupper() for p in s.name.split("."))))
 
 
-def _find_go_members(node: Node, depth: int) -> Iterator[Symbol]:
-    for child in children_at(node, depth):
-        kind = child.kind()
-        if kind in _LISTS:
+def _find_go_members(tree: Tree, depth: int) -> Iterator[Symbol]:
+    for child in tree.children_at(depth):
+        if child.kind in _LISTS:
             yield from _find_go_members(child, depth + 1)
-        elif kind in {"type_spec", "type_alias"}:
+        elif child.kind in {"type_spec", "type_alias"}:
             yield from _read_go_type(child)
-        elif kind == "function_declaration":
+        elif child.kind == "function_declaration":
             yield from _read_go_function(child, "")
-        elif kind == "method_declaration":
-            receiver = child_of(child.field("receiver"), "parameter_declaration")
-            type_ = text_of(receiver.field("type")) if receiver else ""
+        elif child.kind == "method_declaration":
+            type_ = child.field("receiver").child("parameter_declaration").field("type").text
             yield from _read_go_function(child, f"{type_.lstrip('*').partition('[')[0]}.")
-        elif kind in {"const_spec", "var_spec"}:
+        elif child.kind in {"const_spec", "var_spec"}:
             yield from _list_values(child, "")
 
 
-def _read_go_type(node: Node) -> Iterator[Symbol]:
-    name, type_ = node.field("name"), node.field("type")
-    if name is None or type_ is None:
+def _read_go_type(tree: Tree) -> Iterator[Symbol]:
+    name, type_ = tree.field("name"), tree.field("type")
+    if not name or not type_:
         return
-    words = {"struct_type": "struct", "interface_type": "interface"}
-    sign = "=" if node.kind() == "type_alias" else ""
-    what = words.get(type_.kind()) or text_of(type_)
-    parts = ["type", text_of(node.field("type_parameters")), sign, what]
-    result = " ".join(filter(None, parts))
-    yield Symbol(name.text(), SymbolKind.TYPE, line_of(name), result=result)
-    prefix = f"{name.text()}."
-    for field in children_of(child_of(type_, "field_declaration_list"), "field_declaration"):
-        yield from _list_values(field, prefix)
-    for method in children_of(type_, "method_elem"):
-        yield from _read_go_function(method, prefix)
+    sign = "=" if tree.kind == "type_alias" else ""
+    parts = ["type", tree.field("type_parameters").text, sign, _WORDS.get(type_.kind) or type_.text]
+    yield Symbol(name.text, SymbolKind.TYPE, name.line, result=" ".join(filter(None, parts)))
+    for field in type_.child("field_declaration_list").children("field_declaration"):
+        yield from _list_values(field, f"{name.text}.")
+    for method in type_.children("method_elem"):
+        yield from _read_go_function(method, f"{name.text}.")
 
 
-def _read_go_function(node: Node, prefix: str) -> Iterator[Symbol]:
-    name = node.field("name")
-    if name is None:
-        return
-    parameters = tuple(Parameter("", type_) for type_ in _types(node.field("parameters")))
-    result = node.field("result")
-    result_text = text_of(result)
-    if result and result.kind() == "parameter_list":
-        result_text = f"({', '.join(_types(result))})"
-    yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line_of(name), parameters, result_text)
+def _read_go_function(tree: Tree, prefix: str) -> Iterator[Symbol]:
+    name, result = tree.field("name"), tree.field("result")
+    if name:
+        parameters = tuple(Parameter("", type_) for type_ in _types(tree.field("parameters")))
+        several = result.kind == "parameter_list"
+        text = f"({', '.join(_types(result))})" if several else result.text
+        yield Symbol(prefix + name.text, SymbolKind.CALLABLE, name.line, parameters, text)
 
 
-def _types(node: Node | None) -> Iterator[str]:
+def _types(parameters: Tree) -> Iterator[str]:
     """The types in a list of parameters; ``a, b int`` are two of the same type."""
-    for child in children_of(node, "parameter_declaration", "variadic_parameter_declaration"):
-        dots = "..." if child.kind() == "variadic_parameter_declaration" else ""
-        type_ = dots + text_of(child.field("type"))
-        yield from [type_] * max(1, len(children_of(child, "identifier")))
+    for child in parameters.children("parameter_declaration", "variadic_parameter_declaration"):
+        dots = "..." if child.kind == "variadic_parameter_declaration" else ""
+        type_ = dots + child.field("type").text
+        yield from [type_] * max(1, len(child.children("identifier")))
 
 
-def _list_values(node: Node, prefix: str) -> Iterator[Symbol]:
+def _list_values(tree: Tree, prefix: str) -> Iterator[Symbol]:
     """The names of a constant, a variable or a field; an embedded field is called as its type."""
-    type_ = node.field("type")
-    result = text_of(type_)
-    for name in children_of(node, *_NAMES):
-        yield Symbol(prefix + name.text(), SymbolKind.VALUE, line_of(name), result=result)
-    if type_ and not children_of(node, *_NAMES):
-        name = result.lstrip("*").partition("[")[0].rpartition(".")[2]
-        pointer = "*" if child_of(node, "*") else ""
-        yield Symbol(prefix + name, SymbolKind.VALUE, line_of(type_), result=pointer + result)
+    type_, names = tree.field("type"), tree.children("identifier", "field_identifier")
+    for name in names:
+        yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line, result=type_.text)
+    if type_ and not names:
+        embedded = type_.text.lstrip("*").partition("[")[0].rpartition(".")[2]
+        result = f"*{type_.text}" if tree.child("*") else type_.text
+        yield Symbol(prefix + embedded, SymbolKind.VALUE, type_.line, result=result)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from prjury.code.names import Node
-from prjury.code.publics.declared import child_of, children_at, children_of, line_of, text_of, tidy
+from prjury.code.publics.declared import Tree, tidy
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
 _TYPES = {
@@ -16,139 +15,117 @@ _TYPES = {
     "record_declaration": "record",
     "annotation_type_declaration": "@interface",
 }
-_CALLABLES = {
-    "method_declaration",
-    "constructor_declaration",
-    "annotation_type_element_declaration",
-}
-_FIELDS = {"field_declaration", "constant_declaration"}
+_CALLABLES = frozenset(
+    {"method_declaration", "constructor_declaration", "annotation_type_element_declaration"}
+)
+_FIELDS = frozenset({"field_declaration", "constant_declaration"})
 _BODIES = ("class_body", "interface_body", "enum_body", "annotation_type_body")
-_ANNOTATIONS = ("annotation", "marker_annotation")
 _ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
+_OVERRIDE = re.compile(r"@(?:java\.lang\.)?Override\b")
 _QUALIFIER = re.compile(r"\b(?:[a-z_][\w]*\.)+(?=[A-Z])")
 #: Annotations that write constructors, so that none is there by itself.
 _CONSTRUCTING = re.compile(r"@(?:\w+\.)*(?:\w+ArgsConstructor|Data|Value|Builder|SuperBuilder)\b")
 _MATTERING = frozenset({"static", "abstract", "final", "sealed"})
 
 
-def read(root: Node) -> Publics:
-    package = child_of(root, "package_declaration")
-    name = child_of(package, "scoped_identifier", "identifier") if package else None
-    return Publics(tuple(_find_java_members(root, "", "", 0)), text_of(name))
+def read(root: Tree) -> Publics:
+    package = root.child("package_declaration").child("scoped_identifier", "identifier")
+    return Publics(tuple(_find_java_members(root, "", "", 0)), package.text)
 
 
-def _find_java_members(node: Node, prefix: str, outer: str, depth: int) -> Iterator[Symbol]:
+def _find_java_members(tree: Tree, prefix: str, outer: str, depth: int) -> Iterator[Symbol]:
     """The public names that stand in a node, below the word of the type around it."""
-    for child in children_at(node, depth):
-        kind = child.kind()
-        if kind in {"ERROR", "enum_body_declarations"}:
+    for child in tree.children_at(depth):
+        name = child.field("name")
+        if child.kind in {"ERROR", "enum_body_declarations"}:
             yield from _find_java_members(child, prefix, outer, depth + 1)
-        elif kind == "enum_constant":
-            name = child.field("name")
-            yield Symbol(prefix + name.text(), SymbolKind.VALUE, line_of(name))
-        elif (kind in _TYPES or kind in _CALLABLES or kind in _FIELDS) and _is_public(child, outer):
-            if kind in _TYPES:
-                yield from _read_java_type(child, prefix, depth)
-            elif kind in _CALLABLES:
-                yield from _list_callables(child, prefix)
-            else:
-                yield from _fields(child, prefix)
+        elif child.kind == "enum_constant":
+            yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line)
+        elif child.kind in _FIELDS and _is_public(child, outer):
+            yield from _fields(child, prefix)
+        elif child.kind in _TYPES and name and _is_public(child, outer):
+            yield from _read_java_type(child, prefix, depth)
+        elif child.kind in _CALLABLES and name and _is_public(child, outer):
+            types = f"{_plain(child.field('type_parameters'))} {_plain(child.field('type'))}"
+            result = tidy(types + child.field("dimensions").text)
+            parameters = tuple(_read_java_parameters(child))
+            words = _modifiers(child) & _MATTERING
+            path, line = prefix + name.text, name.line
+            yield Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
 
 
-def _modifiers(node: Node) -> frozenset[str]:
-    modifiers = child_of(node, "modifiers")
-    return frozenset(child.kind() for child in modifiers.children()) if modifiers else frozenset()
+def _modifiers(tree: Tree) -> frozenset[str]:
+    return frozenset(child.kind for child in tree.child("modifiers").children())
 
 
-def _annotations(node: Node) -> str:
-    return " ".join(each.text() for each in children_of(child_of(node, "modifiers"), *_ANNOTATIONS))
+def _annotations(tree: Tree) -> str:
+    annotations = tree.child("modifiers").children("annotation", "marker_annotation")
+    return " ".join(each.raw for each in annotations)
 
 
-def _is_public(node: Node, outer: str) -> bool:
-    words = _modifiers(node)
-    if re.search(r"@(?:java\.lang\.)?Override\b", _annotations(node)):
+def _is_public(tree: Tree, outer: str) -> bool:
+    words = _modifiers(tree)
+    if _OVERRIDE.search(_annotations(tree)):
         return False
     if outer in {"interface", "@interface"}:
         return "private" not in words
     return bool(words & {"public", "protected"})
 
 
-def _read_java_type(node: Node, prefix: str, depth: int) -> Iterator[Symbol]:
-    name, word = node.field("name"), _TYPES[node.kind()]
-    if name is None:
-        return
-    parameters = node.field("parameters")
-    clauses = [node.field("superclass"), node.field("interfaces")]
-    clauses.append(child_of(node, "extends_interfaces"))
-    body = child_of(node, *_BODIES)
-    members = (
-        list(_find_java_members(body, f"{prefix}{name.text()}.", word, depth + 1)) if body else []
-    )
-    constructor = f"{prefix}{name.text()}.{name.text()}"
-    written = bool(children_of(body, "constructor_declaration"))
-    if body and not written:  # it may be there and not parse
-        form = rf"(?m)^\s*(?:public |protected |private )?{name.text()}\s*\("
-        written = re.search(form, body.text()) is not None
-    hidden = written and all(member.name != constructor for member in members)
-    words = _modifiers(node) & _MATTERING if word == "class" else frozenset[str]()
+def _read_java_type(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+    name, word, body = tree.field("name"), _TYPES[tree.kind], tree.child(*_BODIES)
+    path = prefix + name.text
+    members = list(_find_java_members(body, f"{path}.", word, depth + 1))
+    constructor = f"{path}.{name.text}"
+    written = bool(body.child("constructor_declaration"))
+    if not written:  # it may be there and not parse
+        form = rf"(?m)^\s*(?:public |protected |private )?{name.text}\s*\("
+        written = re.search(form, body.raw) is not None
+    words = _modifiers(tree) & _MATTERING if word == "class" else frozenset[str]()
     words -= {"static"} if not prefix else set[str]()
-    words -= {"final"} if hidden else set[str]()  # none can be extended anyway
+    if written and all(member.name != constructor for member in members):
+        words -= {"final"}  # none can be extended anyway
+    clauses = [tree.field("superclass"), tree.field("interfaces"), tree.child("extends_interfaces")]
     yield Symbol(
-        prefix + name.text(),
+        path,
         SymbolKind.TYPE,
-        line_of(name),
-        tuple(_read_java_parameters(parameters, named=True)) if parameters else None,
-        f"{word} {_plain_type(node.field('type_parameters'))}".rstrip(),
+        name.line,
+        tuple(_read_java_parameters(tree, named=True)) if tree.field("parameters") else None,
+        f"{word} {_plain(tree.field('type_parameters'))}".rstrip(),
         words,
-        tuple(base for clause in clauses if clause for base in _bases(clause)),
+        tuple(base for clause in clauses for base in _bases(clause)),
     )
     yield from members
-    if word == "class" and not written and not _CONSTRUCTING.search(_annotations(node)):
-        yield Symbol(constructor, SymbolKind.CALLABLE, line_of(name), ())
+    if word == "class" and not written and not _CONSTRUCTING.search(_annotations(tree)):
+        yield Symbol(constructor, SymbolKind.CALLABLE, name.line, ())
 
 
-def _bases(clause: Node) -> Iterator[str]:
-    for child in clause.children():
-        if child.kind() == "type_list":
+def _bases(clause: Tree) -> Iterator[str]:
+    for child in clause.named_children():
+        if child.kind == "type_list":
             yield from _bases(child)
-        elif child.is_named():
-            yield _plain_type(child).partition("<")[0]
-
-
-def _list_callables(node: Node, prefix: str) -> Iterator[Symbol]:
-    name = node.field("name")
-    if name is None:
-        return
-    types = f"{_plain_type(node.field('type_parameters'))} {_plain_type(node.field('type'))}"
-    parameters = tuple(_read_java_parameters(node.field("parameters")))
-    words = _modifiers(node) & _MATTERING
-    result = tidy(types + text_of(node.field("dimensions")))
-    line = line_of(name)
-    yield Symbol(prefix + name.text(), SymbolKind.CALLABLE, line, parameters, result, words)
-
-
-def _read_java_parameters(node: Node | None, *, named: bool = False) -> Iterator[Parameter]:
-    for child in children_of(node, "formal_parameter", "spread_parameter"):
-        name = child.field("name")
-        if child.kind() == "spread_parameter":
-            declarator = child_of(child, "variable_declarator")
-            name = declarator.field("name") if declarator else None
-            before = [each for each in child.children() if each.kind().endswith("type")]
-            before += children_of(child, "type_identifier", "scoped_type_identifier")
-            type_ = f"{_plain_type(before[0])}..." if before else "..."
         else:
-            type_ = _plain_type(child.field("type")) + text_of(child.field("dimensions"))
-        yield Parameter(name.text() if named and name else "", tidy(type_))
+            yield _plain(child).partition("<")[0]
 
 
-def _plain_type(type_: Node | None) -> str:
-    return tidy(_QUALIFIER.sub("", _ANNOTATION.sub("", text_of(type_))))
+def _read_java_parameters(tree: Tree, *, named: bool = False) -> Iterator[Parameter]:
+    for child in tree.field("parameters").children("formal_parameter", "spread_parameter"):
+        name, type_ = child.field("name"), _plain(child.field("type"))
+        if child.kind == "spread_parameter":
+            name = child.child("variable_declarator").field("name")
+            types = [each for each in child.children() if each.kind.endswith("type")]
+            types += child.children("type_identifier", "scoped_type_identifier")
+            type_ = f"{_plain(types[0])}..." if types else "..."
+        type_ += child.field("dimensions").text
+        yield Parameter(name.text if named else "", tidy(type_))
 
 
-def _fields(node: Node, prefix: str) -> Iterator[Symbol]:
-    type_, words = _plain_type(node.field("type")), _modifiers(node) & _MATTERING
-    for child in children_of(node, "variable_declarator"):
-        name = child.field("name")
-        result = tidy(type_ + text_of(child.field("dimensions")))
-        line = line_of(name)
-        yield Symbol(prefix + name.text(), SymbolKind.VALUE, line, None, result, words)
+def _plain(type_: Tree) -> str:
+    return tidy(_QUALIFIER.sub("", _ANNOTATION.sub("", type_.text)))
+
+
+def _fields(tree: Tree, prefix: str) -> Iterator[Symbol]:
+    type_, words = _plain(tree.field("type")), _modifiers(tree) & _MATTERING
+    for child in tree.children("variable_declarator"):
+        name, result = child.field("name"), tidy(type_ + child.field("dimensions").text)
+        yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line, None, result, words)
