@@ -43,16 +43,11 @@ def list_definitions(
     jobs: list[Job] = [
         {"language": each.language.parser, "text": each.text, "rules": [], "definitions": True}
         for each in sources
-        if has_definitions(each.language)
     ]
-    replies = iter(parser.run(jobs, deadline))
     results: list[tuple[Definition, ...]] = []
-    for source in sources:
-        rows: list[Definition] = []
-        if has_definitions(source.language):
-            reply = next(replies)
-            if not isinstance(reply, NotParsed):
-                rows = [_read_row(source, *row) for row in reply["definitions"]]
+    for source, reply in zip(sources, parser.run(jobs, deadline), strict=True):
+        listed = [] if isinstance(reply, NotParsed) else reply["definitions"]
+        rows = [_read_row(source, *row) for row in listed]
         results.append(tuple(sorted(rows, key=lambda each: (each.first, -each.last))))
     return results
 

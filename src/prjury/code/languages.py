@@ -259,7 +259,9 @@ LANGUAGES: Mapping[str, Language] = {
     for *row, comment, string in _SEARCHED
 }
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
-_BY_SUFFIX = {suffix: language for language in LANGUAGES.values() for suffix in language.suffixes}
+LANGUAGE_BY_SUFFIX = {
+    suffix: language for language in LANGUAGES.values() for suffix in language.suffixes
+}
 
 
 @cache
@@ -278,12 +280,12 @@ def language_of(path: str) -> Language | None:
         "requirements" in name or "constraints" in name or lower.parent.name == "requirements"
     ):
         return LANGUAGES["pypi"]
-    return _BY_NAME.get(name) or _BY_SUFFIX.get(lower.suffix)
+    return _BY_NAME.get(name) or LANGUAGE_BY_SUFFIX.get(lower.suffix)
 
 
 def kin_of(path: str) -> str | None:
     """The group of languages that may use each other's names, by the suffix alone."""
     name = path[path.rfind("/") + 1 :]
     dot = name.rfind(".")
-    language = _BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None
+    language = LANGUAGE_BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None
     return language.kin or None if language else None

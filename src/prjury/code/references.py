@@ -11,8 +11,6 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TypeAlias
 
 import re2
@@ -57,25 +55,34 @@ _BINDINGS = (
     re.compile(rf"\blambda{_S}+([^:\n]{{0,200}}):"),
     re.compile(rf"\bfunc{_S}+\([^)\n]*\){_S}+({WORD})"),
 )
-#: Elsewhere a member has to be declared before anything is assigned to it.
-_PYTHON_MEMBER = re.compile(rf"\.({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?!=)")
+_NO_TYPES = frozenset(
+    "return new throw await yield else case in is not and or if elif import from assert del raise"
+    " instanceof typeof goto package extends implements throws do while go defer".split()
+)
 #: A type and a name behind it, in languages that declare so.
-_TYPED = re.compile(rf"(?<![\w>\]?])([\w>\]?]+){_S}+[*&]*({WORD}){_S}*(?=[=;,):(\[])")
-_TYPED_KIN = frozenset({"jvm", "c", "go", "dotnet", "dart"})
+_TYPED = re.compile(
+    rf"(?<![\w>\]?])(?!(?:{'|'.join(_NO_TYPES)}){_S})[\w>\]?]+{_S}+[*&]*({WORD}){_S}*(?=[=;,):(\[])"
+)
 #: Keys, members and parameters with their types.
 _KEYED = re.compile(
     rf"(?:^|[{{(,]){_S}*(?:(?:readonly|pub|mut){_S}+)*({WORD})\??{_S}*:(?!:)", re.MULTILINE
 )
-_KEYED_KIN = frozenset({"script", "rust", "jvm", "python", "swift", "dart"})
 _METHOD = re.compile(
     rf"^{_S}+(?:(?:async|static|get|set|public|private|protected){_S}+)*({WORD})"
     rf"\([^{{\n]*\{{{_S}*$",
     re.MULTILINE,
 )
-NO_TYPES = frozenset(
-    "return new throw await yield else case in is not and or if elif import from assert del raise"
-    " instanceof typeof goto package extends implements throws do while go defer".split()
-)
+#: By kin, besides those.
+_BINDINGS_OF: Mapping[str, Sequence[re.Pattern[str]]] = {
+    # Elsewhere a member has to be declared before anything is assigned to it.
+    "python": (re.compile(rf"\.({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?!=)"), _KEYED),
+    "jvm": (_TYPED, _KEYED),
+    "dart": (_TYPED, _KEYED),
+    "script": (_KEYED, _METHOD),
+    "rust": (_KEYED,),
+    "swift": (_KEYED,),
+    **dict.fromkeys(("c", "go", "dotnet"), (_TYPED,)),
+}
 _KEYWORDS = frozenset(
     "and assert async await break case class const continue def del elif else enum except extends"
     " finally for from func function global impl implements import instanceof interface lambda let"
@@ -120,17 +127,9 @@ def of_standard_library(kin: str | None, line: str, word: str) -> bool:
 
 
 def _find_bound(kin: str, text: str) -> Iterator[str]:
-    for pattern in _BINDINGS:
+    for pattern in (*_BINDINGS, *_BINDINGS_OF.get(kin, ())):
         for names in pattern.findall(text):
             yield from re.findall(WORD, names)
-    if kin == "python":
-        yield from _PYTHON_MEMBER.findall(text)
-    if kin in _TYPED_KIN:
-        yield from (word for kind, word in _TYPED.findall(text) if kind not in NO_TYPES)
-    if kin in _KEYED_KIN:
-        yield from _KEYED.findall(text)
-    if kin == "script":
-        yield from _METHOD.findall(text)
 
 
 def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
@@ -199,40 +198,29 @@ _FORMS: Mapping[str, Sequence[_Form]] = {
 }
 
 
-@dataclass(frozen=True)
-class DefinitionFinder:
-    """Finds definitions of certain words in files of kindred languages."""
+def find_definitions(kin: str, words: Sequence[str], content: bytes) -> Iterator[tuple[str, int]]:
+    """Word and line, from 1, of the first places of each word that look like a definition."""
+    seen: Counter[bytes] = Counter()
+    for at in range(0, len(words), _AT_ONCE):
+        pattern = re2.compile(rf"\b(?:{'|'.join(words[at : at + _AT_ONCE])})\b".encode())
+        for match in pattern.finditer(content):
+            if seen[match[0]] < _MOST and _is_definition(kin, content, *match.span()):
+                seen[match[0]] += 1
+                yield match[0].decode(), content.count(b"\n", 0, match.start()) + 1
 
-    kin: str
-    words: Sequence[str]
 
-    @cached_property
-    def _patterns(self) -> list[re.Pattern[bytes]]:
-        starts = range(0, len(self.words), _AT_ONCE)
-        parts = ("|".join(self.words[at : at + _AT_ONCE]) for at in starts)
-        return [re2.compile(rf"\b(?:{part})\b".encode()) for part in parts]
-
-    def find_in(self, content: bytes) -> Iterator[tuple[str, int]]:
-        """Word and line, from 1, of the first places of each word that look like a definition."""
-        seen: Counter[bytes] = Counter()
-        for pattern in self._patterns:
-            for match in pattern.finditer(content):
-                if seen[match[0]] < _MOST and self._defines(content, *match.span()):
-                    seen[match[0]] += 1
-                    yield match[0].decode(), content.count(b"\n", 0, match.start()) + 1
-
-    def _defines(self, content: bytes, start: int, end: int) -> bool:
-        begin = content.rfind(b"\n", max(0, start - _LONGEST), start) + 1
-        if not begin and start > _LONGEST:
-            return False
-        stop = content.find(b"\n", end, end + _LONGEST)
-        before = content[begin:start].decode("utf-8", "replace")
-        behind = content[end : stop if stop >= 0 else end + _LONGEST].decode("utf-8", "replace")
-        words = before.split()
-        if words and words[0] in NO_TYPES:
-            return False
-        forms = (*_ANYWHERE, *_FORMS.get(self.kin, ()))
-        return any(head.fullmatch(before) and tail.match(behind) for head, tail in forms)
+def _is_definition(kin: str, content: bytes, start: int, end: int) -> bool:
+    begin = content.rfind(b"\n", max(0, start - _LONGEST), start) + 1
+    if not begin and start > _LONGEST:
+        return False
+    stop = content.find(b"\n", end, end + _LONGEST)
+    before = content[begin:start].decode("utf-8", "replace")
+    behind = content[end : stop if stop >= 0 else end + _LONGEST].decode("utf-8", "replace")
+    words = before.split()
+    if words and words[0] in _NO_TYPES:
+        return False
+    forms = (*_ANYWHERE, *_FORMS.get(kin, ()))
+    return any(head.fullmatch(before) and tail.match(behind) for head, tail in forms)
 
 
 _PYTHON_FROM = re.compile(r"\s*(?:from|cimport)\s+(\.*)([\w.]*)\s+c?import\b")

@@ -85,12 +85,12 @@ def decode(content: bytes) -> str:
 def unescape(line: str, language: Language) -> str:
     if language.name != "java" or "\\u" not in line:
         return line
-    return _ESCAPE.sub(_character, line)
 
+    def resolve(match: re.Match[str]) -> str:
+        code = int(match[2], 16)
+        return match[0] if code in _SURROGATES else match[1] + chr(code)
 
-def _character(match: re.Match[str]) -> str:
-    code = int(match[2], 16)
-    return match[0] if code in _SURROGATES else match[1] + chr(code)
+    return _ESCAPE.sub(resolve, line)
 
 
 _NOT_A_LINE_END = re.compile(r"[^\n]")
@@ -124,7 +124,7 @@ def strip_comments(
 ) -> dict[str, Sequence[str]]:
     parsed = {name: each for name, each in sources.items() if each.language.parser}
     jobs = [make_job(each.text, each.language, ()) for each in parsed.values()]
-    replies = dict(zip(parsed, parser.parse(jobs, deadline) if jobs else [], strict=True))
+    replies = dict(zip(parsed, parser.parse(jobs, deadline), strict=True))
     stripped: dict[str, Sequence[str]] = {}
     for name, source in sources.items():
         reply = replies.get(name)

@@ -14,35 +14,27 @@ from typing import Any
 
 from msgspec import Struct
 
+from prjury.code.languages import LANGUAGE_BY_SUFFIX
 from prjury.code.parser import NotParsed, Parser
 from prjury.deadline import Deadline
 
 #: Bytes; larger files are data.
 LARGEST = 1024 * 1024
-#: The grammar's name by the ending of a file's name.
+#: The grammar's name by the ending of a file's name, where a language has no parser for its rules.
 _GRAMMARS: Mapping[str, str] = {
     suffix: grammar
     for grammar, suffixes in {
-        "python": ".py .pyi",
-        "json": ".json .ipynb .webmanifest",
+        "json": ".ipynb .webmanifest",
         "toml": ".toml",
-        "yaml": ".yml .yaml",
-        "javascript": ".js .mjs .cjs .jsx",
-        "typescript": ".ts .mts .cts",
-        "tsx": ".tsx",
-        "java": ".java",
-        "go": ".go",
         "ruby": ".rb .rake .gemspec",
         "php": ".php",
-        "rust": ".rs",
-        "kotlin": ".kt .kts",
         "csharp": ".cs",
         "scala": ".scala",
         "swift": ".swift",
         "lua": ".lua",
-        "bash": ".sh .bash",
         "c": ".c",
         "cpp": ".h .cc .cpp .cxx .hh .hpp .hxx",
+        "": ".jsonc",
     }.items()
     for suffix in suffixes.split()
 }
@@ -74,7 +66,9 @@ class SourceFile(Struct, frozen=True):
 
     @property
     def grammar(self) -> str:
-        return _GRAMMARS.get(PurePosixPath(self.path.lower()).suffix, "")
+        suffix = PurePosixPath(self.path.lower()).suffix
+        language = LANGUAGE_BY_SUFFIX.get(suffix)
+        return _GRAMMARS.get(suffix, language.parser or "" if language else "")
 
 
 class SyntaxFault(Struct, frozen=True):

@@ -88,19 +88,19 @@ def _span(node: SgNode) -> list[int]:
 
 def _expand_name_rules(root: SgNode, language: str, configs: list[dict[str, Any]]) -> list[Any]:
     """The rules with their words for tables names put into the terms of this file."""
-    tables = [config.get("names") or {} for config in configs]
-    names = [name for words in tables for listed in words.values() for name in listed]
-    plain: list[Any] = [{k: v for k, v in config.items() if k != "names"} for config in configs]
-    if not names:
-        return plain
     from prjury.code.names import find_bindings, make_rules  # noqa: PLC0415 - found once `main` has looked
 
-    bindings = find_bindings(root, language, names)
-    for config, words in zip(plain, tables, strict=True):
+    tables = [config.get("names") or {} for config in configs]
+    names = [name for words in tables for listed in words.values() for name in listed]
+    bindings = find_bindings(root, language, names) if names else []
+    rules: list[Any] = []
+    for config, words in zip(configs, tables, strict=True):
+        rule = {key: value for key, value in config.items() if key != "names"}
         if words:
-            config["utils"] = {**config.get("utils", {}), **make_rules(language, bindings, words)}
-    pairs = zip(plain, tables, strict=True)
-    return [drop_unused(config) if words else config for config, words in pairs]
+            utils = {**config.get("utils", {}), **make_rules(language, bindings, words)}
+            rule = drop_unused({**rule, "utils": utils})
+        rules.append(rule)
+    return rules
 
 
 def drop_unused(config: dict[str, Any]) -> dict[str, Any]:
@@ -163,11 +163,11 @@ def answer_jobs(seconds: float) -> None:
 
 def serve(channel: socket.socket) -> None:
     """Fork a worker for each request and its three files, until the other end is closed."""
-    from prjury.code import names  # noqa: PLC0415 - found once `main` has looked
-    from prjury.code.publics import declared  # noqa: PLC0415 - as above
+    from prjury.code.names import MODULES  # noqa: PLC0415 - found once `main` has looked
 
-    names.load()
-    declared.load()
+    for name in MODULES.values():
+        import_module(f"prjury.code.names.{name}")
+        import_module(f"prjury.code.publics.{name}")
     import_module("prjury.code.outline")
     run_job_safely({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)

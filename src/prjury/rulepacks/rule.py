@@ -233,9 +233,7 @@ class Match(PackSection, frozen=True, dict=True):
             raise ValueError("`except` and `where` belong to `uses`")
         self._refuse_languages("ast-grep", self.ast_grep, lambda language: language.parser is None)
         pattern = self.uses or self.names or None
-        self._refuse_languages(
-            "uses", pattern, lambda language: not has_names(language.parser or "")
-        )
+        self._refuse_languages("uses", pattern, lambda language: not has_names(language.parser))
         self._refuse_languages("manifest", self.manifest, lambda language: not language.declares)
         settings = self.settings or None
         self._refuse_languages(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from prjury.code.languages import LANGUAGES
+from prjury.code.names import has_names
 from prjury.code.parser import TIMEOUT, NotParsed, Parser
 from prjury.code.publics.difference import (
     ChangeKind,
@@ -14,7 +15,6 @@ from prjury.code.publics.difference import (
     SourceText,
     changes,
     find_publics,
-    is_offering,
 )
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source
@@ -411,9 +411,9 @@ def test_a_text_that_cannot_be_parsed_says_why() -> None:
 
 
 def test_only_six_families_of_languages_offer_names() -> None:
-    known = {name for name, language in LANGUAGES.items() if is_offering(language)}
+    known = {name for name, language in LANGUAGES.items() if has_names(language.parser)}
     assert known == {"java", "kotlin", "python", "javascript", "typescript", "tsx", "go", "rust"}
-    assert not is_offering(None)
+    assert not has_names(None)
 
 
 @pytest.mark.parametrize(

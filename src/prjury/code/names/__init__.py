@@ -117,31 +117,20 @@ def split_everywhere(name: str, separator: str = ".") -> list[tuple[str, str]]:
     return [(separator.join(parts[:at]), separator.join(parts[at:])) for at in range(1, len(parts))]
 
 
-#: The module that reads names, by the parser's word for the language, and what in it does if not
-#: the module itself: `bindings` of imports, rules for `references` and `imports`, its `SEPARATORS`,
-#: and whether a name may be written in full without an import (`ABSOLUTE`).
-_MODULES: Mapping[str, tuple[str, str]] = {
-    "python": ("python", ""),
-    "javascript": ("javascript", "JAVASCRIPT"),
-    "typescript": ("javascript", "TYPESCRIPT"),
-    "tsx": ("javascript", "TYPESCRIPT"),
-    "go": ("go", ""),
-    "rust": ("rust", ""),
-    "java": ("java", ""),
-    "kotlin": ("kotlin", ""),
+#: The module here, and in `publics`, that reads names, by the parser's word for the language. Here
+#: it has, itself or in its `NAMINGS`, `find_bindings` of imports, rules that `match_references` and
+#: `match_imports`, its `SEPARATORS`, and whether a name may be written in full without an import.
+MODULES: Mapping[str, str] = {
+    **{name: name for name in ("java", "kotlin", "python", "go", "rust")},
+    **dict.fromkeys(("javascript", "typescript", "tsx"), "script"),
 }
 
 #: What no node is: the rule for names that a file cannot mean.
 NOTHING: Rule = {"regex": "^.^"}
 
 
-def load() -> None:
-    for language in _MODULES:
-        _naming(language)
-
-
-def has_names(language: str) -> bool:
-    return language in _MODULES
+def has_names(parser: str | None) -> bool:
+    return parser in MODULES
 
 
 @cache
@@ -183,6 +172,5 @@ def make_rules(
 
 
 def _naming(language: str) -> Any:  # noqa: ANN401 - a module, or an object like one
-    name, attribute = _MODULES[language]
-    module = import_module(f"prjury.code.names.{name}")
-    return getattr(module, attribute) if attribute else module
+    module: Any = import_module(f"prjury.code.names.{MODULES[language]}")
+    return module.NAMINGS[language] if MODULES[language] == "script" else module

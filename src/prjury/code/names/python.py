@@ -273,7 +273,12 @@ def _find_imported(root: Node) -> Iterator[tuple[Binding, Node]]:
             package = target.partition(".")[0]
             yield Binding(alias or package, target if alias else package), node
     for node in root.find_all(kind="import_from_statement"):
-        yield from ((binding, node) for binding in _list_from_imports(node))
+        module = node.field("module_name").text()
+        names = [_read_alias(name) for name in node.field_children("name")]
+        for target, alias in names:
+            yield Binding(alias or target, f"{module}.{target}"), node
+        if not names:
+            yield Binding("", module), node
     for node in root.find_all(kind="assignment", regex=_LOADS):
         match = re.search(_LOADS, node.text())
         if match and node.field("left").kind() == "identifier":
@@ -310,16 +315,6 @@ def _binds(part: Node, local: str) -> bool:
     defined = {**_DEFINITIONS, **has_field("name", match_one([local]))}
     imported = (binding.local for binding, _ in _find_imported(part))
     return local in imported or bool(local and part.find({"rule": {"any": [assigned, defined]}}))
-
-
-def _list_from_imports(node: Node) -> Iterator[Binding]:
-    module = node.field("module_name").text()
-    names = node.field_children("name")
-    for name in names:
-        target, alias = _read_alias(name)
-        yield Binding(alias or target, f"{module}.{target}")
-    if not names:
-        yield Binding("", module)
 
 
 def _read_alias(node: Node) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import to_builtins
 from msgspec.structs import replace
 
-from prjury.code.names import Node
+from prjury.code.names import MODULES, Node
 from prjury.code.publics.model import Publics
 
 #: Nobody writes declarations inside of declarations any deeper.
@@ -92,27 +92,12 @@ def tidy(text: str) -> str:
     return _COMMA.sub(", ", _TIGHT.sub(r"\1", " ".join(text.split()))).strip(", ")
 
 
-#: The module that reads them, by the parser's word for the language.
-READERS = {
-    "java": "java",
-    "kotlin": "kotlin",
-    "python": "python",
-    "javascript": "script",
-    "typescript": "script",
-    "tsx": "script",
-    "go": "go",
-    "rust": "rust",
-}
 _WORD = re.compile(r"\w+")
 
 
-def load() -> None:
-    for name in READERS.values():
-        _reader(name)
-
-
 def read_publics_json(root: Node, language: str) -> dict[str, Any]:
-    publics: Publics = _reader(READERS[language]).read(Tree(root))
+    reader = import_module(f"prjury.code.publics.{MODULES[language]}")
+    publics: Publics = reader.read(Tree(root))
     errors = [Tree(node) for node in root.find_all(kind="ERROR")]
     if errors:
         publics = replace(
@@ -123,7 +108,3 @@ def read_publics_json(root: Node, language: str) -> dict[str, Any]:
         )
     result: dict[str, Any] = to_builtins(publics)
     return result
-
-
-def _reader(name: str) -> Any:  # noqa: ANN401 - a module
-    return import_module(f"prjury.code.publics.{name}")

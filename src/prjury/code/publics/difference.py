@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TypeAlias, cast
@@ -11,16 +12,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.code.languages import Language
 from prjury.code.parser import Job, NotParsed, Parser
-from prjury.code.publics.declared import READERS
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 from prjury.code.source import Source
 from prjury.deadline import Deadline
-
-
-def is_offering(language: Language | None) -> bool:
-    return language is not None and language.parser in READERS
 
 
 def find_publics(
@@ -281,42 +276,52 @@ _Key: TypeAlias = tuple[str, str, str]
 def changes(old: Sequence[SourceText], new: Sequence[SourceText]) -> list[NameChange]:
     """The changes by path and line, without members of new or removed types."""
     old, new = _apply_export_lists(old, new)
-    outermost = _select_outermost(_Comparison(old, new).changes())
+    outermost = _select_outermost(_Comparison(_State(old), _State(new)).find_changes())
     return sorted(outermost, key=lambda each: (each.path, each.symbol.line, each.symbol.name))
 
 
-class _Comparison:
-    """Two states of the texts, as tables of their names."""
+class _State:
+    """One state of the texts, as tables of their names."""
 
-    def __init__(self, old: Sequence[SourceText], new: Sequence[SourceText]) -> None:
-        self._before, self._after = _table(old), _table(new)
-        self._had, self._has = _collect_served(old), _collect_served(new)
-        self._bases: dict[tuple[str, str], set[str]] = {}
-        self._list_members: dict[tuple[str, str], _Key] = {}
-        for key, places in (*self._before.items(), *self._after.items()):
-            simple = key[0], _SEPARATOR.split(key[2])[-1]
-            for _, symbol in places:
+    def __init__(self, texts: Iterable[SourceText]) -> None:
+        self.places: dict[_Key, list[_Place]] = defaultdict(list)
+        self.served: dict[tuple[str, str], set[str]] = defaultdict(set)
+        #: The bases, and the last key, of types by their simple names.
+        self.bases: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self.types: dict[tuple[str, str], _Key] = {}
+        for text in texts:
+            self.served[text.language, text.home] |= text.publics.served
+            for symbol in text.publics.symbols:
+                key = text.language, text.home, symbol.name
+                self.places[key].append((text, symbol))
                 if symbol.kind is SymbolKind.TYPE:
-                    self._bases.setdefault(simple, set()).update(symbol.bases)
-        for key, places in self._after.items():
-            if any(symbol.kind is SymbolKind.TYPE for _, symbol in places):
-                self._list_members[key[0], _SEPARATOR.split(key[2])[-1]] = key
+                    simple = text.language, _SEPARATOR.split(symbol.name)[-1]
+                    self.bases[simple].update(symbol.bases)
+                    self.types[simple] = key
 
-    def changes(self) -> Iterator[NameChange]:
-        for key in {**self._before, **self._after}:
-            was, is_ = self._before.get(key, []), self._after.get(key, [])
+
+class _Comparison(Struct, frozen=True):
+    """Two states of the texts."""
+
+    old: _State
+    new: _State
+
+    def find_changes(self) -> Iterator[NameChange]:
+        for key in {**self.old.places, **self.new.places}:
+            was, is_ = self.old.places.get(key, []), self.new.places.get(key, [])
             home, name = key[:2], key[2].rpartition(".")[2]
-            if not is_ and (name in self._has.get(home, ()) or self._is_inherited(key)):
+            if not is_ and (name in self.new.served.get(home, ()) or self._is_inherited(key)):
                 continue
-            if not was and name in self._had.get(home, ()):
-                continue
-            yield from self._compare_name(was, is_)
+            if was or name not in self.old.served.get(home, ()):
+                yield from self._compare_name(was, is_)
 
     def _bases_of(self, language: str, name: str) -> frozenset[str]:
         """The types that a type extends, directly or not, by their simple names."""
         ancestors, todo = set[str](), [name]
         while todo:
-            bases = self._bases.get((language, todo.pop()), set()) - ancestors
+            simple = language, todo.pop()
+            both = (state.bases.get(simple, set()) for state in (self.old, self.new))
+            bases = set[str]().union(*both) - ancestors
             ancestors |= bases
             todo += bases
         return frozenset(ancestors)
@@ -325,61 +330,33 @@ class _Comparison:
         language, _, name = key
         owner, dot, member = name.rpartition(".")
         bases = self._bases_of(language, _SEPARATOR.split(owner)[-1]) if dot else frozenset[str]()
-        members = (self._list_members.get((language, base)) for base in bases)
-        return any(at and (at[0], at[1], f"{at[2]}.{member}") in self._after for at in members)
+        types = (self.new.types.get((language, base)) for base in bases)
+        return any(at and (*at[:2], f"{at[2]}.{member}") in self.new.places for at in types)
 
     def _compare_name(self, was: Sequence[_Place], is_: Sequence[_Place]) -> Iterator[NameChange]:
         """The changes of one name's definitions; equal ones cancel each other out."""
-        old = _drop_replaced([place for place in was if place[1].offered])
-        new = _drop_replaced([place for place in is_ if place[1].offered])
-        if not old:
-            yield from (_make_change(None, place) for place in new)
-        elif not new:
-            if not any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
-                yield from (_make_change(place, None) for place in old)
-        else:
-            gone, come = self._drop_equal(old, new)
-            if len(gone) == len(come) == 1 or (gone and come and not _overloads(old[0])):
-                if SymbolKind.ALIAS not in {gone[-1][1].kind, come[-1][1].kind}:
-                    fits = self._fit(gone[-1], come[-1]) is Fit.COMPATIBLE
-                    yield _make_change(gone[-1], come[-1], compatible=fits)
-            elif _overloads(old[0]):
-                yield from (_make_change(place, None) for place in gone)
-                yield from (_make_change(None, place) for place in come)
-
-    def _drop_equal(
-        self, old: Sequence[_Place], new: Sequence[_Place]
-    ) -> tuple[list[_Place], list[_Place]]:
-        """The definitions that have no equal on the other side."""
-        come, gone = list(new), []
+        old, come = _list_offered(was), _list_offered(is_)
+        if not come and any(symbol.kind is SymbolKind.ALIAS for _, symbol in is_):
+            return
+        gone = list[_Place]()
         for place in old:
             equal = next((each for each in come if self._fit(place, each) is Fit.SAME), None)
             if equal is None:
                 gone.append(place)
             else:
                 come.remove(equal)
-        return gone, come
+        if len(gone) == len(come) == 1:
+            if SymbolKind.ALIAS not in {gone[0][1].kind, come[0][1].kind}:
+                fits = self._fit(gone[0], come[0]) is Fit.COMPATIBLE
+                yield _make_change(gone[0], come[0], compatible=fits)
+        else:
+            yield from (_make_change(place, None, compatible=False) for place in gone)
+            yield from (_make_change(None, place, compatible=True) for place in come)
 
     def _fit(self, old: _Place, new: _Place) -> Fit:
         language = new[0].language
         compare = _FITS.get(language, _compare_signatures)
         return compare(old[1], new[1], lambda name: self._bases_of(language, name))
-
-
-def _table(texts: Iterable[SourceText]) -> dict[_Key, list[_Place]]:
-    table: dict[_Key, list[_Place]] = {}
-    for text in texts:
-        for symbol in text.publics.symbols:
-            table.setdefault((text.language, text.home, symbol.name), []).append((text, symbol))
-    return table
-
-
-def _collect_served(texts: Iterable[SourceText]) -> dict[tuple[str, str], frozenset[str]]:
-    served: dict[tuple[str, str], frozenset[str]] = {}
-    for text in texts:
-        home = text.language, text.home
-        served[home] = served.get(home, frozenset()) | text.publics.served
-    return served
 
 
 def _apply_export_lists(
@@ -405,21 +382,15 @@ def _mark_offered(symbol: Symbol, listed: frozenset[str], only: frozenset[str] |
     return symbol if only is None else replace(symbol, offered=False)
 
 
-def _drop_replaced(places: Sequence[_Place]) -> Sequence[_Place]:
-    """The last definition, where one takes another's place."""
-    return places if not places or _overloads(places[0]) else places[-1:]
+def _list_offered(places: Iterable[_Place]) -> list[_Place]:
+    """The definitions that are offered: the last one, where one takes another's place."""
+    offered = [place for place in places if place[1].offered]
+    return offered if offered and offered[0][0].language in _OVERLOADING else offered[-1:]
 
 
-def _overloads(place: _Place) -> bool:
-    return place[0].language in _OVERLOADING
-
-
-def _make_change(
-    old: _Place | None, new: _Place | None, *, compatible: bool | None = None
-) -> NameChange:
+def _make_change(old: _Place | None, new: _Place | None, *, compatible: bool) -> NameChange:
     text, _ = cast("_Place", new or old)
-    fits = new is not None if compatible is None else compatible
-    return NameChange(text.path, text.home, old and old[1], new and new[1], fits)
+    return NameChange(text.path, text.home, old and old[1], new and new[1], compatible)
 
 
 def _select_outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:
@@ -431,8 +402,7 @@ def _select_outermost(listed: Iterable[NameChange]) -> Iterator[NameChange]:
         if each.kind is not ChangeKind.CHANGED and each.symbol.kind is SymbolKind.TYPE
     }
     for each in listed:
-        owners = [
-            each.symbol.name[: match.start()] for match in _SEPARATOR.finditer(each.symbol.name)
-        ]
+        name = each.symbol.name
+        owners = (name[: match.start()] for match in _SEPARATOR.finditer(name))
         if not any((each.kind, each.home, owner) in whole for owner in owners):
             yield each

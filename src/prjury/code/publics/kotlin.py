@@ -28,7 +28,7 @@ def _find_kotlin_members(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol
         elif child.kind == "infix_expression":
             yield from _object(child, prefix, depth)
         else:
-            yield from _list_symbols(child, prefix)
+            yield from _read_declaration(child, prefix)
 
 
 def _modifiers(tree: Tree) -> frozenset[str]:
@@ -36,7 +36,7 @@ def _modifiers(tree: Tree) -> frozenset[str]:
     return frozenset(each.raw for each in modifiers if each.kind.endswith("_modifier"))
 
 
-def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_declaration(tree: Tree, prefix: str) -> Iterator[Symbol]:
     words, name = _modifiers(tree) & _MATTERING, tree.child("simple_identifier")
     receiver = tree.child("receiver_type").text
     path = f"{prefix}{receiver}." if receiver else prefix

@@ -113,11 +113,11 @@ def _list_symbols(tree: Tree, prefix: str, depth: int, default: str) -> Iterator
 
 
 def _list_declared(tree: Tree, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
-    named = tree.field("name") or tree.child(*_NAMES)
-    path, line = prefix + (named.raw.strip("'\"") or default), (named or tree).line
+    label = tree.field("name") or tree.child(*_NAMES)
+    path, line = prefix + (label.raw.strip("'\"") or default), (label or tree).line
     if tree.kind in _TYPES:
         yield from _read_script_type(tree, path, depth)
-    elif path == prefix or named.kind == "computed_property_name":
+    elif path == prefix or label.kind == "computed_property_name":
         return
     elif tree.kind in _FUNCTIONS or (default and tree.kind in _CLOSURES):
         yield from _read_script_function(tree, path, line)

@@ -13,10 +13,10 @@ from prjury.code.languages import kin_of, language_of
 from prjury.code.parser import Parser
 from prjury.code.references import (
     ByKin,
-    DefinitionFinder,
     ImportTarget,
     TreePaths,
     code_files,
+    find_definitions,
     find_references,
     find_referred,
     list_import_targets,
@@ -80,11 +80,11 @@ class ChangeReferences:
         self, kin: str, words: frozenset[str], paths: Sequence[str]
     ) -> Iterator[tuple[str, Location]]:
         """Yield where these files of the merge base seem to define the words."""
-        finder = DefinitionFinder(kin, sorted(words))
+        listed = sorted(words)
         with self._lock:
             unread = [blob for p in paths if ((blob := self.files[p]), words) not in self._defined]
             for blob, content in self._read(unread):
-                places = finder.find_in(content) if len(content) <= MAX_BYTES else ()
+                places = find_definitions(kin, listed, content) if len(content) <= MAX_BYTES else ()
                 self._defined[blob, words] = tuple(places)
         for path in paths:
             for word, line in sorted(
@@ -124,8 +124,8 @@ class ChangeReferences:
         return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
 
     def defines(self, at: Location, word: str) -> bool:
-        finder = DefinitionFinder(kin_of(at.path) or "", [word])
-        return any(finder.find_in(self.code_at(self.files, at).encode()))
+        line = self.code_at(self.files, at).encode()
+        return any(find_definitions(kin_of(at.path) or "", [word], line))
 
 
 def collect_references(pull: PullRequest, repository: Repository) -> ChangeReferences:

@@ -15,7 +15,7 @@ from msgspec import structs
 from prjury.code.hunk_context import add_context, has_definitions, list_definitions
 from prjury.code.languages import Language, kin_of, language_of
 from prjury.code.parser import Parser
-from prjury.code.references import LONGEST_LINE, WORD, DefinitionFinder
+from prjury.code.references import LONGEST_LINE, WORD, find_definitions
 from prjury.code.source import Source, UnreadableError, decode
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError, SourceError
@@ -130,9 +130,9 @@ class _Side:
     @cached_property
     def _definitions(self) -> Mapping[int, str]:
         text = "\n".join(row[:LONGEST_LINE] for row, _ in self.rows)
-        finder = DefinitionFinder(self.kin, sorted(set(re.findall(WORD, text))))
+        words = sorted(set(re.findall(WORD, text)))
         names: dict[int, str] = {}
-        for name, line in finder.find_in(text.encode()):
+        for name, line in find_definitions(self.kin, words, text.encode()):
             if self._is_not_local(line - 1):
                 names.setdefault(line - 1, name)
         return names
@@ -238,7 +238,7 @@ def find_call_sites(
             if not text or text in shown.get(path, ()):
                 continue
             site = CallSite(name, printable(path), line, text.strip())
-            if not any(DefinitionFinder(kin, [name]).find_in(text.encode())):
+            if not any(find_definitions(kin, [name], text.encode())):
                 uses.append(site)
             elif not _is_aside(path):
                 others.append(replace(site, verb="defines"))

@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from msgspec import Struct
 
 from prjury.code.languages import Language, language_of
+from prjury.code.names import has_names
 from prjury.code.parser import NotParsed, Parser
 from prjury.code.publics.difference import (
     ChangeKind,
@@ -21,7 +22,6 @@ from prjury.code.publics.difference import (
     SourceText,
     changes,
     find_publics,
-    is_offering,
 )
 from prjury.code.publics.model import Publics
 from prjury.code.source import Source, UnreadableError, decode
@@ -142,7 +142,7 @@ def compare_interfaces(
 @lru_cache(maxsize=100_000)  # of one path before and after a change, and on each branch
 def find_api_language(path: str) -> Language | None:
     language = language_of(path)
-    if language is None or not is_offering(language) or kind_of(path) is not FileKind.SOURCE:
+    if not language or not has_names(language.parser) or kind_of(path) is not FileKind.SOURCE:
         return None
     internal = _INTERNAL.get(language.name)
     if _ASIDE.search(path) or migration_tool(path) or (internal and internal.search(path)):

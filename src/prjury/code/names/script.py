@@ -269,8 +269,12 @@ class ScriptNaming(Struct, frozen=True):
         return {"any": rules, "not": _TRIED}
 
 
-JAVASCRIPT = ScriptNaming(typed=False)
-TYPESCRIPT = ScriptNaming(typed=True)
+_TYPESCRIPT = ScriptNaming(typed=True)
+NAMINGS = {
+    "javascript": ScriptNaming(typed=False),
+    "typescript": _TYPESCRIPT,
+    "tsx": _TYPESCRIPT,
+}
 
 
 def _match_member(module: str, member: str) -> Rule:
