@@ -33,8 +33,10 @@ _NAME = r"\b[A-Za-z_]\w*"
 _DEFINING = (
     "def|class|fn|func|fun|function|const|let|var|val|type|struct|enum|union|interface|trait|record"
     "|object|mod|module|namespace|macro_rules!|typedef|cdef|cpdef|ctypedef|annotation|@interface"
-    r"|#[ \t]*define|protocol|actor|typealias|mixin|extension|delegate|event"
+    r"|#[ \t]*define"
 )
+#: The same in Swift, Dart and C#.
+_DEFINING_MORE = "protocol|actor|typealias|mixin|extension|delegate"
 #: Blanks on one line; `\s` would run on over any number of empty lines, again and again.
 _S = r"[ \t]"
 _REFERENCES = re.compile(
@@ -46,7 +48,9 @@ _REFERENCES = re.compile(
     re.MULTILINE,
 )
 _BINDINGS = (
-    re.compile(rf"(?<!\w)(?:{_DEFINING}|as|for|package|catch|except){_S}+\(?({WORD})"),
+    re.compile(
+        rf"(?<!\w)(?:{_DEFINING}|{_DEFINING_MORE}|as|for|package|catch|except){_S}+\(?({WORD})"
+    ),
     re.compile(rf"(?<!\.)\b({WORD}){_S}*(?::[^=\n()]{{0,80}})?=(?![=>])"),
     re.compile(rf"\b({WORD}){_S}*:="),
     re.compile(rf"^{_S}*({_NAME}(?:{_S}*,{_S}*{_NAME})+){_S}*(?::?=)(?!=)", re.MULTILINE),
@@ -191,9 +195,9 @@ _FORMS: Mapping[str, Sequence[_Form]] = {
     "script": (_FIELD_FORM, _form(r"[ \t]+", r"(?:<[^>]*>)?\(.*\{\s*$|\??:[^,]*;\s*$")),
     "go": (_form(r"func \([^)]*\) "), _form(r"\t+", r"[ \t]+[\w*\[]|\(.*\)|$")),
     "rust": (_FIELD_FORM, _form(r"[ \t]+", r"\s*(?:[,({]|:(?!:)).*")),
-    "dotnet": (_METHOD_FORM, _FIELD_FORM),
-    "swift": (_form(r"(?:.*[^\w.])?case[ \t]+"),),
-    "dart": (_METHOD_FORM, _FIELD_FORM),
+    "dotnet": (_form(r"(?:.*[^\w.])?(?:delegate|event)[ \t]+"), _METHOD_FORM, _FIELD_FORM),
+    "swift": (_form(r"(?:.*[^\w.])?(?:protocol|actor|typealias|case)[ \t]+"),),
+    "dart": (_form(r"(?:.*[^\w.])?(?:mixin|extension)[ \t]+"), _METHOD_FORM, _FIELD_FORM),
     "c": (_METHOD_FORM, _form("", r"\s*\("), _form(r"[ \t]+", r"\s*(?:,|=[^=]|$)")),
 }
 
