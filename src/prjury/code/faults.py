@@ -122,22 +122,17 @@ def _find_grammar_faults(text: str, language: str) -> dict[str, Any]:
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(text, language).root()
-    nodes = [(node, node.text()) for node in root.find_all({"rule": {"kind": "ERROR"}})]
-    missing = list(_list_missing(root)) if not nodes or language in {"c", "cpp"} else []
-    faults = []
-    for node, words in nodes:
-        line = " ".join(words.split())
+    faults: list[Fault] = []
+    for node in root.find_all(kind="ERROR"):
+        line = " ".join(node.text().split())
         shown = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
-        faults.append(_fault(node, f"unexpected {shown!r}"))
-    faults += [_fault(node, f"{node.kind()} is missing") for node in missing]
+        faults.append((node.range().start.line + 1, f"unexpected {shown!r}"))
+    missing = _list_missing(root) if not faults or language in {"c", "cpp"} else []
+    faults += [(node.range().start.line + 1, f"{node.kind()} is missing") for node in missing]
     reply: dict[str, Any] = {"grammar": sorted(faults)}
     if language == "javascript":
         reply["dialect"] = root.find(_DIALECT) is not None
     return reply
-
-
-def _fault(node: SgNode, message: str) -> Fault:
-    return node.range().start.line + 1, message
 
 
 def _list_missing(root: SgNode) -> list[SgNode]:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from prjury.code.names import Node, any_kind
 
-_CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
+CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
 #: Names of functions of test frameworks, which define a test or a group of tests.
 _TESTS = frozenset("it test before after beforeEach afterEach beforeAll afterAll".split())
 _GROUPS = frozenset("describe suite context".split())
@@ -88,12 +88,12 @@ def _measure_value_definition(node: Node) -> Iterator[tuple[bool, int, int, int]
     if node.kind() == "call_expression":
         called = node.field("function").text().partition("(")[0].partition("`")[0].split(".")[0]
         arguments = node.field("arguments")
-        value = next((each for each in arguments.children() if each.kind() in _CLOSURES), None)
+        value = next((each for each in arguments.children() if each.kind() in CLOSURES), None)
         if value and called in _TESTS | _GROUPS:
             yield _measure_extent(node, value, is_function=called in _TESTS)
         return
     value = node.field("value") or node.field("right")
-    if value and value.kind() in _CLOSURES:
+    if value and value.kind() in CLOSURES:
         yield _measure_extent(node, value, is_function=True)
 
 

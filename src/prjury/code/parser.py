@@ -123,6 +123,10 @@ class Parser(Struct, frozen=True):
         """The same, as the worker says it."""
         done: list[Mapping[str, Any] | NotParsed] = []
         deaths, at = 0, (-1, 0)
+        limits = {
+            -signal.SIGALRM: NotParsed(TIMEOUT, f"more than {self.seconds:g} s"),
+            -signal.SIGABRT: NotParsed(MEMORY, f"more than {MEMORY_LIMIT >> 20} MiB"),
+        }
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
             lines = _encode_jobs(jobs[len(done) :])
@@ -130,11 +134,8 @@ class Parser(Struct, frozen=True):
             done += _read_replies(output)
             if len(done) == len(jobs) or ending is None:
                 break
-            if ending == -signal.SIGALRM:
-                done.append(NotParsed(TIMEOUT, f"more than {self.seconds:g} s"))
-                continue
-            if ending == -signal.SIGABRT:
-                done.append(NotParsed(MEMORY, f"more than {MEMORY_LIMIT >> 20} MiB"))
+            if ending in limits:
+                done.append(limits[ending])
                 continue
             deaths += 1
             at = (len(done), at[1] + 1 if at[0] == len(done) else 1)

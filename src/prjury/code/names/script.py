@@ -33,32 +33,21 @@ STRINGS: list[Rule] = [
 
 
 def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
+    """What ``import`` binds, also as TypeScript's ``import a = require("b")``."""
     for statement in root.find_all(kind="import_statement"):
-        source = statement.field("source")
-        if source is None:
-            yield from _find_import_require(statement)
-            continue
-        module = _module(source)
-        for node in statement.find_all(kind="import_clause"):
-            for child in node.children():
+        for clause in statement.children():
+            source = statement.field("source") or clause.field("source")
+            if clause.kind() not in {"import_clause", "import_require_clause"} or not source:
+                continue
+            module = _module(source)
+            for child in clause.children():
                 if child.kind() == "identifier":
                     yield from _match_whole(child.text(), module)
-        for node in statement.find_all(kind="namespace_import"):
-            yield Binding(node.children()[-1].text(), module)
-        for node in statement.find_all(kind="import_specifier"):
-            name, alias = node.field("name"), node.field("alias")
-            yield Binding((alias or name).text(), f"{module}.{name.text()}")
-
-
-def _find_import_require(statement: Node) -> Iterator[Binding]:
-    """TypeScript's ``import a = require("b")``."""
-    for clause in statement.children():
-        if clause.kind() != "import_require_clause":
-            continue
-        source = clause.find(kind="string")
-        name = clause.find(kind="identifier")
-        if source and name:
-            yield from _match_whole(name.text(), _module(source))
+            for node in clause.find_all(kind="namespace_import"):
+                yield Binding(node.children()[-1].text(), module)
+            for node in clause.find_all(kind="import_specifier"):
+                name, alias = node.field("name"), node.field("alias")
+                yield Binding((alias or name).text(), f"{module}.{name.text()}")
 
 
 def find_require_bindings(root: Node) -> Iterator[Binding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from prjury.code.outline import CLOSURES
 from prjury.code.publics.declared import Tree, tidy
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 
@@ -23,7 +24,6 @@ _FUNCTIONS = frozenset(
     {"function_declaration", "generator_function_declaration", "function_signature"}
     | {"method_definition", "method_signature", "abstract_method_signature"}
 )
-_CLOSURES = frozenset({"arrow_function", "function_expression", "generator_function"})
 _VARIABLES = frozenset({"lexical_declaration", "variable_declaration"})
 _FIELDS = frozenset({"public_field_definition", "field_definition", "property_signature"})
 _BODIES = ("class_body", "interface_body", "object_type", "enum_body", "statement_block")
@@ -73,7 +73,7 @@ def _list_exports(root: Tree) -> Iterator[_Export]:
             yield _Export("", space.child("identifier").text, line)
         elif default and value.kind == "identifier":
             yield _Export(value.raw, "default", line, defined=True)
-        elif default and value.kind not in {*_TYPES, *_FUNCTIONS, *_CLOSURES}:
+        elif default and value.kind not in {*_TYPES, *_FUNCTIONS, *CLOSURES}:
             yield _Export("", "default", line)
         own = not statement.child("from")
         for each in statement.child("export_clause").children("export_specifier"):
@@ -119,7 +119,7 @@ def _list_declared(tree: Tree, prefix: str, depth: int, default: str) -> Iterato
         yield from _read_script_type(tree, path, depth)
     elif path == prefix or label.kind == "computed_property_name":
         return
-    elif tree.kind in _FUNCTIONS or (default and tree.kind in _CLOSURES):
+    elif tree.kind in _FUNCTIONS or (default and tree.kind in CLOSURES):
         yield from _read_script_function(tree, path, line)
     elif tree.kind in _FIELDS:
         yield _make_value(tree, path, line)
@@ -170,7 +170,7 @@ def _make_value(tree: Tree, path: str, line: int) -> Symbol:
     """A variable or a field; one that holds a function is a function to callers."""
     type_ = ([Tree(), *tree.field("type").children()])[-1]
     value, words = type_ or tree.field("value"), _modifiers(tree)
-    if value.kind in {*_CLOSURES, "function_type"}:
+    if value.kind in {*CLOSURES, "function_type"}:
         result = _annotation(value.field("return_type"))
         parameters = tuple(_read_script_parameters(value))
         return Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
