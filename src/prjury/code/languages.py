@@ -31,7 +31,6 @@ class Language(Struct, frozen=True):
         files: names of its files, in lower case, whatever their suffix.
         parser: its name in ast-grep, ``comments`` and ``strings`` its kinds of nodes.
         comment: RE2 pattern of one comment, and ``string`` of what hides one, without a parser.
-        declares: whether its files declare dependencies.
         family: whose build files say which versions hold for its files; empty for none.
         kin: the group of languages that may use each other's names; empty for no code.
         utils: ast-grep utility rules that every pack may refer to.
@@ -42,7 +41,6 @@ class Language(Struct, frozen=True):
     sample: str
     suffixes: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
-    declares: bool = False
     family: str = ""
     kin: str = ""
     parser: str | None = None
@@ -193,8 +191,6 @@ _SEARCHED = (
     ("css", "sample.css", ".css", "", "", "", _CSS_COMMENT, ""),
     ("scss", "sample.scss", ".scss .less", "", "", "", _C_COMMENT, _C_STRING + r"|://"),
 )
-#: Those whose files declare dependencies.
-_DECLARING = frozenset("maven gradle pypi gomod cargo nuget npm workflow".split())
 _APPLICATION_FILES = "application.yml application.yaml bootstrap.yml bootstrap.yaml"
 _WORKFLOW = ".github/workflows/sample.yml"
 #: Those with a parser: name, sample, suffixes, names, family, kin and parser.
@@ -240,8 +236,8 @@ def _make_language(
     kin: str,
     **more: Any,  # noqa: ANN401 - further fields
 ) -> Language:
-    names, declares = tuple(files.split()), name in _DECLARING
-    return Language(name, sample, tuple(suffixes.split()), names, declares, family, kin, **more)
+    endings, names = tuple(suffixes.split()), tuple(files.split())
+    return Language(name, sample, endings, names, family, kin, **more)
 
 
 LANGUAGES: Mapping[str, Language] = {

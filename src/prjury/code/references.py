@@ -136,19 +136,14 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
             yield from re.findall(WORD, names)
 
 
-def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, tuple[Location, ...]]:
-    listed_words = list(words)
-    places_by_word: dict[str, list[Location]] = {word: [] for word in listed_words}
-    if not listed_words:
-        return {}
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, listed_words))})\b")
+def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, list[Location]]:
+    places: dict[str, list[Location]] = {word: [] for word in words}
     for file in code_files(pull):
         for line in file.added_lines:
             if line.new and len(line.text) <= LONGEST_LINE:
-                held = set(pattern.findall(line.text))
-                for word in held & find_referred(line.text) if held else ():
-                    places_by_word[word].append(Location(file.path, line.new))
-    return {word: tuple(places) for word, places in places_by_word.items()}
+                for word in places.keys() & find_referred(line.text):
+                    places[word].append(Location(file.path, line.new))
+    return places
 
 
 def words_of(content: bytes) -> set[str]:

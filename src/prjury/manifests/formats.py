@@ -193,7 +193,7 @@ _BY_TAIL |= {
 #: How files of requirements end.
 LISTS = (".txt", ".in")
 #: Readers by the language of `prjury.code.languages`, for files of whatever name.
-_BY_LANGUAGE: Mapping[str, Reader] = {
+BY_LANGUAGE: Mapping[str, Reader] = {
     "maven": read_pom,
     "gradle": read_script_bytes,
     "pypi": read_requirements,
@@ -244,7 +244,7 @@ def reader_of(path: str, language: str) -> Reader:
     """Return the reader of a single file: its language may hold for names that no module has."""
     kind = find_format(path)
     if kind is None or language == "gradle":
-        return _BY_LANGUAGE[language]
+        return BY_LANGUAGE[language]
     return kind.reader
 
 

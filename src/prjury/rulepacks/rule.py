@@ -13,6 +13,7 @@ from msgspec import Meta, field
 from prjury.code.languages import LANGUAGES, Language
 from prjury.code.names import anchors, has_names
 from prjury.jury.judgment import Severity
+from prjury.manifests.formats import BY_LANGUAGE
 from prjury.manifests.module import Requirement, parse_span
 from prjury.manifests.spans import VersionSpan
 from prjury.policy.fields import Convert, Form, Identifier, MisfitError, PolicySection, Words
@@ -234,7 +235,7 @@ class Match(PackSection, frozen=True, dict=True):
         self._refuse_languages("ast-grep", self.ast_grep, lambda language: language.parser is None)
         pattern = self.uses or self.names or None
         self._refuse_languages("uses", pattern, lambda language: not has_names(language.parser))
-        self._refuse_languages("manifest", self.manifest, lambda language: not language.declares)
+        self._refuse_languages("manifest", self.manifest, lambda it: it.name not in BY_LANGUAGE)
         settings = self.settings or None
         self._refuse_languages(
             "settings", settings, lambda language: language.name not in _SETTINGS

@@ -33,7 +33,7 @@ STRINGS: list[Rule] = [
 
 
 def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
-    """What ``import`` binds, also as TypeScript's ``import a = require("b")``."""
+    """The names that ``import`` binds, also as TypeScript's ``import a = require("b")``."""
     for statement in root.find_all(kind="import_statement"):
         for clause in statement.children():
             source = statement.field("source") or clause.field("source")
