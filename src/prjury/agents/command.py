@@ -7,20 +7,21 @@ counts by its ``output``, ``content``, ``text``, ``result`` or last message.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
-
-from msgspec import Struct
-from msgspec.structs import asdict
+from typing import Any, TypeAlias, TypeVar
 
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.workspace.program_judges import LIMITS, make_shell, read_environment
+from prjury.judges.workspace.program_judges import (
+    LIMITS,
+    delete_log,
+    make_shell,
+    read_environment,
+)
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.guard import compute_deadline
 from prjury.jury.library.agent import AgentResult
@@ -82,15 +83,21 @@ class CommandAgent:
     def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
         """Start the program and wait for its end."""
         with self.shell.scratch() as around:
-            for name in ("home", "tmp", "empty"):
-                (around / name).mkdir()
-            goal_file = around / "goal.txt"
+            empty, goal_file = around / "empty", around / "goal.txt"
+            empty.mkdir()
             goal_file.write_text(f"{goal}\n", "utf-8", "replace")
-            directory = workspace or around / "empty"
+            directory = workspace or empty
+            env = {
+                **self.shell.environment(),
+                **{name: self.environ[name] for name in self.env if name in self.environ},
+                **({"HOME": str(self.home)} if self.home else {}),
+                "TMPDIR": str(around),
+                _GOAL: str(goal_file),
+            }
             command = ShellCommand(
                 f'exec <"${_GOAL}"\n{self.command}',
                 directory,
-                self._make_environment(around, goal_file),
+                env,
                 _MOST_PRINTED,
                 writable=[directory, *filter(None, [self.home])],
                 readable=self._find_files(),
@@ -105,19 +112,9 @@ class CommandAgent:
             return []
         return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
 
-    def _make_environment(self, around: Path, goal: Path) -> Mapping[str, str]:
-        variables = {name: self.environ[name] for name in self.env if name in self.environ}
-        return {
-            **self.shell.environment(),
-            **variables,
-            "HOME": str(self.home or around / "home"),
-            "TMPDIR": str(around / "tmp"),
-            _GOAL: str(goal),
-        }
-
     def _run_program(self, command: ShellCommand) -> AgentResult:
-        own, vote = Deadline.after(self.timeout), compute_deadline(None)
-        deadline = min(own, vote or own, key=lambda deadline: deadline.at)
+        own = Deadline.after(self.timeout)
+        deadline = min(own, compute_deadline(None) or own, key=lambda deadline: deadline.at)
         try:
             done = self.shell.run(command, deadline, self.progress)
         except CannotJudgeError as error:
@@ -125,34 +122,25 @@ class CommandAgent:
         try:
             return self._read_result(done)
         finally:
-            done.log.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                done.log.parent.rmdir()
+            delete_log(done)
 
     def _read_result(self, done: Completed) -> AgentResult:
         with done.log.open("rb") as file:
             file.seek(max(0, done.log.stat().st_size - _MOST_READ))
             answer = read_answer(file.read().decode("utf-8", "replace"))
-        metadata = {**answer.metadata, "seconds": round(done.seconds, 1)}
+        error, status = answer.error, answer.status
+        facts = {**answer.metadata, "seconds": round(done.seconds, 1)}
         if done.stopped:
             limits = {"seconds": self.timeout, "mebibytes": _MOST_PRINTED >> 20}
-            error = f"it {LIMITS[done.stopped].format(**limits)}"
+            error, facts["reason"] = f"it {LIMITS[done.stopped].format(**limits)}", done.stopped
             late = done.stopped == "timeout"
             status = ExecutionStatus.TIMEOUT if late else ExecutionStatus.FAILED
-            return AgentResult(answer.text, status, error, {**metadata, "reason": done.stopped})
-        problem = _describe_failure(done, answer)
-        status = ExecutionStatus.FAILED if problem else ExecutionStatus.SUCCESS
-        return AgentResult(answer.text, status, problem, metadata)
-
-
-def _describe_failure(done: Completed, answer: AgentAnswer) -> str | None:
-    if answer.error:
-        return answer.error[-_LONGEST_ERROR:]
-    if done.exit_code == 0:
-        return None
-    code = done.exit_code
-    how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
-    return f"{how}: {done.tail(5)[-_LONGEST_ERROR:]}".rstrip(": \n")
+        elif done.exit_code and not error:
+            code = done.exit_code
+            how = f"exit code {code}" if code > 0 else f"ended by signal {-code}"
+            error = f"{how}: {done.tail(5)[-_LONGEST_ERROR:]}".rstrip(": \n")
+            status = ExecutionStatus.FAILED
+        return AgentResult(answer.output, status, error, facts)
 
 
 #: Calls of tools that are kept, the first ones, and characters of a name or a target.
@@ -174,60 +162,41 @@ _ITEMS = {
 }
 
 Event: TypeAlias = Mapping[str, Any]
+EntryT = TypeVar("EntryT")
 
 
-class AgentAnswer(Struct, frozen=True):
-    """What an agent said at the end, and what it says that it took.
-
-    The text is its last message, or all that was printed where that is no JSON; a tool call has
-    ``name``, ``target`` and ``outcome``, as far as known.
-    """
-
-    text: str
-    error: str | None = None
-    input_tokens: int = 0
-    output_tokens: int = 0
-    usd: float | None = None
-    turns: int = 0
-    tool_calls: tuple[Mapping[str, str], ...] = ()
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        facts = {**asdict(self), "text": "", "error": None, "tool_calls": list(self.tool_calls)}
-        return {name: value for name, value in facts.items() if value}
-
-
-def read_answer(printed: str) -> AgentAnswer:
+def read_answer(printed: str) -> AgentResult:
     """Read what the program printed: lines of JSON alone where there are some, else the text."""
-    events = list(_find_events(printed))
-    if not events:
-        return AgentAnswer(printed.strip())
+    events = _list_events(printed)
     text, error = "", None
-    usd, turns = None, 0
-    tokens = dict.fromkeys(_TOKENS, 0)
+    facts: dict[str, Any] = {"usd": None, "turns": 0, **dict.fromkeys(_TOKENS, 0)}
     for event in events:
         text = _find_message(event) or text
         error = _find_error(event) or error
-        cost = _find_cost(event)
-        usd = usd if cost is None else cost
-        turns += event.get("type") == "turn.completed"
-        turns = _to_count(event.get("num_turns")) or turns
-        usage = event.get("usage")
-        if event.get("type") in {None, "result", "turn.completed"} and isinstance(usage, dict):
+        facts["usd"] = _find_cost(event) or facts["usd"]
+        facts["turns"] += event.get("type") == "turn.completed"
+        facts["turns"] = _to_count(event.get("num_turns")) or facts["turns"]
+        if event.get("type") in {None, "result", "turn.completed"}:
+            usage = _get_entry(event, "usage", dict)
             for name, keys in _TOKENS.items():
-                tokens[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
+                facts[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
-    return AgentAnswer(text, error, **tokens, usd=usd, turns=turns, tool_calls=list_calls(events))
+    facts["tool_calls"] = list_calls(events)
+    status = ExecutionStatus.FAILED if error else ExecutionStatus.SUCCESS
+    metadata = {name: value for name, value in facts.items() if value}
+    return AgentResult(text, status, error and error[-_LONGEST_ERROR:], metadata)
 
 
-def _find_events(printed: str) -> Iterator[Event]:
+def _list_events(printed: str) -> list[Event]:
     whole = _parse_json(printed)
     if whole is None:
-        whole = [_parse_json(line) for line in printed.splitlines() if line.lstrip()[:1] == "{"]
-    for event in whole if isinstance(whole, list) else [whole]:
-        if isinstance(event, dict):
-            yield event
+        whole = [_parse_json(line) for line in printed.split("\n") if line.lstrip()[:1] == "{"]
+    return [
+        event
+        for event in (whole if isinstance(whole, list) else [whole])
+        if isinstance(event, dict)
+    ]
 
 
 def _parse_json(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
@@ -246,8 +215,7 @@ def _find_message(event: Event) -> str | None:
         return output_of(event.get("message"))
     if kind not in {None, "result"}:
         return None
-    response = event.get("response")
-    return response if isinstance(response, str) else output_of(event)
+    return _get_entry(event, "response", str) or output_of(event)
 
 
 def _find_error(event: Event) -> str | None:
@@ -256,17 +224,13 @@ def _find_error(event: Event) -> str | None:
     if event.get("type") not in {None, "error", "turn.failed"}:
         return None
     error = event.get("error") or (event.get("message") if event.get("type") == "error" else None)
-    if isinstance(error, dict):
-        error = error.get("message")
-    return error if isinstance(error, str) and error else None
+    return error if isinstance(error, str) else _get_entry(error, "message", str)
 
 
 def _find_cost(event: Event) -> float | None:
     for name in _COSTS:
         cost = event.get(name)
-        if isinstance(cost, bool) or not isinstance(cost, int | float):
-            continue
-        if 0 <= cost < 1e6:  # noqa: PLR2004 - finite
+        if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e6:  # noqa: PLR2004 - finite
             return float(cost)
     return None
 
@@ -275,45 +239,39 @@ def _to_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def list_calls(events: Sequence[Event]) -> tuple[Mapping[str, str], ...]:
+def list_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
     """Return the calls of `claude` and of `codex exec`, in their order."""
     calls: dict[object, dict[str, str]] = {}
     for event in events:
-        item = event.get("item")
-        if isinstance(item, dict) and event.get("type") == "item.completed":
-            for call in _read_codex_item(item):
+        if event.get("type") == "item.completed":
+            for call in _list_item_calls(_get_entry(event, "item", dict)):
                 calls[len(calls)] = call
-        message = event.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        for block in content if isinstance(content, list) else ():
-            if not isinstance(block, dict):
-                continue
-            if block.get("type") == "tool_use":
-                arguments = block.get("input")
-                targets = [_get_text(arguments, key) for key in _TARGETS]
-                target = next(filter(None, targets), "")
-                calls[_get_text(block, "id")] = _describe_call(_get_text(block, "name"), target)
-            elif _get_text(block, "tool_use_id") in calls:
-                failed = block.get("is_error") is True
-                calls[_get_text(block, "tool_use_id")]["outcome"] = "failed" if failed else "ok"
-    return tuple(call for call in calls.values() if "name" in call)[:MOST_CALLS]
+        for block in _get_entry(_get_entry(event, "message", dict), "content", list):
+            number = _get_entry(block, "tool_use_id", str)
+            if _get_entry(block, "type", str) == "tool_use":
+                arguments = _get_entry(block, "input", dict)
+                targets = (_get_entry(arguments, key, str) for key in _TARGETS)
+                call = _describe_call(
+                    _get_entry(block, "name", str), next(filter(None, targets), "")
+                )
+                calls[_get_entry(block, "id", str)] = call
+            elif number in calls:
+                failed = _get_entry(block, "is_error", bool)
+                calls[number]["outcome"] = "failed" if failed else "ok"
+    return [call for call in calls.values() if "name" in call][:MOST_CALLS]
 
 
-def _read_codex_item(item: Event) -> Iterator[dict[str, str]]:
-    kind = item.get("type")
-    if not isinstance(kind, str) or kind not in _ITEMS:
+def _list_item_calls(item: Event) -> Iterator[dict[str, str]]:
+    kind, status = _get_entry(item, "type", str), _get_entry(item, "status", str)
+    if kind not in _ITEMS:
         return
-    status = item.get("status")
-    failed = status in ("failed", "declined") or bool(item.get("exit_code"))
+    failed = status in {"failed", "declined"} or bool(item.get("exit_code"))
     outcome = "failed" if failed else "ok" if status == "completed" else ""
-    if kind != "file_change":
-        target = " ".join(_get_text(item, key) for key in _ITEMS[kind])
+    targets = [" ".join(_get_entry(item, key, str) for key in _ITEMS[kind])]
+    if kind == "file_change":
+        targets = [_get_entry(each, "path", str) for each in _get_entry(item, "changes", list)]
+    for target in targets:
         yield _describe_call(kind, target, outcome)
-        return
-    changes = item.get("changes")
-    for change in changes if isinstance(changes, list) else ():
-        if isinstance(change, dict):
-            yield _describe_call(kind, _get_text(change, "path"), outcome)
 
 
 def _describe_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
@@ -325,6 +283,7 @@ def _describe_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
     return {key: text for key, text in facts.items() if text}
 
 
-def _get_text(of: object, key: str) -> str:
+def _get_entry(of: object, key: str, kind: type[EntryT]) -> EntryT:
+    """Return an entry of this type; an empty value for another one, or where there is none."""
     value = of.get(key) if isinstance(of, dict) else None
-    return value if isinstance(value, str) else ""
+    return value if isinstance(value, kind) else kind()

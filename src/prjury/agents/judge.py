@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Generic, Literal, Self, TypeAlias, overload
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, PrJuryError
-from prjury.judges.workspace.files import Workspace
+from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.judge import ContextT, JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
@@ -36,6 +35,7 @@ from prjury.jury.library.replies import (
     yes_or_no,
 )
 from prjury.jury.library.template import Template, template_of
+from prjury.sandbox.caches import walk
 from prjury.scratch import scratch
 
 #: Files that a judgment names.
@@ -116,15 +116,27 @@ class AgentJudge(Generic[ContextT]):
         """
         if not self.read_only or not isinstance(context, JudgmentContext):
             return self._ask(context)
-        if context.workspace is None or not context.workspace.is_dir():
+        workspace = context.workspace
+        if workspace is None or not workspace.is_dir():
             return self._ask(context)  # nothing here that it could change
-        try:
-            with copy_workspace(context.workspace) as copy:
-                before, copied = DirectoryState.of(copy), replace(context, workspace=copy)
-                judgment = self._ask(copied)
-                return note_undone_edits(judgment, before.list_edits(DirectoryState.of(copy)))
-        except CannotJudgeError as error:
-            return Judgment.errored(str(error), metadata={"reason": error.reason})
+
+        def look() -> Judgment:
+            with copy_workspace(workspace) as copy:
+                return self.judge_copy(replace(context, workspace=copy), copy)
+
+        return judge_or_error(look)
+
+    def judge_copy(self, context: ContextT, copy: Path) -> Judgment:
+        """Return the judgment on a copy that is thrown away, and what the agent changed there."""
+        before = DirectoryState.of(copy)
+        judgment, edits = self._ask(context), before.list_edits()
+        if not edits:
+            return judgment
+        files = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]
+        count = f"{len(edits)} file{'s' if len(edits) > 1 else ''}"
+        reasoning = f"{judgment.reasoning} (the agent changed {count}: undone)"
+        undone = {"count": len(edits), "files": files}
+        return replace(judgment, reasoning=reasoning).with_metadata(undone=undone)
 
     def _ask(self, context: ContextT) -> Judgment:
         goal = fill_template(self.goal, context)
@@ -146,17 +158,6 @@ class AgentJudge(Generic[ContextT]):
         return AgentJudge(
             self.client, goal, classify, self.name, self.description, read_only=self.read_only
         )
-
-
-def note_undone_edits(judgment: Judgment, edits: tuple[FileEdit, ...]) -> Judgment:
-    """Name in a judgment what the agent changed although it was asked to look."""
-    if not edits:
-        return judgment
-    examples = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]
-    count = f"{len(edits)} file{'s' if len(edits) > 1 else ''}"
-    reasoning = f"{judgment.reasoning} (the agent changed {count}: undone)"
-    undone = {"count": len(edits), "files": examples}
-    return replace(judgment, reasoning=reasoning).with_metadata(undone=undone)
 
 
 #: What an audit looks at, by the name of the check.
@@ -309,16 +310,18 @@ class FileEdit(Struct, frozen=True, order=True):
 class DirectoryState(Struct, frozen=True):
     """What a directory held at one moment."""
 
+    root: Path
     signatures: Mapping[str, _Signature]
 
     @classmethod
     def of(cls, root: Path) -> DirectoryState:
         """Return the state now; what cannot be looked at is not part of it."""
-        return cls({path: _signature(entry) for path, entry in _walk(root)})
+        files = (entry for entry in walk(root) if not entry.is_dir(follow_symlinks=False))
+        return cls(root, {os.path.relpath(entry.path, root): _signature(entry) for entry in files})
 
-    def list_edits(self, later: DirectoryState) -> tuple[FileEdit, ...]:
-        """Return what is different later, by path."""
-        old, new = self.signatures, later.signatures
+    def list_edits(self) -> tuple[FileEdit, ...]:
+        """Return what is different now, by path."""
+        old, new = self.signatures, DirectoryState.of(self.root).signatures
         edits = [FileEdit(path, "deleted") for path in old.keys() - new.keys()]
         edits += [FileEdit(path, "added") for path in new.keys() - old.keys()]
         common = old.keys() & new.keys()
@@ -336,7 +339,7 @@ def copy_workspace(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
     with scratch("prjury-agent-") as around:
         target = around / (root.name or "workspace")
         target.mkdir()
-        for count, (path, entry) in enumerate(_walk(root, directories=True), 1):
+        for count, entry in enumerate(walk(root), 1):
             if count > most:
                 raise CannotJudgeError(
                     f"the workspace has more than {most} entries and is not copied",
@@ -345,34 +348,20 @@ def copy_workspace(root: Path, most: int = MOST_ENTRIES) -> Iterator[Path]:
                     reason="workspace_too_large",
                 )
             with contextlib.suppress(FileNotFoundError):  # others may work there
-                _copy_entry(Path(entry.path), target / path, root, target)
+                _copy_entry(entry, root, target)
         yield target
 
 
-def _copy_entry(source: Path, target: Path, root: Path, new_root: Path) -> None:
-    kind = source.lstat().st_mode
-    if stat.S_ISDIR(kind):
+def _copy_entry(entry: os.DirEntry[str], root: Path, new_root: Path) -> None:
+    source, target = Path(entry.path), new_root / Path(entry.path).relative_to(root)
+    if entry.is_dir(follow_symlinks=False):
         target.mkdir()
-    elif stat.S_ISLNK(kind):
+    elif entry.is_symlink():
         to = source.readlink()
         inside = to.is_absolute() and to.is_relative_to(root)
         target.symlink_to(new_root / to.relative_to(root) if inside else to)
-    elif stat.S_ISREG(kind) and not (source.name == ".git" and source.parent == root):
+    elif entry.is_file() and not (source.name == ".git" and source.parent == root):
         shutil.copy2(source, target)
-
-
-def _walk(root: Path, *, directories: bool = False) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    waiting = [str(root)]
-    while waiting:
-        entries = []
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as listing:
-            entries = list(listing)
-        for entry in entries:
-            is_directory = entry.is_dir(follow_symlinks=False)
-            if is_directory:
-                waiting.append(entry.path)
-            if directories or not is_directory:
-                yield os.path.relpath(entry.path, root), entry
 
 
 def _signature(entry: os.DirEntry[str]) -> _Signature:

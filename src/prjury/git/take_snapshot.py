@@ -188,7 +188,7 @@ def _read_available(store: Store, old: str, new: str, error: GitError) -> list[_
     patches = list(store.patches(old, new, renames=False, leave_out=leave_out)) if whole else []
     shots = _pair_patches(store, whole, patches)
     for change in missing:
-        file = _make_file_change(change)
+        file = make_file_change(change)
         # Nobody knows how many lines it adds: at least one, unless it is deleted.
         additions, reason = int(file.new_blob is not None), f"its content is {MISSING}"
         shots.append(_Patched(replace(file, additions=additions, unread=reason), FilePatch()))
@@ -219,7 +219,7 @@ def _pair_patches(
     return _count_hidden_text(store, shots)
 
 
-def _make_file_change(change: RawChange) -> FileChange:
+def make_file_change(change: RawChange) -> FileChange:
     status = _STATUS.get(change.status, FileStatus.MODIFIED)
     if status is FileStatus.MODIFIED and change.old_blob == change.new_blob:
         status = FileStatus.MODE_CHANGED
@@ -237,7 +237,7 @@ def _make_file_change(change: RawChange) -> FileChange:
 
 
 def _make_patched(change: RawChange, patch: FilePatch) -> _Patched:
-    file = _make_file_change(change)
+    file = make_file_change(change)
     kind = kind_of(printable(file.path), file.new_mode or file.old_mode, binary=patch.binary)
     unread = "binary content" if patch.binary else None
     if patch.points_to_lfs:

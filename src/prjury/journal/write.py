@@ -18,11 +18,12 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import structs
+from msgspec import Struct, structs
 
 from prjury.errors import SourceError
 from prjury.jury.context import JudgmentContext
 from prjury.jury.guard import Listener
+from prjury.jury.judgment import Status
 from prjury.jury.jury import Jury
 from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot
@@ -131,26 +132,28 @@ def record_tools(recorder: Recorder, agent: AgentFacts) -> None:
         recorder.record("tool", **{key: call[key] for key in _TOOL if call.get(key)})
 
 
-class RecordedRounds:
+def record_round(
+    recorder: Recorder, number: int, status: Status, started: float, **facts: object
+) -> None:
+    """Keep an agent's attempt, which began at this moment of `time.monotonic`."""
+    ms = round((time.monotonic() - started) * 1000)
+    recorder.record("round", number=number, status=status, ms=ms, **facts)
+
+
+class RecordedRounds(Struct, frozen=True):
     """A jury on an agent's attempts, each of which is kept as a round; the listener hears of it."""
 
-    def __init__(self, jury: Jury[JudgmentContext], listener: Listener, recorder: Recorder) -> None:
-        self._jury, self._listener, self._recorder, self._number = jury, listener, recorder, 0
+    jury: Jury[JudgmentContext]
+    listener: Listener
+    recorder: Recorder
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        started = time.monotonic()
-        self._number += 1
-        record_tools(self._recorder, AgentFacts.of_result(context.metadata))
-        verdict = self._jury.vote(context, listener=self._listener)
-        worked = context.execution_time.total_seconds() if context.execution_time else 0.0
-        self._recorder.record(
-            "round",
-            number=self._number,
-            status=verdict.status.value,
-            agent=context.execution_status.value,
-            agent_ms=round(worked * 1000),
-            ms=round((worked + time.monotonic() - started) * 1000),
-        )
+        agent, worked = AgentFacts.of_result(context.metadata), context.execution_time
+        started = time.monotonic() - (worked.total_seconds() if worked else 0.0)
+        record_tools(self.recorder, agent)
+        verdict = self.jury.vote(context, listener=self.listener)
+        facts = {"agent": context.execution_status, "usd": agent.usd}
+        record_round(self.recorder, context.metadata["round"], verdict.status, started, **facts)
         return verdict
 
 

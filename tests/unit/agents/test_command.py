@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from prjury import AgentClient, CommandAgent, ExecutionStatus
-from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, AgentAnswer, list_calls, read_answer
+from prjury import AgentClient, AgentResult, CommandAgent, ExecutionStatus
+from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, list_calls, read_answer
 
 
 def test_the_goal_is_its_input_and_the_workspace_its_directory(tmp_path: Path) -> None:
@@ -74,7 +74,10 @@ CLAUDE = {
     "total_cost_usd": 0.0123,
     "usage": {"input_tokens": 1200, "output_tokens": 34, "cache_read_input_tokens": 9},
 }
-PRICED = AgentAnswer("Answer: YES", None, 1200, 34, 0.0123, 3)
+PRICED = AgentResult(
+    "Answer: YES",
+    metadata={"usd": 0.0123, "turns": 3, "input_tokens": 1200, "output_tokens": 34},
+)
 MESSAGE = {"content": [{"type": "text", "text": "hm"}], "usage": {"input_tokens": 99}}
 CODEX = [
     {"type": "thread.started", "thread_id": "x"},
@@ -83,6 +86,9 @@ CODEX = [
     {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}},
     {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 2}},
 ]
+CODEX_ANSWER = AgentResult(
+    "Answer: NO", metadata={"turns": 2, "input_tokens": 11, "output_tokens": 7}
+)
 
 
 def lines(*events: object) -> str:
@@ -92,11 +98,11 @@ def lines(*events: object) -> str:
 @pytest.mark.parametrize(
     ("printed", "expected"),
     [
-        ("  Answer: YES\n", AgentAnswer("Answer: YES")),
+        ("  Answer: YES\n", AgentResult("Answer: YES")),
         (json.dumps(CLAUDE), PRICED),
         (json.dumps(CLAUDE, indent=2), PRICED),
         (json.dumps([{"type": "system"}, CLAUDE]), PRICED),
-        ("warning: old\n" + lines(*CODEX), AgentAnswer("Answer: NO", None, 11, 7, None, 2)),
+        ("warning: old\n" + lines(*CODEX), CODEX_ANSWER),
         (
             lines(
                 {"type": "assistant", "message": MESSAGE},
@@ -104,13 +110,14 @@ def lines(*events: object) -> str:
             ),
             PRICED,
         ),
-        ('{"response": "fine", "stats": {}}', AgentAnswer("fine")),
-        ('{"output": "fine", "usage": {"prompt_tokens": 4}}', AgentAnswer("fine", None, 4)),
-        ('{"verdict": true}', AgentAnswer('{"verdict": true}')),
-        ('{"usd": NaN, "text": "x"}', AgentAnswer("x")),
+        ('{"response": "fine", "stats": {}}', AgentResult("fine")),
+        ('{"output": "fine", "usage": {"prompt_tokens": 4}}', AgentResult("fine", metadata={"input_tokens": 4})),
+        ('{"verdict": true}', AgentResult('{"verdict": true}')),
+        ('{"usd": NaN, "text": "x"}', AgentResult("x")),
+        ('{"type": "result", "result": "one\u2028line"}\nbye', AgentResult("one\u2028line")),
     ],
 )  # fmt: skip
-def test_what_is_printed_is_understood(printed: str, expected: AgentAnswer) -> None:
+def test_what_is_printed_is_understood(printed: str, expected: AgentResult) -> None:
     assert read_answer(printed) == expected
 
 
@@ -189,4 +196,4 @@ def test_what_is_strange_or_much_is_left_out() -> None:
 def test_they_are_in_what_is_known_of_the_run() -> None:
     events = [used(1, "Read", file_path="a"), {"type": "result", "result": "done"}]
     answer = read_answer("\n".join(map(json.dumps, events)))
-    assert answer.metadata == {"tool_calls": [{"name": "Read", "target": "a"}]}
+    assert answer.metadata == {"tool_calls": ({"name": "Read", "target": "a"},)}
