@@ -143,6 +143,38 @@ class CommandAgent:
         return AgentResult(answer.output, status, error, facts)
 
 
+@dataclass(frozen=True)
+class AgentStarter:
+    """Starts the agents of a policy (`prjury.ports.Agents`), contained, with variables it names."""
+
+    shell: Shell
+    progress: Progress
+    environ: Mapping[str, str] = field(repr=False)
+    trusted: bool
+
+    def client(self, command: str, env: Sequence[str], timeout: float) -> CommandAgent:
+        """Return a way to the agent; raise ``policy_not_trusted`` or ``not_configured``."""
+        if env and not self.trusted:
+            raise CannotJudgeError(
+                "the policy hands a key to an agent",
+                why="it is the repository's own, and nobody has said that it is trusted",
+                remedy="review with --config, or say that the policy is trusted",
+                reason="policy_not_trusted",
+            )
+        missing = [name for name in env if not self.environ.get(name)]
+        if missing:
+            problem = f"{', '.join(missing)} is not set, which the agent needs"
+            raise CannotJudgeError(problem, reason="not_configured")
+        return CommandAgent(
+            command,
+            timeout,
+            env=env,
+            environ=self.environ,
+            shell=self.shell,
+            progress=self.progress,
+        )
+
+
 #: Calls of tools that are kept, the first ones, and characters of a name or a target.
 MOST_CALLS, LONGEST_TEXT = 100, 160
 

@@ -64,5 +64,5 @@ class AgentSeat(Struct, frozen=True):
             root = around / "tree"
             root.mkdir()
             self.ports.repository.export(pull.merge.tree, root)
-            agent_judge: AgentJudge[PullRequestContext] = AgentJudge(client, lambda _: goal)
-            return agent_judge.judge_copy(replace(context, workspace=root), root)
+            judge: AgentJudge[PullRequestContext] = AgentJudge(client, lambda _: goal)
+            return judge.judge_copy(replace(context, workspace=root), root)

@@ -10,7 +10,6 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from prjury.agents.starter import AgentStarter
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
@@ -60,6 +59,8 @@ def choose_agents(
         return NoAgents("agents are not started with --no-llm", NOT_CONFIGURED)
     if nobody:
         return NoAgents(nobody.panel().missing, nobody.panel().label)
+    from prjury.agents.command import AgentStarter  # noqa: PLC0415 - many reviews ask no model
+
     trusted = request.trusts_policy or request.config is not None
     shell = make_shell(environment, config, network=not request.offline, panel=panel)
     return AgentStarter(shell, environment.progress, environment.environ, trusted)

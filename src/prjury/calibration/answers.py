@@ -133,9 +133,9 @@ class Record(Struct, frozen=True):
         return None
 
     def __str__(self) -> str:
-        lines = [f"{key}: {json.dumps(value)}" for key, value in msgspec.to_builtins(self).items()]
-        words = "# Written by `prjury calibrate`, read from the base; edited, it proves nothing."
-        return "\n".join([words, *lines, ""])
+        lines = ["# Written by `prjury calibrate`, read from the base; edited, it proves nothing."]
+        lines += [f"{name}: {json.dumps(it)}" for name, it in msgspec.to_builtins(self).items()]
+        return "\n".join([*lines, ""])
 
 
 def read_record(text: str, path: str) -> Record | str:
@@ -227,8 +227,8 @@ def _changes_lines(
     text = clone.read(last.pull, path) if clone else None
     if text is not None:
         return quote not in " ".join(text.split())
-    blobs = [{it.path: it.new_blob for it in report.pull.files} for report in (first, last)]
-    return blobs[0].get(path) is None or blobs[0][path] != blobs[1].get(path)
+    before, after = ({it.path: it.new_blob for it in r.pull.files} for r in (first, last))
+    return before.get(path) is None or before[path] != after.get(path)
 
 
 class CloneHistory(Struct, frozen=True):
@@ -250,9 +250,8 @@ class CloneHistory(Struct, frozen=True):
 
     def read(self, pull: PullJson, path: str) -> str | None:
         """Return the text of a file at the pull request's head; None if it is not here."""
-        content, code, _ = self.repository.git.try_run(
-            "cat-file", "blob", f"{pull.head.sha}:{path}"
-        )
+        name = f"{pull.head.sha}:{path}"
+        content, code, _ = self.repository.git.try_run("cat-file", "blob", name)
         return None if code else content.decode("utf-8", "replace")
 
     def knows(self, commit: str) -> bool:
@@ -303,19 +302,19 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
     shared = [change for change in first if change in second]
     both = alone = 0
     for change in shared:
-        one, other = (_find_confirmed_errors(side[change]) for side in (first, second))
+        pair = first[change], second[change]
+        one, other = map(_find_confirmed_errors, pair)
         both += len(one.keys() & other.keys())
         for sign, errors, more in (("-", one, other), ("+", other, one)):
             for key in errors.keys() - more.keys():
                 alone += 1
                 yield f"{sign} {change} {key[0]} {key[1]}: {errors[key].message}"
         votes, other_votes = (
-            {ballot.judge: ballot.judgment.status.value for ballot in _model_ballots(side[change])}
-            for side in (first, second)
+            {ballot.judge: ballot.judgment.status for ballot in _model_ballots(r)} for r in pair
         )
-        for judge in votes.keys() & other_votes.keys():
-            if votes[judge] != other_votes[judge]:
-                yield f"! {change} {judge}: {votes[judge]} against {other_votes[judge]}"
+        for judge, vote in votes.items():
+            if (other_vote := other_votes.get(judge, vote)) != vote:
+                yield f"! {change} {judge}: {vote} against {other_vote}"
     yield f"{len(shared)} changes judged by both, {len(first.keys() ^ second.keys())} by one"
     yield f"{both} errors told by both, {alone} by one"
     for sign, reports in (("-", ones), ("+", others)):

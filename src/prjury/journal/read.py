@@ -69,19 +69,18 @@ def read_journal(path: Path) -> JournalFile:
     remedy = "Name a file that a run has written"
     try:
         with path.open("rb") as file:
-            content = file.read(2 * LARGEST_FILE)
+            lines = file.read(2 * LARGEST_FILE).splitlines()
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}", remedy=remedy) from error
-    lines = [_read_line(line) for line in content.split(b"\n") if line.strip()]
-    if not lines or lines[0].get("schema") != SCHEMA:
+    entries = [_read_line(line) for line in lines if line.strip()]
+    if not entries or entries[0].get("schema") != SCHEMA:
         raise UsageError(f"{path} is no journal of a run", remedy=remedy)
     events = []
-    for facts in lines:
-        kind, at, ms = facts.pop("event", None), facts.pop("t", None), facts.get("ms")
+    for facts in entries:
+        kind, at, ms = facts.get("event"), _to_number(facts.get("t")), _to_number(facts.get("ms"))
         if isinstance(kind, str):
-            seconds = _to_number(ms) / 1000
-            events.append(JournalEvent(_to_number(at), visible(kind), seconds, facts))
-    return JournalFile(tuple(events), len(lines) - len(events))
+            events.append(JournalEvent(at, visible(kind), ms / 1000, facts))
+    return JournalFile(tuple(events), len(entries) - len(events))
 
 
 def _read_line(line: bytes) -> dict[str, Any]:
@@ -103,68 +102,60 @@ _MOST_HOTSPOTS, _MOST_LOOPS = 5, 5
 
 def list_journal(journal: JournalFile) -> Iterator[str]:
     """Iterate over all lines: head, timeline, hotspots, transitions and loops."""
+    for section in (_list_head, _list_timeline, _list_hotspots, _list_repetitions, _list_gaps):
+        for line in section(journal):
+            yield _fit(line, WIDTH)
+
+
+def _fit(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def _list_head(journal: JournalFile) -> Iterator[str]:
     last = {event.kind: event for event in journal.events}
     if start := last.get("start"):
         when = start.text("at")[:19].replace("T", " ")
-        yield _fit(f"prjury {start.text('command')} {start.text('version')}, {when} UTC", WIDTH)
+        yield f"prjury {start.text('command')} {start.text('version')}, {when} UTC"
     how = f"exit {last['end'].text('exit')}" if "end" in last else "it did not end, or runs still"
     yield f"{journal.seconds:,.2f} s, {how}"
     if verdict := last.get("verdict"):
-        yield _fit(verdict.text("headline"), WIDTH)
+        yield verdict.text("headline")
         names = ("usd", "llm_calls", "input_tokens", "output_tokens")
         usd, calls, put, got = (_to_number(verdict.facts.get(name)) for name in names)
         price = "price unknown" if verdict.facts.get("usd") is None else f"${usd:.4f}"
         yield f"{calls:.0f} calls of models, {put:,.0f} + {got:,.0f} tokens, {price}"
     yield ""
-    yield from _list_timeline(journal)
-    yield from _list_hotspots(journal)
-    states = journal.states
-    if len(states) > 1:
-        yield from ("", "transitions, from row to column", *Transitions.of(states).lines())
-        loops = find_loops(states)[:_MOST_LOOPS]
-        yield from ("", "loops") if loops else ()
-        for unit, rounds in loops:
-            yield _fit(f"  {rounds} times: {' → '.join(unit)}", WIDTH)
-    if journal.unread:
-        yield from ("", f"{journal.unread} lines could not be read.")
-    if "full" in last:
-        yield "The journal was full before the run ended."
 
 
 def _list_timeline(journal: JournalFile) -> Iterator[str]:
-    steps = sorted((it for it in journal.events if it.state), key=lambda event: event.start)
     yield f"{'at':>8} {'took':>8}  what"
+    steps = sorted((it for it in journal.events if it.state), key=lambda event: event.start)
     half, more = _MOST_ROWS // 2, len(steps) - _MOST_ROWS
     for index, event in enumerate(steps):
         if more > 0 and index == half:
             yield f"{'':>18} … {more} more …"
-        if more > 0 and half <= index < half + more:
-            continue
-        took = f"{event.seconds:,.2f}" if event.seconds else ""
-        yield f"{event.start:>8,.2f} {took:>8}  {_fit(_describe_event(event), WIDTH - 19)}"
+        if not half <= index < half + more:
+            took = f"{event.seconds:,.2f}" if event.seconds else ""
+            yield f"{event.start:>8,.2f} {took:>8}  {_describe_event(event)}"
 
 
-#: What is said of an event, by its kind; of others the kind, a number, a name and a status.
-_WORDS = {
-    "judged": "{tier} / {judge}: {status} {label}",
-    "command": "  $ {text}",
-    "model": "  {model}: {input_tokens}+{output_tokens} tokens",
-    "tool": "  tool {name} {target}: {outcome}",
-    "change": "read the change, {files} files",
-    "verdict": "verdict: {status}, gate {gate}",
+#: What is said of an event, by its kind; a part of which a fact is empty is left out.
+_PARTS: Mapping[str, tuple[str, ...]] = {
+    "judged": ("{tier} / {judge}: {status}", " {label}", " ({turns} turns)"),
+    "command": ("  $ {text}",),
+    "model": ("  {model}: ", "{input_tokens}+{output_tokens} tokens", " {reason}"),
+    "tool": ("  tool {name}", " {target}", ": {outcome}"),
+    "change": ("read the change, {files} files",),
+    "verdict": ("verdict: {status}, gate {gate}",),
 }
+_OTHER_PARTS = ("{kind}", " {number}", " {name}", " {status}")
 
 
 def _describe_event(event: JournalEvent) -> str:
-    words = _WORDS.get(event.kind, "{kind} {number} {name} {status}")
-    if event.kind == "model" and event.text("reason"):
-        words = "  {model}: {reason}"
-    if event.kind == "tool" and not event.text("target"):
-        words = "  tool {name}: {outcome}"
-    if event.kind == "judged" and event.text("turns"):
-        words += " ({turns} turns)"
     texts = defaultdict(str, {name: event.text(name) for name in event.facts}, kind=event.kind)
-    return re.sub(r"(?<=\S) +", " ", words.format_map(texts)).rstrip(" :")
+    parts = _PARTS.get(event.kind, _OTHER_PARTS)
+    full = (part for part in parts if all(texts[name] for name in re.findall(r"{(\w+)}", part)))
+    return "".join(part.format_map(texts) for part in full)
 
 
 def _list_hotspots(journal: JournalFile) -> Iterator[str]:
@@ -173,18 +164,27 @@ def _list_hotspots(journal: JournalFile) -> Iterator[str]:
     for event in journal.events:
         if event.state and event.seconds:
             spent[event.state].append(event.seconds)
-    if not spent or not journal.seconds:
-        return
-    yield from ("", "hotspots")
-    ranked = sorted(spent.items(), key=lambda item: -sum(item[1]))
-    for name, times in ranked[:_MOST_HOTSPOTS]:
-        share = sum(times) / journal.seconds
-        often = f", {len(times)} times" if len(times) > 1 else ""
-        yield f"{share:>7.0%} {sum(times):>10,.2f}  {_fit(name, 44)}{often}"
+    if spent and journal.seconds:
+        yield from ("", "hotspots")
+        for name, times in sorted(spent.items(), key=lambda it: -sum(it[1]))[:_MOST_HOTSPOTS]:
+            often = f", {len(times)} times" if len(times) > 1 else ""
+            share = sum(times) / journal.seconds
+            yield f"{share:>7.0%} {sum(times):>10,.2f}  {_fit(name, 44)}{often}"
 
 
-def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+def _list_repetitions(journal: JournalFile) -> Iterator[str]:
+    states = journal.states
+    if len(states) > 1:
+        yield from ("", "transitions, from row to column", *Transitions.of(states).lines())
+    if loops := find_loops(states)[:_MOST_LOOPS]:
+        yield from ("", "loops", *(f"  {n} times: {' → '.join(unit)}" for unit, n in loops))
+
+
+def _list_gaps(journal: JournalFile) -> Iterator[str]:
+    if journal.unread:
+        yield from ("", f"{journal.unread} lines could not be read.")
+    if any(event.kind == "full" for event in journal.events):
+        yield "The journal was full before the run ended."
 
 
 #: Steps that have a row and a column of their own; the rest is one.
@@ -207,7 +207,7 @@ class Transitions(Struct, frozen=True):
 
     def lines(self) -> Iterator[str]:
         """Iterate over the counts as text; a column is called by the letter of its row."""
-        letters = [chr(ord("a") + index) for index in range(len(self.states))]
+        letters = "abcdefghijk"[: len(self.states)]
         yield " " * 26 + "".join(f"{letter:>4}" for letter in letters)
         for letter, before in zip(letters, self.states, strict=True):
             row = (self.counts[before, after] for after in self.states)

@@ -62,12 +62,11 @@ class RunJournal:
         version: str = "",
         redact: Redact = BY_SHAPE,
         warn: Callable[[str], None] = lambda _: None,
-        clock: Callable[[], float] = time.monotonic,
         largest: int = LARGEST_FILE,
     ) -> None:
         self._environ, self._command, self._version = environ, command, version
-        self._redact, self._warn, self._clock, self._left = redact, warn, clock, largest
-        self._began = clock()
+        self._redact, self._warn, self._left = redact, warn, largest
+        self._began = time.monotonic()
         self._lock = threading.Lock()
         self._descriptor: int | None = None
         self._failed = self._full = False
@@ -78,7 +77,7 @@ class RunJournal:
 
     def record(self, event: str, /, **facts: object) -> None:
         """Write one event with its time; texts are redacted and cut."""
-        at = round(self._clock() - self._began, 3)
+        at = round(time.monotonic() - self._began, 3)
         with self._lock:
             if self._failed:
                 return
@@ -98,10 +97,10 @@ class RunJournal:
                 self._warn(f"the journal of this run is not written: {why}")
 
     def _encode_event(self, facts: Mapping[str, object]) -> bytes:
-        plain: dict[str, object] = {}
+        plain = dict(facts)
         for name, value in facts.items():
-            is_text = not (value is None or isinstance(value, bool | int | float))
-            plain[name] = log_line(str(value), LONGEST_TEXT, self._redact) if is_text else value
+            if not isinstance(value, int | float | None):
+                plain[name] = log_line(str(value), LONGEST_TEXT, self._redact)
         return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
     def _create_file(self) -> int:
@@ -113,7 +112,7 @@ class RunJournal:
                 old.unlink()
         now = datetime.now(UTC)
         name = f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         descriptor = os.open(place / name, flags, 0o600)
         facts = {"command": self._command, "version": self._version, "at": now.isoformat()}
         start = {"schema": SCHEMA, "t": 0.0, "event": "start", **facts}
@@ -157,23 +156,23 @@ class RecordedRounds(Struct, frozen=True):
         return verdict
 
 
-class RecordedProgress:
+class RecordedProgress(Struct, frozen=True):
     """Progress that is written down as well: judges, and the commands that they run."""
 
-    def __init__(self, shown: Progress, recorder: Recorder) -> None:
-        self._shown, self._recorder = shown, recorder
+    shown: Progress
+    recorder: Recorder
 
     def judge_started(self, jury: str, judge: str) -> None:
-        self._shown.judge_started(jury, judge)
-        self._recorder.record("asked", tier=jury, judge=judge)
+        self.shown.judge_started(jury, judge)
+        self.recorder.record("asked", tier=jury, judge=judge)
 
     def judge_finished(self, jury: str, ballot: Ballot) -> None:
-        self._shown.judge_finished(jury, ballot)
+        self.shown.judge_finished(jury, ballot)
         judgment = ballot.judgment
         agent = AgentFacts.of(judgment)
-        record_tools(self._recorder, agent)
+        record_tools(self.recorder, agent)
         reasoning = judgment.reasoning.encode(errors="replace")
-        self._recorder.record(
+        self.recorder.record(
             "judged",
             tier=jury,
             judge=ballot.judge,
@@ -188,9 +187,9 @@ class RecordedProgress:
 
     def say(self, text: str) -> None:
         """Say what is being done right now; only commands are written down."""
-        self._shown.say(text)
+        self.shown.say(text)
         if text.startswith(_COMMAND):
-            self._recorder.record("command", text=text.removeprefix(_COMMAND))
+            self.recorder.record("command", text=text.removeprefix(_COMMAND))
 
     def close(self) -> None:
-        self._shown.close()
+        self.shown.close()

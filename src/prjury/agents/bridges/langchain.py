@@ -48,11 +48,6 @@ class LangChainAgent:
         return AgentResult(output_of(done) or "", metadata={**usage, "tools": tools})
 
 
-def _last_work(messages: Sequence[Any]) -> object:
-    work = (each for each in reversed(messages) if getattr(each, "name", None) != _JURY)
-    return next(work, None)
-
-
 def jury_node(
     jury: Any,  # noqa: ANN401 - whatever has vote and vote_async
     back_to: str,
@@ -73,8 +68,9 @@ def jury_node(
     from langgraph.types import Command  # noqa: PLC0415 - an extra
 
     def read(state: Any) -> JudgmentContext:  # noqa: ANN401 - a state of LangGraph's
-        first, last = state["messages"][0], _last_work(state["messages"])
-        return JudgmentContext(output_of(first) or "", agent_output=output_of(last))
+        first, *rest = state["messages"]
+        work = [each for each in rest if getattr(each, "name", None) != _JURY] or [first]
+        return JudgmentContext(output_of(first) or "", agent_output=output_of(work[-1]))
 
     def go_on(state: Any, verdict: Any) -> Any:  # noqa: ANN401 - a command of LangGraph's
         if refuse_unjudged(verdict):
