@@ -30,8 +30,6 @@ from prjury.policy.options import is_kept_from_agents
 from prjury.ports import Progress, Shell, SilentProgress
 from prjury.ports.types import Completed, ShellCommand
 
-#: Seconds that an agent may take by default.
-AGENT_TIMEOUT = 600.0
 #: Bytes that it may print, and of them those that are read: the last ones.
 _MOST_PRINTED, _MOST_READ = 64 << 20, 4 << 20
 _LONGEST_ERROR = 2000
@@ -64,7 +62,7 @@ class CommandAgent:
     """
 
     command: str
-    timeout: float = AGENT_TIMEOUT
+    timeout: float = 600.0
     _: KW_ONLY
     env: Sequence[str] = ()
     home: Path | None = None

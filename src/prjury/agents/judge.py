@@ -129,10 +129,10 @@ class AgentJudge(Generic[ContextT]):
     def judge_copy(self, context: ContextT, copy: Path) -> Judgment:
         """Return the judgment on a copy that is thrown away, and what the agent changed there."""
         before = DirectoryState.of(copy)
-        judgment, edits = self._ask(context), before.list_edits()
+        judgment, edits = self._ask(context), before.find_edits()
         if not edits:
             return judgment
-        files = [f"{edit.kind} {edit.path}" for edit in edits[:_MOST_NAMED]]
+        files = [f"{kind} {path}" for path, kind in edits.items()][:_MOST_NAMED]
         count = f"{len(edits)} file{'s' if len(edits) > 1 else ''}"
         reasoning = f"{judgment.reasoning} (the agent changed {count}: undone)"
         undone = {"count": len(edits), "files": files}
@@ -280,13 +280,7 @@ _NOISE = frozenset({".git/index"})
 
 #: A file's kind and mode, size, times and inode: another tuple, another file.
 _Signature: TypeAlias = tuple[int, int, int, int, int]
-
-
-class FileEdit(Struct, frozen=True):
-    """A file, link or special file that appeared, changed or went away below the root."""
-
-    path: str
-    kind: Literal["added", "changed", "deleted"]
+EditKind: TypeAlias = Literal["added", "changed", "deleted"]
 
 
 class DirectoryState(Struct, frozen=True):
@@ -301,15 +295,15 @@ class DirectoryState(Struct, frozen=True):
         files = (entry for entry in walk(root) if not entry.is_dir(follow_symlinks=False))
         return cls(root, {os.path.relpath(entry.path, root): _signature(entry) for entry in files})
 
-    def list_edits(self) -> list[FileEdit]:
-        """Return what is different now, by path."""
+    def find_edits(self) -> dict[str, EditKind]:
+        """Return what became of each file that is another one now, by path."""
         old, new = self.signatures, DirectoryState.of(self.root).signatures
-        edits = []
+        edits: dict[str, EditKind] = {}
         for path in sorted((old.keys() | new.keys()) - _NOISE):
             if path not in new:
-                edits.append(FileEdit(path, "deleted"))
+                edits[path] = "deleted"
             elif old.get(path) != new[path]:
-                edits.append(FileEdit(path, "changed" if path in old else "added"))
+                edits[path] = "changed" if path in old else "added"
         return edits
 
 

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
-from prjury.agents.judge import DirectoryState, FileEdit
+from prjury.agents.judge import DirectoryState, EditKind
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
 from prjury.code.source import Source, strip_comments
@@ -301,34 +301,34 @@ class EditRules(Struct, frozen=True):
         """Accept or refuse what the agent changed since; ``old`` is what those files held."""
         accepted: dict[str, tuple[str, bytes]] = {}
         refused: list[RefusedEdit] = []
-        for edit in before.list_edits():
-            if _BY_PRODUCT.search(edit.path) and edit.path not in self.modes:
+        for path, kind in before.find_edits().items():
+            if _BY_PRODUCT.search(path) and path not in self.modes:
                 continue
-            content = self._read_edit_or_refusal(before.root, edit, len(accepted))
+            content = self._find_refusal(path, kind) or _read_text_or_refusal(before.root / path)
+            if isinstance(content, bytes) and len(accepted) >= _MOST:
+                content = f"more than {_MOST} files"
             if isinstance(content, str):
-                refused.append(RefusedEdit(edit.path, content))
-            elif content != old.get(edit.path):
-                accepted[edit.path] = (self.modes.get(edit.path, "100644"), content)
+                refused.append(RefusedEdit(path, content))
+            elif content != old.get(path):
+                accepted[path] = (self.modes.get(path, "100644"), content)
         weakened = _find_weakened_tests({path: new for path, (_, new) in accepted.items()}, old)
         refused += [RefusedEdit(path, why) for path, why in weakened.items()]
         remaining = {path: file for path, file in accepted.items() if path not in weakened}
         return Edits(remaining, tuple(refused))
 
-    def _read_edit_or_refusal(self, root: Path, edit: FileEdit, count: int) -> bytes | str:
-        path = edit.path
+    def _find_refusal(self, path: str, kind: EditKind) -> str:
+        """Return why an edit is refused whatever the file holds; empty where it is not."""
         if ".git" in path.casefold().split("/"):
             return "git's own files are no part of a repair"
         if not any(matches(path, glob) for glob in self.paths):
             return "it is outside of the paths that may change"
-        if edit.kind == "deleted":
+        if kind == "deleted":
             return "no file may be deleted"
         if self.modes.get(path, "100644") not in {"100644", "100755"}:
             return "it is no plain file in the tree"
-        if edit.kind == "added" and self._shadows_code(path):
+        if kind == "added" and self._shadows_code(path):
             return "it takes the place of a file of the project"
-        if count >= _MOST:
-            return f"more than {_MOST} files"
-        return _read_text_or_refusal(root / path)
+        return ""
 
     def _shadows_code(self, path: str) -> bool:
         """Tell whether a new file could be imported in the place of one that may not change."""

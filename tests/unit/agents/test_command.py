@@ -86,6 +86,7 @@ CODEX = [
     {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 5}},
     {"type": "turn.completed", "usage": {"input_tokens": 1, "output_tokens": 2}},
 ]
+PROMPTED = AgentResult("fine", metadata={"input_tokens": 4})
 CODEX_ANSWER = AgentResult(
     "Answer: NO", metadata={"turns": 2, "input_tokens": 11, "output_tokens": 7}
 )
@@ -111,7 +112,7 @@ def lines(*events: object) -> str:
             PRICED,
         ),
         ('{"response": "fine", "stats": {}}', AgentResult("fine")),
-        ('{"output": "fine", "usage": {"prompt_tokens": 4}}', AgentResult("fine", metadata={"input_tokens": 4})),
+        ('{"output": "fine", "usage": {"prompt_tokens": 4}}', PROMPTED),
         ('{"verdict": true}', AgentResult('{"verdict": true}')),
         ('{"usd": NaN, "text": "x"}', AgentResult("x")),
         ('{"type": "result", "result": "one\u2028line"}\nbye', AgentResult("one\u2028line")),
