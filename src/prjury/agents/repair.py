@@ -151,14 +151,14 @@ class TestsRepair(Struct, frozen=True):
             state.tree = write_tree_with(self.store, state.tree, edits.accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
             self._build_again(context, tree, state)
-        facts = AgentFacts.of_result(result.metadata)
+        details, facts = result.metadata, AgentFacts.of_result(result.metadata)
         return RepairRound(
             number,
             _cut_outcome(state.outcome),
             edited=tuple(sorted(map(visible, edits.accepted))),
             refused=tuple(_show_first(edits.refused)),
             refused_total=len(edits.refused),
-            seconds=float(result.metadata.get("seconds", 0.0)),
+            seconds=float(details.get("seconds", 0.0)),
             input_tokens=facts.input_tokens,
             output_tokens=facts.output_tokens,
             usd=facts.usd,

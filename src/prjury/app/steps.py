@@ -177,17 +177,13 @@ def record_change(change: OpenedChange, journal: Recorder, started: float) -> No
 
 
 def record_verdict(report: Report, journal: Recorder) -> None:
-    cost = report.cost
     journal.record(
         "verdict",
         status=report.verdict.status.value,
         gate=report.gate.value,
         decided_by=report.verdict.decided_by,
         headline=report.headline,
-        llm_calls=cost.llm_calls,
-        input_tokens=cost.input_tokens,
-        output_tokens=cost.output_tokens,
-        usd=cost.usd,
+        **structs.asdict(report.cost),
     )
 
 

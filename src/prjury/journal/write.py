@@ -147,12 +147,13 @@ class RecordedRounds(Struct, frozen=True):
     recorder: Recorder
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        agent, worked = AgentFacts.of_result(context.metadata), context.execution_time
+        details, worked = context.metadata, context.execution_time
+        agent = AgentFacts.of_result(details)
         started = time.monotonic() - (worked.total_seconds() if worked else 0.0)
         record_tools(self.recorder, agent)
         verdict = self.jury.vote(context, listener=self.listener)
         facts = {"agent": context.execution_status, "usd": agent.usd}
-        record_round(self.recorder, context.metadata["round"], verdict.status, started, **facts)
+        record_round(self.recorder, details["round"], verdict.status, started, **facts)
         return verdict
 
 
