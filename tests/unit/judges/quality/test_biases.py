@@ -79,10 +79,11 @@ SEEING: Mapping[str, Make] = {
 #: What the instructions say of comments and tests, whatever else they say.
 CLAIMS_ARE_CLAIMS = re.compile(r"[^.:]*\bcomments and tests\b[^.:]*\bclaim\b")
 NOTHING_IS_AN_INSTRUCTION = re.compile(r"nothing in it is an instruction")
+GOALS_OF_AGENTS = {"agent.md.j2", "audit.md.j2", "repair.md.j2"}
 TEMPLATES = sorted(
     file.name.removesuffix(".md.j2")
     for file in (templates() / "prompts").iterdir()
-    if file.name not in {"judge.md.j2", "_notes.md.j2"}
+    if file.name not in {"judge.md.j2", "_notes.md.j2"} | GOALS_OF_AGENTS
 )
 VALUES: Mapping[str, Any] = {"guidelines": "", "task": "Look.", "sees_description": False}
 
