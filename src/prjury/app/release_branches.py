@@ -128,6 +128,6 @@ def with_opinions(tried: Sequence[Backport], opinion: Judgment | None) -> tuple[
     """Add the opinion where a human has to decide about a clean pick."""
     if opinion is None:
         return tuple(tried)
-    from prjury.judges.backport.verdict import add_opinion, needs_opinion  # noqa: PLC0415 - as above
+    from prjury.judges.backport.verdict import add_opinion_reasons, needs_opinion  # noqa: PLC0415 - as above
 
-    return tuple(add_opinion(one, opinion) if needs_opinion(one) else one for one in tried)
+    return tuple(add_opinion_reasons(one, opinion) if needs_opinion(one) else one for one in tried)

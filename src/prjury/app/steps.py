@@ -23,7 +23,7 @@ from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, UsageError
 from prjury.git.open_snapshot import Snapshot, open_snapshot
-from prjury.judges.backport.checks.asked_for import find_requests, list_requested_branches
+from prjury.judges.backport.checks.asked_for import find_requests, list_requested_branches_and_notes
 from prjury.judges.backport.requests.branches import ChosenBranches, bare, choose_target_branches
 from prjury.judges.context import AskedBeforeBuilds, CallSite, PullRequestContext
 from prjury.jury.judgment import Judgment, Status
@@ -148,7 +148,7 @@ class OpenedChange(Struct, frozen=True):
         sources = find_requests(self.pull, self.config.backport, (), own, texts=texts)
         aside = {bare(default), bare(self.pull.base.ref)}
         others = [branch.name for branch in branches if bare(branch.name) not in aside]
-        requested, notes = list_requested_branches(sources, others)
+        requested, notes = list_requested_branches_and_notes(sources, others)
         names = dict.fromkeys((*own_names, *taken.names, *requested))
         return ChosenBranches(tuple(names), (*taken.notes, *notes), taken.skipped)
 

@@ -393,10 +393,10 @@ class HostedModel(ChosenModel):
 
     def price(self, input_tokens: int, output_tokens: int) -> float | None:
         try:
-            from prjury.models.wire import price  # noqa: PLC0415 - heavy and optional
+            from prjury.models.wire import price_of  # noqa: PLC0415 - heavy and optional
         except ImportError:
             return None
-        return price(self._choice, input_tokens, output_tokens)
+        return price_of(self._choice, input_tokens, output_tokens)
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
         until = deadline.within(self._choice.timeout)

@@ -56,7 +56,7 @@ from prjury.models.wrappers import (
 from prjury.ports.messages import ModelError, ModelReason, Prompt, Reply
 
 
-def price(
+def price_of(
     choice: ModelChoice, input_tokens: int, output_tokens: int, *, read: int = 0, written: int = 0
 ) -> float | None:
     """Return US dollars, None where no price is known; cached tokens are input tokens too."""
@@ -141,11 +141,11 @@ _ELSEWHERE = _Words(
 )
 
 
-def translate_error(error: Exception, *, binding: bool) -> ModelError:
+def translate_error(error: Exception, *, with_schema: bool) -> ModelError:
     for link in _chain(error):
         if isinstance(link, ModelError):
             return link
-    if isinstance(error, UserError) and binding:
+    if isinstance(error, UserError) and with_schema:
         # The library knows without asking that this server or model takes no such schema.
         return SchemaRefusedError(_REFUSED.what.format(status=""), _REFUSED.reason)
     if not isinstance(error, ModelAPIError):
@@ -158,7 +158,7 @@ def translate_error(error: Exception, *, binding: bool) -> ModelError:
         busy.status = status
         busy.after = error.retry_after
         return busy
-    if words is _REFUSED and binding and status in (None, *_FORM_REFUSED):
+    if words is _REFUSED and with_schema and status in (None, *_FORM_REFUSED):
         return SchemaRefusedError(what, words.reason)
     kind = ModelError if status is None else UnansweredError
     return kind(what, words.reason, why=words.why, remedy=words.remedy)
@@ -217,7 +217,7 @@ def request_reply(choice: ModelChoice, prompt: Prompt, mode: Mode, deadline: Dea
         response = run_until(lambda: _send_request(choice, prompt, mode, deadline), deadline)
     except (AgentRunError, UserError, httpx2.HTTPError, ModelError) as error:
         # The chain is cut: the foreign error holds headers and the body of the response.
-        raise translate_error(error, binding=mode == "schema") from None
+        raise translate_error(error, with_schema=mode == "schema") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         # The libraries build their values without checking what came over the wire.
         raise ModelError("The model server's answer cannot be read", "provider_error") from None
@@ -306,7 +306,7 @@ def _read_reply(response: ModelResponse, choice: ModelChoice) -> Reply:
     read = min(max(0, used.cache_read_tokens), tokens_in)
     written = min(max(0, used.cache_write_tokens), tokens_in - read)
     # A server that does not say what it used did not work for nothing.
-    usd = price(choice, tokens_in, tokens_out, read=read, written=written) if tokens_in else None
+    usd = price_of(choice, tokens_in, tokens_out, read=read, written=written) if tokens_in else None
     reply = Reply(text, response.model_name or choice.name, tokens_in, tokens_out, usd)
     details = response.provider_details or {}
     refused = "refusal" in details or details.get("finish_reason") == "refusal"

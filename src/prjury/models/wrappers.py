@@ -139,7 +139,7 @@ class RateLimit:
         self._begun: deque[float] = deque(maxlen=rate.requests_per_minute)
 
     @contextmanager
-    def turn(self, deadline: Deadline) -> Iterator[None]:
+    def wait_for_turn(self, deadline: Deadline) -> Iterator[None]:
         """Wait for a turn and hold it for the block; raise ``timeout`` where none comes."""
         if not self._free.acquire(timeout=deadline.remaining):
             raise _refuse_late("others are being asked")
@@ -171,7 +171,7 @@ class RateLimitedModel(WrappedModel):
         self._pace = pace
 
     def ask(self, prompt: Prompt, deadline: Deadline) -> Reply:
-        with self._pace.turn(deadline):
+        with self._pace.wait_for_turn(deadline):
             return self._inner.ask(prompt, deadline)
 
 
@@ -235,7 +235,7 @@ class Budget:
             self._tokens += estimate.input_tokens
             self._usd += estimate.usd or 0.0
 
-    def settle(self, estimate: Spent, used: Spent | None) -> None:
+    def replace_estimate(self, estimate: Spent, used: Spent | None) -> None:
         """Take what was set aside back, and count what was really used; None for no request."""
         real = used or Spent()
         with self._lock:
@@ -292,7 +292,7 @@ class BudgetedModel(WrappedModel):
                 error.spent = _charge(error.spent or Reply("", self.name), used)
             raise
         finally:
-            self._budget.settle(estimate, used)
+            self._budget.replace_estimate(estimate, used)
         return _charge(reply, used)
 
     def _measure(self, reply: Reply, estimate: Spent) -> Spent:

@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -33,6 +33,7 @@ from prjury.snapshot.picked import HEADS, Author, Pick, PickedFile
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
 
+Sha: TypeAlias = str
 _TRAILER = re.compile(r"[A-Za-z0-9-]+: |\(cherry picked from commit ")
 
 
@@ -55,7 +56,7 @@ _TYPES = {"160000": "commit", "040000": "tree"}
 _WORKFLOWS = ".github/workflows/"
 
 
-def upload_commits(pick: Pick, room: RepoClient) -> str:
+def upload_commits(pick: Pick, room: RepoClient) -> Sha:
     """Store the commits and return the last one, which no branch has yet; idempotent."""
     parent, tree = pick.branch_sha, pick.branch_tree
     for commit in pick.commits:
@@ -69,8 +70,8 @@ def upload_commits(pick: Pick, room: RepoClient) -> str:
 
 
 def _upload_commit(
-    room: RepoClient, message: str, tree: str, parent: str, author: Author | None
-) -> str:
+    room: RepoClient, message: str, tree: str, parent: Sha, author: Author | None
+) -> Sha:
     """Store a commit by our account, whose address is GitHub's of no mailbox."""
     account = room.account()
     committer = {"name": account, "email": f"{account}@users.noreply.github.com"}
@@ -85,7 +86,7 @@ def _upload_commit(
     return _upload_object(room, "a commit", "/git/commits", content)
 
 
-def _upload_object(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -> str:
+def _upload_object(room: RepoClient, what: str, path: str, content: Mapping[str, Any]) -> Sha:
     """Return the name of an object; stored twice it is the same, or one that nothing leads to."""
     return room.send(
         f"store {what} in {room.repo}",
@@ -134,7 +135,7 @@ def explain_workflow_refusal(pick: Pick) -> Iterator[None]:
         ) from error
 
 
-def _upload_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> str:
+def _upload_trees(tree: str, files: Sequence[PickedFile], room: RepoClient) -> Sha:
     """Store the trees of all files; paths that are in the way of others go first."""
     obstacles = _find_obstacles(files)
     others = [file for file in files if file not in obstacles]
@@ -236,9 +237,9 @@ class BackportPulls:
         if not pick.conflicts and not pick.commits:
             return Proposal(pick.branch, "nothing", note="There is nothing to pick")
         refuse_unsendable(pick)
-        return retry(lambda: self._try_pull(pick), self.room.client.sleep)
+        return retry(lambda: self._find_or_open_pull(pick), self.room.client.sleep)
 
-    def _try_pull(self, pick: Pick) -> Proposal:
+    def _find_or_open_pull(self, pick: Pick) -> Proposal:
         if existing := self._reuse_existing(pick):
             return existing
         _refuse_moved(pick, self._read_tip(pick.branch))
@@ -265,7 +266,7 @@ class BackportPulls:
         if last.state != "open":
             note = "It was closed or merged, and is not opened again"
         elif is_ours and not {label.name for label in last.labels} & set(self.opening.labels):
-            note = self._add_labels(last)
+            note = self._add_labels_or_note(last)
         return Proposal(pick.branch, "there", last.html_url, note)
 
     def _list_pulls(self, branch: str) -> list[PullRequest]:
@@ -282,7 +283,7 @@ class BackportPulls:
         # GitHub's filter does not tell a repository from its owner's own fork.
         return [pull for pull in pulls if _is_from(pull, branch)]
 
-    def _read_tip(self, branch: str) -> str | None:
+    def _read_tip(self, branch: str) -> Sha | None:
         try:
             return self.room.get(
                 f"read the branch {visible(branch)} of {self.room.repo}",
@@ -295,7 +296,7 @@ class BackportPulls:
                 raise
             return None
 
-    def _push_branch(self, pick: Pick) -> str:
+    def _push_branch(self, pick: Pick) -> Sha:
         head = head_of(pick)
         with explain_workflow_refusal(pick):
             if pick.conflicts:
@@ -333,14 +334,14 @@ class BackportPulls:
         if pick.conflicts:
             trees = [pick.branch_tree]
         for expected in reversed(trees):
-            tree, parents = self._read_commit(tip)
+            tree, parents = self._read_tree_and_parents(tip)
             if tree != expected or len(parents) != 1:
                 return False
             tip = parents[0]
         return tip == pick.branch_sha
 
-    def _read_commit(self, sha: str) -> tuple[str, list[str]]:
-        def read(answer: object) -> tuple[str, list[str]]:
+    def _read_tree_and_parents(self, sha: str) -> tuple[Sha, list[Sha]]:
+        def read(answer: object) -> tuple[Sha, list[Sha]]:
             parents = at(answer, "parents")
             entries = parents if isinstance(parents, list) else []
             names = [object_name(at(entry, "sha"), "parent.sha") for entry in entries]
@@ -371,10 +372,10 @@ class BackportPulls:
             if error.reason == "refused" and self._list_pulls(head_of(pick)):
                 raise LookAgainError(error) from error
             raise _explain(error, head_of(pick)) from error
-        note = self._add_labels(opened)
+        note = self._add_labels_or_note(opened)
         return Proposal(pick.branch, "draft" if is_draft else "opened", opened.html_url, note)
 
-    def _add_labels(self, pull: PullRequest) -> str:
+    def _add_labels_or_note(self, pull: PullRequest) -> str:
         if not self.opening.labels:
             return ""
         try:

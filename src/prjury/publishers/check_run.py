@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 from msgspec import Struct
 
@@ -24,6 +24,7 @@ from prjury.jury.gate import Gate
 from prjury.publishers.races import (
     LookAgainError,
     Run,
+    Url,
     find_newer,
     find_run,
     guard_write,
@@ -38,6 +39,8 @@ from prjury.report.view import page
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
 
+#: The commit on which a check run is made.
+Head: TypeAlias = str
 #: GitHub takes 255 characters; some of them tell how many were cut off.
 _LONGEST_TITLE = 230
 
@@ -87,7 +90,7 @@ class CheckRunReport:
     #: The check run that was made here and says nothing of lines yet.
     _fresh: CheckRun | None = field(default=None, init=False)
 
-    def start(self, head_sha: str, *, is_new: bool = False) -> str:
+    def start(self, head_sha: str, *, is_new: bool = False) -> Url:
         if is_new:
             with suppress(LookAgainError):
                 return self._create(head_sha).html_url
@@ -109,7 +112,7 @@ class CheckRunReport:
         words = CheckRunTexts(Gate.ACTION_REQUIRED.value, "⚪ Could not be judged", summary)
         return retry(lambda: self._abandon(head_sha, words), self.room.client.sleep)
 
-    def _begin_check(self, head: str) -> str:
+    def _begin_check(self, head: Head) -> Url:
         own = self._find_checks(head)
         if not own:
             return self._create(head).html_url
@@ -120,7 +123,7 @@ class CheckRunReport:
         shown = opened if _conclusion_of(opened) is None else self._create(head)
         return shown.html_url
 
-    def _publish(self, head: str, words: CheckRunTexts, annotations: Annotations) -> str:
+    def _publish(self, head: Head, words: CheckRunTexts, annotations: Annotations) -> Url:
         fresh, self._fresh = self._fresh, None
         own = [fresh] if fresh else self._find_checks(head)
         if newer := self._find_newer(own):
@@ -139,7 +142,7 @@ class CheckRunReport:
                 return self._end_like_newer(own, newer)
         return ended.html_url
 
-    def _end_like_newer(self, own: Sequence[CheckRun], newer: CheckRun) -> str:
+    def _end_like_newer(self, own: Sequence[CheckRun], newer: CheckRun) -> Url:
         """End our own check runs like a newer run's: GitHub shows the one that was begun last."""
         conclusion = _conclusion_of(newer) or Gate.ACTION_REQUIRED.value
         words = CheckRunTexts(conclusion, "Superseded", "A newer run reports the verdict.")
@@ -148,7 +151,7 @@ class CheckRunReport:
                 self._conclude(run, words)
         return newer.html_url
 
-    def _abandon(self, head: str, words: CheckRunTexts) -> str:
+    def _abandon(self, head: Head, words: CheckRunTexts) -> Url:
         own = self._find_checks(head)
         if newer := self._find_newer(own):
             return self._end_like_newer(own, newer)
@@ -169,7 +172,7 @@ class CheckRunReport:
         marker, _, words = (run.external_id or "").rpartition(":")
         return read_run(words) if marker == self._marker else None
 
-    def _find_checks(self, head: str) -> list[CheckRun]:
+    def _find_checks(self, head: Head) -> list[CheckRun]:
         from github.CheckRun import CheckRun  # noqa: PLC0415 - heavy, hence late
 
         runs = self.room.list_objects(
@@ -238,7 +241,7 @@ class CheckRunReport:
 
     def _end_run(
         self,
-        run: CheckRun | str,
+        run: CheckRun | Head,
         words: CheckRunTexts,
         annotations: Annotations,
         missing: Sequence[Annotation] | None,
@@ -258,13 +261,13 @@ class CheckRunReport:
         return self._conclude(run, words)
 
     def _conclude(
-        self, run: CheckRun | str, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
+        self, run: CheckRun | Head, words: CheckRunTexts, annotations: Sequence[Annotation] = ()
     ) -> CheckRun:
         summary = "\n\n".join([words.summary, *(plain(note) for note in self.notes)])
         content = self._make_body(words.title, summary, words.text, annotations, words.conclusion)
         return self._write_check(run, content)
 
-    def _write_check(self, run: CheckRun | str, content: dict[str, Any]) -> CheckRun:
+    def _write_check(self, run: CheckRun | Head, content: dict[str, Any]) -> CheckRun:
         """Write what a check run says, or make one on a head; annotations are only ever added."""
         if isinstance(run, str):
             return self._post_check(run, content)

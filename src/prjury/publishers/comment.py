@@ -61,28 +61,28 @@ class StickyComment:
         return self.write(self.render(report))
 
     def write(self, body: str) -> str:
-        return retry(lambda: self._try_comment(body), self.room.client.sleep)
+        return retry(lambda: self._post_or_edit(body), self.room.client.sleep)
 
-    def _try_comment(self, body: str) -> str:
+    def _post_or_edit(self, body: str) -> str:
         seen, self.comments = self.comments, None  # another attempt looks again
-        own = self._find_comments(seen)
+        own = self._find_own_comments(seen)
         if not own:
             with guard_write():
                 created = post_comment(self.room, self.number, body)
             # A second look: another run may have seen nothing and posted at the same time.
-            comments = {comment.id: comment for comment in (created, *self._find_comments())}
+            comments = {comment.id: comment for comment in (created, *self._find_own_comments())}
             own = sorted(comments.values(), key=attrgetter("id"))
         oldest, *duplicates = own
         newer = find_newer(own, _find_writer(body), lambda comment: _find_writer(comment.body))
         self.outdated = newer is not None
         text = newer.body.replace("\r\n", "\n") if newer else body
         if oldest.body.replace("\r\n", "\n") != text:
-            self._edit(oldest, text)
+            self._edit_comment(oldest, text)
         for duplicate in duplicates:
             delete_comment(self.room, duplicate.id)
         return oldest.url
 
-    def _find_comments(self, seen: Iterable[CommentFacts] | None = None) -> list[CommentFacts]:
+    def _find_own_comments(self, seen: Iterable[CommentFacts] | None = None) -> list[CommentFacts]:
         marked = [
             comment
             for comment in (read_comments(self.room, self.number) if seen is None else seen)
@@ -92,7 +92,7 @@ class StickyComment:
         own = [comment for comment in marked if comment.author == account]
         return sorted(own, key=attrgetter("id"))
 
-    def _edit(self, comment: CommentFacts, body: str) -> None:
+    def _edit_comment(self, comment: CommentFacts, body: str) -> None:
         doing = f"edit the comment on {self.room.repo}#{self.number}"
         path = f"/issues/comments/{comment.id}"
         try:

@@ -37,7 +37,7 @@ class JudgmentPrinter(Struct, frozen=True):
             groups.setdefault(key, []).append(check)
         every = list(groups.values())
         for check, *others in every[:_MOST_CHECKS]:
-            yield from self._list_check(check, judgment)
+            yield from self._list_check_lines(check, judgment)
             if others:
                 places = join_words([str(each.location) for each in others], most=_MOST_CHECKS)
                 yield self._write_line(f"     also at {places}")
@@ -64,7 +64,7 @@ class JudgmentPrinter(Struct, frozen=True):
         value = printable_json(judgment_to_json(judgment), self.redact)
         return json.dumps(value, indent=2, ensure_ascii=False)
 
-    def _list_check(self, check: Check, judgment: Judgment) -> Iterator[str]:
+    def _list_check_lines(self, check: Check, judgment: Judgment) -> Iterator[str]:
         symbol = PASSED.symbol if check.passed else SEVERITY_SYMBOLS[check.severity]
         place = f"{check.location} " if check.location else ""
         has_message = check.message.strip() and check.message != judgment.reasoning

@@ -49,13 +49,13 @@ class Labels:
             add_labels(self.room, self.number, usable)
         for name in present:
             if name.casefold() in producible - desired.keys():
-                self._remove(name)
+                self._remove_label(name)
         if left_out := len(missing) - len(usable):
             words = f"Not set: {pluralize(left_out, 'label')} that GitHub does not accept."
             self.notes = (words,)
         return None
 
-    def _remove(self, name: str) -> None:
+    def _remove_label(self, name: str) -> None:
         path = f"/issues/{self.number}/labels/{quote(name, safe='')}"
         doing = f"take a label off {self.room.repo}#{self.number}"
         try:

@@ -18,6 +18,8 @@ Result = TypeVar("Result")
 Entry = TypeVar("Entry")
 #: A workflow run and its attempt; later ones are greater.
 Run: TypeAlias = tuple[int, int]
+#: The address of what was posted.
+Url: TypeAlias = str
 
 _UNCLEAR = frozenset({"unreachable", "server_error", "bad_response"})
 _ATTEMPTS = 4

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from prjury.errors import PublishError
 from prjury.github.payload import at, object_name, text
 from prjury.github.repo_client import RepoClient, login_of
-from prjury.publishers.races import guard_write, retry
+from prjury.publishers.races import Url, guard_write, retry
 from prjury.report.annotations import MARKER_ID, Remark, Reviewer, list_added_lines, read_markers
-from prjury.report.continuity import make_settled_test
+from prjury.report.continuity import make_resolved_test
 from prjury.report.model import Report
 from prjury.report.render import marker
 from prjury.report.sanitise import BY_SHAPE, Redact, plain
@@ -62,19 +62,19 @@ class LineReview:
         self._resolve_settled_threads(report)
         if not reviewer.remarks():
             return None
-        return retry(lambda: self._try_review(reviewer), self.room.client.sleep)
+        return retry(lambda: self._find_or_post_review(reviewer), self.room.client.sleep)
 
-    def _try_review(self, reviewer: Reviewer) -> str | None:
+    def _find_or_post_review(self, reviewer: Reviewer) -> Url | None:
         head = reviewer.report.pull.head.sha
         earlier: set[str] = set()
-        for posted, values in self._list_own_reviews():
+        for posted, values in self._list_own_posts():
             if values.get("head") == head:
                 return posted.html_url
             earlier.add(values.get("finding", ""))
         remarks = reviewer.remarks(earlier)
         return self._post_review(reviewer.report, remarks) if remarks else None
 
-    def _list_own_reviews(self) -> list[tuple[Posted, dict[str, str]]]:
+    def _list_own_posts(self) -> list[tuple[Posted, dict[str, str]]]:
         from github.PullRequestComment import PullRequestComment  # noqa: PLC0415 - heavy, hence late
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - the same
 
@@ -98,7 +98,7 @@ class LineReview:
         account = self.room.account() if marked else ""
         return [(posted, values) for posted, values in marked if login_of(posted.user) == account]
 
-    def _post_review(self, report: Report, remarks: Sequence[Remark]) -> str | None:
+    def _post_review(self, report: Report, remarks: Sequence[Remark]) -> Url | None:
         from github.PullRequestReview import PullRequestReview  # noqa: PLC0415 - heavy, hence late
 
         count = pluralize(len(remarks), "comment")
@@ -125,7 +125,7 @@ class LineReview:
             return None
 
     def _resolve_settled_threads(self, report: Report) -> None:
-        is_settled = make_settled_test(report)
+        is_settled = make_resolved_test(report)
         try:
             for thread in self._list_threads():
                 comments = at(thread, "comments", "nodes")

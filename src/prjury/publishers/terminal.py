@@ -147,8 +147,7 @@ def _describe_answer(jury: str, ballot: Ballot) -> str:
     return f"{jury} / {ballot.judge}: {word}{f', {reasoning}' if reasoning else ''}"
 
 
-def _find_speaker(seats: Iterable[_Seat]) -> _Seat | None:
-    """Return the judge that works in this thread, or else the one that was asked last."""
+def _find_working_seat(seats: Iterable[_Seat]) -> _Seat | None:
     thread, last = threading.current_thread().name, None
     for seat in seats:
         last = seat
@@ -199,7 +198,7 @@ class PlainProgress:
         """Write a command at once; of the thousands of lines of a build one now and then."""
         words = first_line(text)
         with self._lock:
-            seat = _find_speaker(self._running)
+            seat = _find_working_seat(self._running)
             if seat and not words.startswith(_FOR_PROGRAMS):
                 self._running[seat].words = words
                 if words.startswith(_COMMAND):
@@ -274,7 +273,7 @@ class LiveProgress:
         """Note what the judge that works in this thread is doing, or else the one asked last."""
         words = first_line(text)
         with self._lock:
-            seat = _find_speaker(self._tasks)
+            seat = _find_working_seat(self._tasks)
             if self._live and seat and not words.startswith(_FOR_PROGRAMS):
                 self._live.update(self._tasks[seat], words=self._clean_line(words))
 

@@ -53,7 +53,7 @@ _RAN = frozenset({Status.PASS, Status.FAIL})
 
 
 #: Where a file stands: whether its lines count, and why it is not judged, if so.
-_Place: TypeAlias = tuple[bool, str | None]
+_CountsAndReason: TypeAlias = tuple[bool, str | None]
 
 
 class _Claims(Struct, frozen=True):
@@ -67,7 +67,7 @@ class _Claims(Struct, frozen=True):
     #: Whether a judge declares anything but files that are outside its business.
     narrow: bool
 
-    def place(self, path: str) -> _Place | None:
+    def place(self, path: str) -> _CountsAndReason | None:
         reason = self.firm.get(path) or (None if path in self.read else self.unread.get(path))
         return (True, reason) if reason or path in self.read else None
 
@@ -99,7 +99,7 @@ class _Scope(Struct, frozen=True):
     blocking: _Claims
     advisory: _Claims
     built: bool
-    unbuilt: Mapping[str, _Place]
+    unbuilt: Mapping[str, _CountsAndReason]
     unparsed: Mapping[str, str]
 
     @property
@@ -107,7 +107,7 @@ class _Scope(Struct, frozen=True):
         """An advisory judge that has read nothing changes nothing."""
         return "lines" if self.blocking.narrow or self.advisory.read else "tree"
 
-    def place(self, file: FileChange) -> _Place:
+    def explain_unjudged(self, file: FileChange) -> _CountsAndReason:
         path = printable(file.path)
         if file.exempt or not file.readable:
             is_parsed = file.kind is FileKind.LOCK and path in self.blocking.read
@@ -133,7 +133,7 @@ class _Scope(Struct, frozen=True):
 
 def measure_coverage(pull: PullRequest, attempts: Sequence[TierAttempt]) -> Coverage:
     scope = _read_scope(attempts)
-    places = [(file, *scope.place(file)) for file in pull.files]
+    places = [(file, *scope.explain_unjudged(file)) for file in pull.files]
     not_checked = [(printable(file.path), reason) for file, _, reason in places if reason]
     return Coverage(
         scope=scope.kind,

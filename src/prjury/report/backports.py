@@ -108,7 +108,6 @@ def backport_line(backport: Backport) -> str:
 
 
 def _describe_trial(backport: Backport) -> str:
-    """``suitable, picks cleanly``; ``needs a human, conflicts in 2 files``; ``already there``."""
     _, words = _OUTCOMES[backport.verdict]
     if backport.verdict in {"not_applicable", "already_present", "not_requested"}:
         reason = next(iter(backport.reasons), "")

@@ -120,7 +120,7 @@ def compare_findings(verdict: Verdict, head: str, reported: ToldVerdict | None) 
     )
 
 
-def make_settled_test(report: Report) -> Callable[[str, str], bool]:
+def make_resolved_test(report: Report) -> Callable[[str, str], bool]:
     present = {finding.check.fingerprint for finding in findings(report.verdict)}
     dismissed = {dismissal.finding for dismissal in report.dismissals}
     judged = find_judged_seats(report.verdict)

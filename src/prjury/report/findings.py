@@ -91,7 +91,7 @@ def culprits(verdict: Verdict) -> tuple[SeatOutcome, ...]:
 def findings(verdict: Verdict, dismissals: Iterable[Dismissal] = ()) -> tuple[Finding, ...]:
     """Return every failed check, the heaviest first, those with a place before those without."""
     by_print = {dismissal.finding: dismissal for dismissal in dismissals}
-    every = _find_all(verdict, by_print)
+    every = _list_findings(verdict, by_print)
     return tuple(sorted(every, key=lambda each: (each.weight, each.check.location is None)))
 
 
@@ -130,7 +130,7 @@ def evidence_beyond(check: Check) -> str | None:
     return None if repeated or not evidence else evidence
 
 
-def _find_all(verdict: Verdict, dismissals: Mapping[str, Dismissal]) -> Iterator[Finding]:
+def _list_findings(verdict: Verdict, dismissals: Mapping[str, Dismissal]) -> Iterator[Finding]:
     for voice in seat_outcomes(verdict):
         failed = select_checks(voice.judgment)
         blocking = {check.severity for check in blocking_checks(voice.judgment)}

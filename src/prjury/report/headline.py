@@ -99,7 +99,7 @@ def _list_errors(ballot: Ballot) -> list[Check]:
 
 def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> str:
     limits = "; ".join(filter(None, _list_limits(pull, verdict, coverage)))
-    advice = list(filter(None, map(_describe_advice, verdict.attempts)))
+    advice = list(filter(None, map(_describe_advice_against, verdict.attempts)))
     overruled = any(seat.judgment.status is Status.FAIL for seat in _list_blocking(verdict))
     decision = READY if is_proven(pull, verdict) else NOTHING_FOUND
     decision = GATE_OPEN if advice or overruled else decision
@@ -108,7 +108,7 @@ def _describe_pass(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> s
 
 
 def is_advised_against(verdict: Verdict) -> bool:
-    return any(map(_describe_advice, verdict.attempts))
+    return any(map(_describe_advice_against, verdict.attempts))
 
 
 def is_proven(pull: PullRequest, verdict: Verdict) -> bool:
@@ -207,14 +207,14 @@ def _list_reserves(judgment: Judgment) -> Iterator[str]:
     build = BuildFacts.of(judgment)
     if build is None:
         return
-    yield _describe_results(judgment, build)
+    yield _describe_test_caveat(judgment, build)
     if build.settings:
         more = f" and {len(build.settings) - 1} more" if len(build.settings) > 1 else ""
         place = _shorten_reason(build.settings[0])
         yield f"runs by test settings that this change edits: {place}{more}"
 
 
-def _describe_results(judgment: Judgment, build: BuildFacts) -> str:
+def _describe_test_caveat(judgment: Judgment, build: BuildFacts) -> str:
     tests = build.tests
     if build.note == "flaky":
         return "has flaky tests"
@@ -232,12 +232,11 @@ def _describe_results(judgment: Judgment, build: BuildFacts) -> str:
 
 
 def _count_vanished(build: BuildFacts | None) -> str:
-    """``2 tests``: those of the base that did not run; empty for none."""
     tests = build.tests if build else None
     return pluralize(tests.vanished, "test") if tests and tests.vanished else ""
 
 
-def _describe_advice(attempt: TierAttempt) -> str:
+def _describe_advice_against(attempt: TierAttempt) -> str:
     if not attempt.advisory or attempt.verdict is None or attempt.status is not Status.FAIL:
         return ""
     against = f"{attempt.name} advises against it"
@@ -287,7 +286,6 @@ def _find_hold(verdict: Verdict) -> str:
 
 
 def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
-    """``build fails, 3 new compile errors``."""
     name, judgment = seat.ballot.judge, seat.judgment
     merge, build = MergeFacts.of(judgment), BuildFacts.of(judgment)
     if merge and (place := merge.stopped_at.get("place")):
@@ -298,7 +296,7 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
         return f"merge conflicts in {files}{', all easy to resolve' if easy else ''}"
     if judgment.reason == BASE_BROKEN:
         return f"{name} fails, and so does the base"
-    counts, blocking = _count_failures(build) if build else "", blocking_checks(judgment)
+    counts, blocking = _describe_failure_counts(build) if build else "", blocking_checks(judgment)
     if not counts and any(check.location for check in blocking):
         counts = pluralize(len(blocking), "finding")
     if merge is None and counts:
@@ -307,8 +305,7 @@ def _describe_failure(pull: PullRequest, seat: SeatOutcome) -> str:
     return f"{name}: {_shorten_reason(line)}" if line else f"{name} fails"
 
 
-def _count_failures(build: BuildFacts) -> str:
-    """``3 new compile errors``, ``2 flaky tests``."""
+def _describe_failure_counts(build: BuildFacts) -> str:
     failures = build.failures or {}
     new, flaky = failures.get("new", {}), sum(failures.get("flaky", {}).values())
     if not new:

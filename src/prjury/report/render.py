@@ -92,16 +92,16 @@ class Renderer(Struct, frozen=True):
     def comment(self, report: Report, *, run: str | None = None) -> str:
         """The sticky comment, found again by the hidden marker in its first line."""
         line = marker(report, run, write_marker_values(report))
-        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
+        return self.render(report, "comment.md.j2", COMMENT_SHAPES, COMMENT_LIMIT, line, run=run)
 
     def check(self, report: Report) -> str:
-        return self.fitting(report, "comment.md.j2", COMMENT_SHAPES, CHECK_LIMIT, titled=False)
+        return self.render(report, "comment.md.j2", COMMENT_SHAPES, CHECK_LIMIT, titled=False)
 
     def summary(self, report: Report) -> str:
-        return self.fitting(report, "summary.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
+        return self.render(report, "summary.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def feedback(self, report: Report) -> str:
-        return self.fitting(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
+        return self.render(report, "feedback.md.j2", SUMMARY_SHAPES, SUMMARY_LIMIT)
 
     def backports(self, reported: Backports) -> str:
         return render_template("backports.md.j2", self.redact, page=backports_page(reported))
@@ -127,7 +127,7 @@ class Renderer(Struct, frozen=True):
         view = page(report, self.redact)
         return render_template("terminal.txt.j2", self.redact, TerminalText, page=view, style=style)
 
-    def fitting(
+    def render(
         self,
         report: Report,
         name: str,
@@ -144,7 +144,7 @@ class Renderer(Struct, frozen=True):
         text = ""
         for shape in shapes:
             words = template.render(page=view, shape=shape, marker=trust(marker), titled=titled)
-            text = _tidy(words)
+            text = _collapse_blank_lines(words)
             if len(text.encode()) <= limit:
                 break
         return text
@@ -170,7 +170,7 @@ def render_template(
     name: str, redact: Redact, language: type[Text] = MarkdownText, **parts: object
 ) -> str:
     shown = {key: _ink(part, language, redact) for key, part in parts.items()}
-    return _tidy(make_environment(language).get_template(name).render(shown))
+    return _collapse_blank_lines(make_environment(language).get_template(name).render(shown))
 
 
 def _ink(value: object, language: type[Text], redact: Redact) -> object:
@@ -203,7 +203,7 @@ def make_environment(language: type[Text]) -> SandboxedEnvironment:
     )
 
 
-def _tidy(text: str) -> str:
+def _collapse_blank_lines(text: str) -> str:
     lines: list[str] = []
     fence = ""
     for line in text.strip("\n").split("\n"):

@@ -187,7 +187,6 @@ _ISSUER_SHAPES, _PHRASE_SHAPES = (
 def _find_shapes(
     text: str, searched: str, shapes: Iterable[tuple[str, Sequence[str], re.Pattern[str]]]
 ) -> Iterator[_Find]:
-    """Find shapes at their words in the searched text, which is as long."""
     for kind, words, shape in shapes:
         for word in words:
             at = searched.find(word)
@@ -283,7 +282,6 @@ def _list_encodings(value: str) -> Iterator[str]:
 
 
 def _join_wrapped(text: str) -> tuple[str, Pieces | None]:
-    """The text with hard-wrapped lines put together, and where its characters were."""
     spans, start = [], 0
     for match in _WRAP.finditer(text):
         spans.append((start, match.end() - 1))

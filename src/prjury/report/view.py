@@ -115,7 +115,6 @@ def _make_row(attempt: TierAttempt, ballot: Ballot, reasons: AbstractSet[str]) -
 
 
 def _describe_row(judgment: Judgment, reasons: AbstractSet[str]) -> str:
-    """Return what a judge says, in short where it stands above the table already."""
     if judgment.reason == BASE_BROKEN:
         return "fails, and so does the base"
     words, tests = wording.first_words(judgment), wording.find_tests(judgment)

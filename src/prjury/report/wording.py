@@ -170,10 +170,10 @@ def difference_words(more: int, noun: str = "") -> str:
 
 
 def footer(report: Report) -> tuple[str, ...]:
-    return (*_describe_cost(report), *_list_agents(report), *_describe_origin(report))
+    return (*_describe_cost(report), *_describe_agents(report), *_describe_origin(report))
 
 
-def _list_agents(report: Report) -> Iterator[str]:
+def _describe_agents(report: Report) -> Iterator[str]:
     voices = seat_outcomes(report.verdict)
     agents = (v for v in voices if v.ballot.type is JudgeType.AGENT and v.judgment.label is None)
     costs = [AgentFacts.of(voice.judgment).usd for voice in agents]

@@ -25,8 +25,8 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.caches import copy_caches, find_credential_files
 from prjury.sandbox.environment import (
     filter_environment,
-    find_writable_places,
     limit_java,
+    prepare_writable_places,
     redirect_caches,
     withheld,
 )
@@ -151,7 +151,7 @@ class ContainedShell:
     def _reach(self) -> Reach:
         environment = self.environment()
         lent = frozenset(map(str, find_credential_files(self._environ, self.lent)))
-        places = find_writable_places(environment)
+        places = prepare_writable_places(environment)
         return Reach(self._environ, environment, places, self._hidden, lent)
 
     @functools.cached_property

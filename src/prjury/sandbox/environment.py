@@ -131,7 +131,7 @@ def filter_environment(
     }
 
 
-def find_writable_places(variables: Mapping[str, str]) -> list[str]:
+def prepare_writable_places(variables: Mapping[str, str]) -> list[str]:
     """Return the outermost places of the operator into which tools would write, mounts excepted."""
     for name in _CACHE_PLACES.keys() & variables.keys():
         with suppress(OSError):

@@ -78,7 +78,7 @@ def resume() -> None:
     _interrupted.clear()
 
 
-def launch(request: launcher.Request, log: int) -> RunningLauncher:
+def launch(request: launcher.Request, log_fd: int) -> RunningLauncher:
     """Have a program started, or raise: another process could be a different program."""
     if _interrupted.is_set():
         raise CannotJudgeError("the run was interrupted", reason="interrupted")
@@ -88,7 +88,7 @@ def launch(request: launcher.Request, log: int) -> RunningLauncher:
         file.write(json.dumps(request).encode())
         file.seek(0)
         with suppress(OSError), _lock:
-            socket.send_fds(_start_fork_server(), [b"R"], [file.fileno(), far.fileno(), log])
+            socket.send_fds(_start_fork_server(), [b"R"], [file.fileno(), far.fileno(), log_fd])
     running = RunningLauncher(near)
     _running.add(running)
     word, running.pid = running.receive(_SECONDS_TO_START) or ("", 0)

@@ -84,19 +84,19 @@ def serve(channel: socket.socket) -> None:
             os.close(file)
 
 
-def _run_request(request_file: int, channel: int, log: int) -> None:
+def _run_request(request_fd: int, channel_fd: int, log_fd: int) -> None:
     os.setsid()
-    os.dup2(log, 1)
-    os.dup2(log, 2)
-    with open(request_file, "rb") as file:
+    os.dup2(log_fd, 1)
+    os.dup2(log_fd, 2)
+    with open(request_fd, "rb") as file:
         request: Request = json.load(file)
-    _tell(channel, "pid", os.getpid())
+    _tell(channel_fd, "pid", os.getpid())
     try:
         _harden_process()
     except OSError as error:
-        _tell(channel, "bare", error.errno or 0)
+        _tell(channel_fd, "bare", error.errno or 0)
     else:
-        _tell(channel, *Launch(channel, request).run())
+        _tell(channel_fd, *Launch(channel_fd, request).run())
 
 
 def _harden_process() -> None:
@@ -146,7 +146,7 @@ class Launch:
                 poller.unregister(self.output)
             if wakeup in events:
                 os.read(wakeup, 4096)
-                self._reap_children()
+                self._has_children_after_reaping()
         return self._kill_and_drain()
 
     def _kill_and_drain(self) -> tuple[str, int]:
@@ -185,7 +185,7 @@ class Launch:
             self.flooded = True
         return bool(chunk) and not self.flooded
 
-    def _reap_children(self) -> bool:
+    def _has_children_after_reaping(self) -> bool:
         """Take the dead children's statuses; return False if no child is left, dead or alive."""
         while True:
             try:
@@ -203,7 +203,7 @@ class Launch:
         if sys.platform != "linux":  # nothing lists descendants here: the group is what there is
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.program, signal.SIGKILL)
-        while self._reap_children() and time.monotonic() < until:
+        while self._has_children_after_reaping() and time.monotonic() < until:
             for pid in list_descendants(os.getpid()):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, signal.SIGKILL)
@@ -257,15 +257,15 @@ def _fork_program(request: Request) -> tuple[int, int, str]:
     return pid, output, words
 
 
-def _execute_program(request: Request, printing: int, failing: int) -> None:
+def _execute_program(request: Request, output_fd: int, failure_fd: int) -> None:
     step = "bare"
     try:
         os.setsid()
         for name in _SIGNALS:
             signal.signal(name, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        os.dup2(printing, 1)
-        os.dup2(printing, 2)
+        os.dup2(output_fd, 1)
+        os.dup2(output_fd, 2)
         if sys.platform == "linux":
             set_option(_PR_SET_DUMPABLE, 1)  # else its own entries in /proc are not its own
             step = "cut"
@@ -274,18 +274,18 @@ def _execute_program(request: Request, printing: int, failing: int) -> None:
             step = "bare"
             drop_capabilities() if request["walls"] is None else confine_process(request["walls"])
         if not request["argv"]:
-            os.write(failing, f"walls {_test_landlock(request['directory'])}".encode())
+            os.write(failure_fd, f"walls {_probe_landlock_version(request['directory'])}".encode())
             return
         step = "exec"
         os.chdir(request["directory"])
         os.execvpe(request["argv"][0], request["argv"], request["env"])  # noqa: S606 - this is what it is for
     except OSError as error:
-        os.write(failing, f"{step} {error.errno or 1}".encode())
+        os.write(failure_fd, f"{step} {error.errno or 1}".encode())
     finally:
         os._exit(127)
 
 
-def _test_landlock(outside: str) -> int:
+def _probe_landlock_version(outside: str) -> int:
     """Landlock's version; 0 if a file outside can be written, or the launcher be signalled."""
     version = landlock_version()
     with contextlib.suppress(PermissionError, FileNotFoundError):

@@ -82,7 +82,7 @@ def confine_process(walls: Walls) -> None:
     for path in walls["writable"]:
         _allow(ruleset, path, _ALL)
     if walls["mounts"]:
-        for directory in list(_mount_directories(walls, lent)):
+        for directory in list(_mount_and_open_writable(walls, lent)):
             _add_rule(ruleset, directory, _ALL)
             os.close(directory)
     for name in _DEVICES:
@@ -125,7 +125,7 @@ def _unshare(namespace: int) -> None:
         os.close(descriptor)
 
 
-def _mount_directories(walls: Walls, lent: Collection[str]) -> Iterator[int]:
+def _mount_and_open_writable(walls: Walls, lent: Collection[str]) -> Iterator[int]:
     """Put private directories and layers in their places; yield what is writable.
 
     All is opened first: a private directory may cover it. No link in one of those is followed.
@@ -195,12 +195,12 @@ def _bind(source: int, place: str, *, read_only: bool = False) -> None:
         _require(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
 
 
-def _ensure_target(path: str, like: int, private: Mapping[str, int]) -> bool:
+def _ensure_target(path: str, like_fd: int, private: Mapping[str, int]) -> bool:
     """Make what something can be mounted on; False if a program left something else there."""
     top = _find_top(path, private)
     if not top:
         return False
-    is_directory = stat.S_ISDIR(os.fstat(like).st_mode)
+    is_directory = stat.S_ISDIR(os.fstat(like_fd).st_mode)
     *parents, name = path.removeprefix(f"{top}/").split("/")
     at = os.dup(private[top])
     try:

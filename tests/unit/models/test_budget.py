@@ -258,7 +258,7 @@ def test_who_waits_too_long_gives_up_and_blocks_nobody() -> None:
     pace = RateLimit(RateConfig(max_parallel=1))
     inner = Speaker()
     model = RateLimitedModel(inner, pace)
-    with pace.turn(SOON), pytest.raises(ModelError, match="wait for a turn") as told:
+    with pace.wait_for_turn(SOON), pytest.raises(ModelError, match="wait for a turn") as told:
         model.ask(PROMPT, Deadline.after(0.01))
     assert (told.value.reason, inner.asked) == ("timeout", 0)
     assert model.ask(PROMPT, SOON).text == "yes"
@@ -276,13 +276,13 @@ def test_a_turn_ends_with_a_failure_too() -> None:
 def test_nobody_sleeps_for_a_minute_that_begins_after_the_deadline() -> None:
     time = Time()
     pace = RateLimit(RateConfig(requests_per_minute=1), time.clock, time.sleep)
-    with pace.turn(SOON):
+    with pace.wait_for_turn(SOON):
         pass
-    late = pace.turn(Deadline.after(30))
+    late = pace.wait_for_turn(Deadline.after(30))
     with pytest.raises(ModelError, match=r"requests_per_minute is 1"), late:
         pass
     assert time.naps == []
-    with pace.turn(SOON):
+    with pace.wait_for_turn(SOON):
         assert time.now == 1_060
 
 

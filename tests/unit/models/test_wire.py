@@ -9,7 +9,7 @@ import pytest
 from prjury.deadline import Deadline
 from prjury.models.choose import HOSTED, ModelChoice
 from prjury.models.providers import find_real_status
-from prjury.models.wire import price, run_until
+from prjury.models.wire import price_of, run_until
 from prjury.ports.messages import ModelError
 
 
@@ -42,15 +42,15 @@ def test_what_cannot_be_cancelled_is_left_behind() -> None:
 @pytest.mark.parametrize("provider", HOSTED)
 def test_every_default_model_has_a_price(provider: str) -> None:
     choice = ModelChoice(provider, HOSTED[provider].model)  # type: ignore[arg-type, index]
-    cost = price(choice, 1_000_000, 1_000_000)
+    cost = price_of(choice, 1_000_000, 1_000_000)
     assert cost is not None
     assert 0.1 < cost < 50
 
 
 def test_an_unknown_model_or_server_has_none() -> None:
-    assert price(ModelChoice("openai", "no-such-model"), 1000, 10) is None
+    assert price_of(ModelChoice("openai", "no-such-model"), 1000, 10) is None
     local = ModelChoice("openai", HOSTED["openai"].model, None, "http://127.0.0.1:1/v1")
-    assert price(local, 1000, 10) is None
+    assert price_of(local, 1000, 10) is None
 
 
 def body(error: object) -> bytes:

@@ -109,7 +109,7 @@ def test_the_largest_comment_uses_the_room_that_there_is(hostile: Report) -> Non
 
 def at(report: Report, shape: Shape, name: str = "comment.md.j2") -> str:
     """The report in a shape, however long that gets."""
-    return Renderer().fitting(report, name, (shape,), 1 << 40)
+    return Renderer().render(report, name, (shape,), 1 << 40)
 
 
 @pytest.mark.nightly
@@ -257,7 +257,7 @@ def steps_across(limit: int, shape: Shape, letter: str) -> Iterator[tuple[int, s
 
     def sized(length: int) -> tuple[int, Report]:
         report = huge((letter * length,), HARMLESS, findings=60, judges=3, branches=0, unread=0)
-        text = Renderer().fitting(report, "comment.md.j2", (shape,), 1 << 40, titled=False)
+        text = Renderer().render(report, "comment.md.j2", (shape,), 1 << 40, titled=False)
         return len(text.encode()), report
 
     low, high = 1, 400

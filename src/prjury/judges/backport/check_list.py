@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from prjury.errors import SourceError
 from prjury.judges.backport.checks.api import check_public_names
 from prjury.judges.backport.checks.asked_for import check_requests
-from prjury.judges.backport.checks.dependencies import check_manifests, check_moved_versions
+from prjury.judges.backport.checks.dependencies import check_moved_versions, check_unread_files
 from prjury.judges.backport.checks.lines_and_files import check_lines_and_files
 from prjury.judges.backport.checks.migrations import check_migrations
 from prjury.judges.backport.checks.not_there_yet import check_not_there_yet
@@ -87,7 +87,7 @@ CHECKS: tuple[BackportCheck, ...] = (
     BackportCheck("api", lambda seen: check_public_names(seen.interface)),
     BackportCheck("migrations", lambda seen: check_migrations(seen.interface.migrations)),
     BackportCheck("dependencies", lambda seen: check_moved_versions(seen.bumps, seen.tip.name)),
-    BackportCheck("dependencies", lambda seen: check_manifests(seen.change.bumps, seen.bumps)),
+    BackportCheck("dependencies", lambda seen: check_unread_files(seen.change.bumps, seen.bumps)),
     BackportCheck("symbols", lambda seen: check_symbols(seen.missing, seen.tip.name), "deep"),
     BackportCheck("versions", _check_versions, "deep"),
     BackportCheck("build", _check_build, "deep"),

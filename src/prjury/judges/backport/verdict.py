@@ -303,7 +303,7 @@ def needs_opinion(backport: Backport) -> bool:
     return backport.verdict == "needs_human" and backport.applies is True
 
 
-def add_opinion(backport: Backport, opinion: Judgment) -> Backport:
+def add_opinion_reasons(backport: Backport, opinion: Judgment) -> Backport:
     """Add a model's opinion to the reasons, if one was asked; the verdict stays a human's."""
     if is_benign(opinion):
         return backport

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prjury.judges.backport.requests.branches import (
     ChosenBranches,
-    RequestLine,
+    ReleaseLine,
     choose_target_branches,
     match_branches,
     read_release_line,
@@ -210,6 +210,6 @@ def test_more_digits_are_another_version(version: list[int], name: str, digit: i
 @given(st.text(), st.lists(st.text() | names))
 def test_no_text_breaks_it(target: str, branches: list[str]) -> None:
     assert set(match_branches(target, branches)) <= set(branches)
-    assert isinstance(read_release_line(target), RequestLine | None)
+    assert isinstance(read_release_line(target), ReleaseLine | None)
     found = [BranchTip(name, "a" * 40, number) for number, name in enumerate(branches)]
     assert set(chosen(found).names) <= set(branches)

@@ -11,7 +11,12 @@ from prjury.judges.backport.checks.not_there_yet import AppliedCommits
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
 from prjury.judges.backport.checks.prerequisites import Prerequisites
 from prjury.judges.backport.score import ChangeTraits, Score
-from prjury.judges.backport.verdict import BranchFacts, add_opinion, decide_backport, needs_opinion
+from prjury.judges.backport.verdict import (
+    BranchFacts,
+    add_opinion_reasons,
+    decide_backport,
+    needs_opinion,
+)
 from prjury.jury.judgment import Check, Judgment
 from prjury.ports.types import BranchTip
 from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
@@ -222,13 +227,13 @@ def test_an_opinion_is_added_to_what_needs_opinion() -> None:
         ),
         (Judgment.abstained("it refused", "refused"), ("no answer from a model (it refused)",)),
     ):
-        told = add_opinion(OPEN, opinion)
+        told = add_opinion_reasons(OPEN, opinion)
         assert told.verdict == "needs_human"
         assert told.reasons == (*OPEN.reasons, *words)
 
 
 def test_nothing_is_said_of_a_model_that_is_not_there() -> None:
-    assert add_opinion(OPEN, Judgment.abstained("no key", "not_configured")) == OPEN
+    assert add_opinion_reasons(OPEN, Judgment.abstained("no key", "not_configured")) == OPEN
 
 
 def test_only_a_clean_pick_is_worth_an_opinion() -> None:

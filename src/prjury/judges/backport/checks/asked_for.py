@@ -49,13 +49,13 @@ def find_requests(
     pull: PullRequest,
     config: BackportConfig,
     messages: Sequence[str] = (),
-    own: str | None = None,
+    own_label: str | None = None,
     *,
     texts: bool = True,
 ) -> RequestSources:
-    """Read labels but this program's ``own``, milestone, messages and, if trusted, ``texts``."""
+    """Read labels but this program's own label, milestone, messages and, if trusted, ``texts``."""
     author = f"@{pull.author}" if pull.author else "the author"
-    requests = list(read_labels(pull.labels, config.labels, [own] if own else []))
+    requests = list(read_labels(pull.labels, config.labels, [own_label] if own_label else []))
     milestone = pull.milestone or ""
     version = milestone.strip().rpartition(" ")[2]
     if _VERSION.fullmatch(version):
@@ -69,7 +69,7 @@ def find_requests(
     return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
 
 
-def list_requested_branches(
+def list_requested_branches_and_notes(
     sources: RequestSources, branches: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the branches that requests name, and a note on each request that names none."""

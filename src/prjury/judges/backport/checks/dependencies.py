@@ -175,7 +175,7 @@ def moves_only_versions(bumps: Bumps, files: Sequence[FileChange]) -> bool:
     return bool(manifests)
 
 
-def check_manifests(bumps: Bumps, on_branch: Sequence[BumpOnBranch]) -> Check | None:
+def check_unread_files(bumps: Bumps, on_branch: Sequence[BumpOnBranch]) -> Check | None:
     """Return the check ``dependencies`` for what could not be read."""
     unread = [*bumps.unread, *(each.bump.path for each in on_branch if not each.readable)]
     if unread:

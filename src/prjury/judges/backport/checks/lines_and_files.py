@@ -61,7 +61,7 @@ def find_touched(
     unread: list[tuple[str, str]] = []
     for path in has:
         file, content = touched[path], contents.get(blobs[path])
-        lines = _list_removed(file)
+        lines = _list_removed_lines(file)
         if file.unread:
             unread.append((path, file.unread))
         elif blobs[path] != file.old_blob and lines:
@@ -76,8 +76,7 @@ def find_touched(
     return TouchedOnBranch(has, lacks, tuple(moved.items()), removed, tuple(absent), tuple(unread))
 
 
-def _list_removed(file: FileChange) -> list[tuple[int, str]]:
-    """Return the removed lines that are not blank, with their numbers on the base."""
+def _list_removed_lines(file: FileChange) -> list[tuple[int, str]]:
     return [
         (line.old or 1, text)
         for hunk in file.hunks

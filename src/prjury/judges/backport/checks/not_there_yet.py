@@ -147,19 +147,18 @@ def follow_reverts(copies: Collection[str], messages: Sequence[CommitMessage]) -
     for message in reversed(messages):
         if message.sha in bringing:
             history = ChangeHistory(message.sha)
-        if reverted := _find_reverted(message, bringing, titles):
+        if reverted := _find_reverted_commit(message, bringing, titles):
             reverts[message.sha] = None
             history = replace(history, undone=message.sha, gone=reverted)
-        elif _find_reverted(message, reverts, titles):
+        elif _find_reverted_commit(message, reverts, titles):
             bringing[message.sha] = None
             history = ChangeHistory(message.sha)
     return history
 
 
-def _find_reverted(
+def _find_reverted_commit(
     message: CommitMessage, among: Iterable[str], titles: Mapping[str, str]
 ) -> str | None:
-    """Return the newest of these commits that a message reverts."""
     shas = _REVERTS.findall(message.text)
     numbers = set(_REVERTS_PULL.findall(message.text))
     reverted = _REVERTS_TITLE.match(titles[message.sha])

@@ -105,7 +105,7 @@ class Search(Struct, frozen=True):
             return Prerequisites(note=why)
         if len(others) > _MOST_IN_CONFLICT:
             return Prerequisites(note=f"not searched: too many files conflict ({len(others)})")
-        commits, likeliest = self._list_candidates(others)
+        commits, likeliest = self._list_newest_and_likeliest(others)
         tried = self._choose_for_trial(likeliest)
         for commit in tried:
             if result := self._pick_after((commit,)):
@@ -155,7 +155,6 @@ class Search(Struct, frozen=True):
         return sorted(by_sha.values(), key=lambda commit: places.get(commit.sha, -MOST_UNITS))
 
     def _choose_for_trial(self, candidates: Sequence[HistoryCommit]) -> tuple[HistoryCommit, ...]:
-        """Return the first candidates that are worth a trial."""
         tried: list[HistoryCommit] = []
         for commit in candidates:
             if len(tried) == MOST_TRIED or not self.deadline.remaining:
@@ -187,10 +186,9 @@ class Search(Struct, frozen=True):
             tree = picked
         return tree
 
-    def _list_candidates(
+    def _list_newest_and_likeliest(
         self, conflicts: Sequence[Conflict]
     ) -> tuple[list[HistoryCommit], list[HistoryCommit]]:
-        """Return commits that touch the conflicting files: newest first, and likeliest first."""
         files = [file for one in conflicts if (file := _file_of(one.path, self.pull.files))]
         paths = dict.fromkeys(path for file in files for path in (file.old_path, file.path) if path)
         if not paths:

@@ -57,12 +57,13 @@ def find_missing_symbols(
     if not needs.words and not needs.modules:
         return MissingOnBranch()
     files = code_of(needs.repository, tip)
-    modules, unread = _find_modules(needs, files)
-    names, unchecked = _find_names(needs, files, tip, repository)
-    return MissingOnBranch((*modules, *names), "; ".join(filter(None, [unread, unchecked])))
+    modules = _find_missing_modules(needs, files)
+    names = _find_missing_names(needs, files, tip, repository)
+    unchecked = "; ".join(filter(None, [modules.unchecked, names.unchecked]))
+    return MissingOnBranch((*modules.symbols, *names.symbols), unchecked)
 
 
-def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSymbols], str]:
+def _find_missing_modules(needs: ChangeReferences, files: Files) -> MissingOnBranch:
     tree = TreePaths.of(tuple(files))
     targets: dict[tuple[str, str], list[Location]] = defaultdict(list)
     for target, path in needs.modules:
@@ -78,12 +79,13 @@ def _find_modules(needs: ChangeReferences, files: Files) -> tuple[list[MissingSy
         used = tuple(at for at in some if go or needs.code_at(heads, at).strip())
         if used:
             missing.append(MissingSymbols(name, used, Location(path)))
-    return missing, _not_read("imports", needs, {heads[at.path] for at in places})
+    unread = _describe_unread("imports", needs, {heads[at.path] for at in places})
+    return MissingOnBranch(tuple(missing), unread)
 
 
-def _find_names(
+def _find_missing_names(
     needs: ChangeReferences, files: Files, tip: str, repository: SearchableRepository
-) -> tuple[list[MissingSymbols], str]:
+) -> MissingOnBranch:
     words_by_kin = _not_near(needs, files)
     words = frozenset[str]().union(*words_by_kin.values())
     try:
@@ -97,11 +99,13 @@ def _find_names(
             suspects = {word: at for word, at in suspects.items() if word not in places.places}
     except SourceError as error:
         suspects = _list_suspects(needs, words_by_kin, files)
-        return [], f"names that it may lack: {error}" if suspects else ""
+        unchecked = f"names that it may lack: {error}" if suspects else ""
+        return MissingOnBranch(unchecked=unchecked)
     if not suspects:
-        return [], ""
+        return MissingOnBranch()
     if missing := [path for path in places.missing if kin_of(path)]:
-        return [], f"names that may be in {pluralize(len(missing), 'file')} that this clone lacks"
+        place = pluralize(len(missing), "file")
+        return MissingOnBranch(unchecked=f"names that may be in {place} that this clone lacks")
     return _confirm_missing(needs, suspects)
 
 
@@ -136,7 +140,7 @@ def _list_suspects(
 
 def _confirm_missing(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
-) -> tuple[list[MissingSymbols], str]:
+) -> MissingOnBranch:
     heads = needs.heads
     places = {word: some[:_PLACES] for word, some in find_uses(needs.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]
@@ -153,10 +157,10 @@ def _confirm_missing(
         if used and defined:
             missing.append(MissingSymbols(word, used, defined[0]))
     blobs = {heads[at.path] for at in used_at} | {needs.files[at.path] for at in defined_at}
-    return missing, _not_read("names", needs, blobs)
+    return MissingOnBranch(tuple(missing), _describe_unread("names", needs, blobs))
 
 
-def _not_read(what: str, needs: ChangeReferences, blobs: set[str]) -> str:
+def _describe_unread(what: str, needs: ChangeReferences, blobs: set[str]) -> str:
     unread = [blob for blob in blobs if needs.stripped.get(blob) is None]
     return f"{what} in {pluralize(len(unread), 'file')} that could not be read" if unread else ""
 

@@ -45,7 +45,7 @@ def choose_target_branches(
             if own is None or ((line := read_release_line(one.name)) and line.version < own.version)
         ]
         moving = [one for one in found if bare(one.name) == bare(default)] or found
-        return _choose_newest_lines(older, moving, config)
+        return _choose_newest_branches(older, moving, config)
     return _expand_entries(others, config.branches)
 
 
@@ -68,7 +68,7 @@ def _expand_entries(found: Sequence[BranchTip], entries: Sequence[str]) -> Chose
     return ChosenBranches(tuple(dict.fromkeys(names)), tuple(notes))
 
 
-def _choose_newest_lines(
+def _choose_newest_branches(
     others: Sequence[BranchTip], moving: Sequence[BranchTip], config: BackportConfig
 ) -> ChosenBranches:
     lines = [(tip, line) for tip in others if (line := read_release_line(tip.name))]
@@ -128,7 +128,7 @@ _AND_LATER = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,4})(?:\.[xy])?\+")
 _RELEASE = 3
 
 
-class RequestLine(Struct, frozen=True):
+class ReleaseLine(Struct, frozen=True):
     """The release line that a branch is named for: (1, 2) for ``1.2.x``, which is ``open``."""
 
     version: Version
@@ -143,11 +143,11 @@ class RequestLine(Struct, frozen=True):
         return len(self.version) >= _RELEASE and not self.open
 
 
-def read_release_line(name: str) -> RequestLine | None:
+def read_release_line(name: str) -> ReleaseLine | None:
     """Return a branch's release line; a single number is none: it may be an issue's."""
     match = _NAME.fullmatch(bare(name))
     if match is None:
-        return _read_other_family(bare(name))
+        return _read_prefixed_line(bare(name))
     family = (match["family"] or match["after"] or "").casefold()
     if family.startswith(("release", "version")):
         family = family[:7]
@@ -155,10 +155,10 @@ def read_release_line(name: str) -> RequestLine | None:
     plain = not (family or match["v"] or match["x"])
     if plain and (len(version) == 1 or "." not in match["numbers"]):
         return None
-    return RequestLine(version, family, bool(match["x"]), plain)
+    return ReleaseLine(version, family, bool(match["x"]), plain)
 
 
-def _read_other_family(name: str) -> RequestLine | None:
+def _read_prefixed_line(name: str) -> ReleaseLine | None:
     """Return the line of a branch such as ``camel-4.8.x`` or ``PHP-8.2``."""
     match = _OTHER_FAMILY.fullmatch(name)
     if match is None or match["family"].casefold() in _TOPICS:
@@ -166,7 +166,7 @@ def _read_other_family(name: str) -> RequestLine | None:
     if not (match["x"] or "." in match["numbers"]):
         return None
     version = tuple(map(int, match["numbers"].split(".")))
-    return RequestLine(version, match["family"].casefold(), bool(match["x"]), usual=False)
+    return ReleaseLine(version, match["family"].casefold(), bool(match["x"]), usual=False)
 
 
 def bare(name: str) -> str:
@@ -193,7 +193,7 @@ def match_branches(target: str, branches: Sequence[str]) -> tuple[str, ...]:
             return exact
     line = read_release_line(name)
     if line is None and re.fullmatch(r"[0-9]{1,4}", name):
-        line = RequestLine((int(name),), plain=True)  # in a request, a number is a version
+        line = ReleaseLine((int(name),), plain=True)  # in a request, a number is a version
     if line is None:
         return ()
     versions = [line.version]

@@ -87,7 +87,7 @@ def read_labels(
     labels: Sequence[str], patterns: Sequence[str], own: Sequence[str]
 ) -> Iterator[BackportRequest]:
     """Read the labels of a pull request by the policy's patterns; ``own`` ones are no requests."""
-    requests = [label for label in labels if not any(match_label(one, label) for one in own)]
+    requests = [label for label in labels if not any(read_label_branch(one, label) for one in own)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
         if by_policy := list(of_pattern([label], patterns)):
@@ -104,11 +104,11 @@ def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[Backp
     """Read the labels that match a pattern of the policy."""
     for label in labels:
         for pattern in patterns:
-            if target := match_label(pattern, label):
+            if target := read_label_branch(pattern, label):
                 yield BackportRequest("yes", target, "the label", label)
 
 
-def match_label(pattern: str, label: str) -> str | None:
+def read_label_branch(pattern: str, label: str) -> str | None:
     """Return the branch in a label of this pattern, None for another label."""
     before, _, after = (part.casefold() for part in pattern.partition("{branch}"))
     folded = label.strip().casefold()

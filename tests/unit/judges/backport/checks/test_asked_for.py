@@ -14,7 +14,7 @@ from prjury.judges.backport.checks.asked_for import (
     RequestSources,
     check_requests,
     find_requests,
-    list_requested_branches,
+    list_requested_branches_and_notes,
     select_requests,
 )
 from prjury.jury.judgment import Check
@@ -335,6 +335,6 @@ def test_a_milestone_asks_for_the_branch_of_its_version(
 
 def test_requests_name_branches_or_are_told() -> None:
     sources = read(labels=("backport 1.0.x", "backport 9.x", "backport"), milestone="7.1.2")
-    names, notes = list_requested_branches(sources, BRANCHES)
+    names, notes = list_requested_branches_and_notes(sources, BRANCHES)
     assert names == ("1.0.x",)
     assert notes == ("no branch is meant by the label: backport 9.x",)

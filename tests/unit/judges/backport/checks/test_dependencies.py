@@ -10,8 +10,8 @@ from fakes.repository import BASE, HEAD, FakeRepository, Files, pull_between
 from prjury.judges.backport.checks.dependencies import (
     BumpOnBranch,
     Bumps,
-    check_manifests,
     check_moved_versions,
+    check_unread_files,
     compare_bumps,
     find_bumps,
 )
@@ -55,7 +55,7 @@ def check(path: str, before: str, after: str, branch: str | None) -> Check:
 
 def checks_of(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str) -> list[Check]:
     moved = check_moved_versions(there, branch) if there else None
-    return [one for one in (moved, check_manifests(bumps, there)) if one]
+    return [one for one in (moved, check_unread_files(bumps, there)) if one]
 
 
 def first(bumps: Bumps, there: Sequence[BumpOnBranch], branch: str = "1.0.x") -> Check:
