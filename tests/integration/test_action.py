@@ -32,6 +32,7 @@ from fakes.jobs import connect, job_environment
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.job import Beforehand, Dependencies, GitAccess
+from prjury.action.job import Job as ActionJob
 from prjury.app.backport import Picks
 from prjury.app.inputs import Inputs
 from prjury.errors import CannotJudgeError, ExitCode
@@ -104,8 +105,8 @@ class Job:
             judge=self.judge, picks=_pick_nothing, connect=connect, renderer=PlainRenderer()
         )
 
-    def judge(self, event: Event, inputs: Inputs, known: Beforehand) -> Report:
-        self.asked.append((event, inputs))
+    def judge(self, job: ActionJob, event: Event, known: Beforehand) -> Report:
+        self.asked.append((event, job.inputs))
         self.known.append(known)
         if isinstance(self.judged, Exception):
             raise self.judged
@@ -227,7 +228,7 @@ def test_a_bug_is_ours(job: Job) -> None:
 def test_an_interruption_has_its_own_code(job: Job) -> None:
     job.judged = ZeroDivisionError()
 
-    def interrupted(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
+    def interrupted(_job: ActionJob, _event: Event, known: Beforehand) -> Report:
         known.begun(default_policy())
         raise KeyboardInterrupt
 

@@ -28,7 +28,6 @@ from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.job import Dependencies, GitAccess
 from prjury.app.backport import Picks
-from prjury.app.inputs import Inputs
 from prjury.errors import ExitCode, SourceError
 from prjury.github.event import Event
 from prjury.publishers.backport_pulls import Opening, is_proposable
@@ -76,7 +75,7 @@ class Job:
         self.log = stream.getvalue()
         return code
 
-    def pick(self, event: Event, _inputs: Inputs, branches: Sequence[str]) -> Picks:
+    def pick(self, _job: object, event: Event, branches: Sequence[str]) -> Picks:
         self.asked.append((event, branches))
         told = self.judged.pop(0)
         if isinstance(told, SourceError):

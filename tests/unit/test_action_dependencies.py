@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 
-from prjury.action.dependencies import request_of
-from prjury.action.job import GitAccess
+from prjury.action.dependencies import make_request, wire
+from prjury.action.job import Job, JobDirectories, Log
 from prjury.app.inputs import Inputs
-from prjury.app.request import RunEnvironment
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
+from prjury.report.sanitise import Redactor
 
 PULL = PullFacts("octo/shop", Tip("main"), Tip("topic"), 7, head_repo="octo/shop")
 FORK = PullFacts("octo/shop", Tip("main"), Tip("topic"), 7, head_repo="stranger/shop")
@@ -19,8 +21,10 @@ BOTS = Event(EventKind.PULL_REQUEST, PULL, sender="dependabot[bot]")
 
 
 def model(event: Event | None, inputs: Inputs, **environ: str) -> str | None:
-    around = RunEnvironment(environ=environ)
-    return request_of(event, inputs, around, GitAccess()).model
+    stream, redact = io.StringIO(), Redactor()
+    parts = wire(environ, stream, redact)
+    job = Job(inputs, environ, Log(stream, redact), parts, JobDirectories.of(environ))
+    return make_request(job, event).model
 
 
 @pytest.mark.parametrize(

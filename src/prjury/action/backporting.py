@@ -48,13 +48,12 @@ def open_backports(
     job: Job, event: Event, client: GitHub, branches: Sequence[str] = ()
 ) -> BackportRound | str:
     """Open what the policy wants for these branches, or for its own; or why nothing is to do."""
-    picking = job.dependencies.picks
-    judged = picking(event, job.inputs, branches)
+    judged = job.dependencies.picks(job, event, branches)
     if judged.reason or judged.opening is None:
         return judged.reason or "The policy opens no backports: `backport.open`."
     round_ = BackportRound(job, event, judged.opening, client)
     if moved := round_.propose_picks(judged):
-        second = picking(event, job.inputs, tuple(moved))
+        second = job.dependencies.picks(job, event, tuple(moved))
         still = round_.propose_picks(second)
         missing = moved.keys() - {pick.branch for pick in second.picks}
         for branch in sorted({*still, *missing}):

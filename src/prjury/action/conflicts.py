@@ -118,7 +118,7 @@ class _Watch:
     def _judge_pull(self, pull: PullFacts, history: PullHistory) -> bool:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         try:
-            judged = self.job.dependencies.judge(event, self.job.inputs, Beforehand())
+            judged = self.job.dependencies.judge(self.job, event, Beforehand())
         except NothingToReview as nothing:
             self.observations.append(f"#{pull.number}: {nothing.what}")
             return True

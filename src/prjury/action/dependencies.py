@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from msgspec import structs
 
-from prjury.action.job import Beforehand, Dependencies, GitAccess, JobDirectories
+from prjury.action.job import Beforehand, Dependencies, GitAccess, Job
 from prjury.app.inputs import Inputs
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Landed, SnapshotRequest
@@ -29,15 +28,13 @@ if TYPE_CHECKING:
 def wire(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Dependencies:
-    git = git or GitAccess()
-    environment = RunEnvironment(environ, PlainProgress(stream, redact), redact)
     return Dependencies(
-        judge=partial(_judge_event, environment, git),
-        picks=partial(_make_picks, environment, git),
+        judge=_judge_event,
+        picks=_make_picks,
         connect=connect,
         renderer=Renderer(redact),
-        environment=environment,
-        git=git,
+        environment=RunEnvironment(environ, PlainProgress(stream, redact), redact),
+        git=git or GitAccess(),
     )
 
 
@@ -65,28 +62,19 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
     )
 
 
-def _judge_event(
-    environment: RunEnvironment,
-    git: GitAccess,
-    event: Event,
-    inputs: Inputs,
-    beforehand: Beforehand,
-) -> Report:
+def _judge_event(job: Job, event: Event, beforehand: Beforehand) -> Report:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
     from prjury.journal.write import RecordedProgress, RunJournal  # noqa: PLC0415 - as above
 
-    request = request_of(event, inputs, environment, git)
-    environ = environment.environ
-    place = {"XDG_STATE_HOME": str(JobDirectories.of(environ).reports)}
+    request, environment = make_request(job, event), make_environment(job)
+    place = {"XDG_STATE_HOME": str(job.places.reports)}
     journal = RunJournal(place, "action", version=program_version(), redact=environment.redact)
     progress = RecordedProgress(environment.progress, journal)
-    environment = structs.replace(
-        with_inputs(environment, inputs), journal=journal, progress=progress
-    )
-    if inputs.junit:
+    environment = structs.replace(environment, journal=journal, progress=progress)
+    if job.inputs.junit:
         from prjury.app.builds import JunitReports, parse_junit_input  # noqa: PLC0415 - as above
 
-        places = parse_junit_input(inputs.junit, environ)
+        places = parse_junit_input(job.inputs.junit, job.environ)
         request = structs.replace(request, evidence=JunitReports(request, environment, places))
     request = structs.replace(
         request,
@@ -100,19 +88,13 @@ def _judge_event(
     return report
 
 
-def _make_picks(
-    environment: RunEnvironment,
-    git: GitAccess,
-    event: Event,
-    inputs: Inputs,
-    branches: Sequence[str],
-) -> Picks:
+def _make_picks(job: Job, event: Event, branches: Sequence[str]) -> Picks:
     """Judge the merged change for release branches; nothing of it is ever run here."""
     from prjury.app.backport import Picks, judge_picks  # noqa: PLC0415 - everything that judges
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
-    request, pull = request_of(event, inputs, environment, git), event.pull
+    request, pull = make_request(job, event), event.pull
     landed, sha = Landed(pull.commits or 1, pull.head.sha), pull.merge_sha
     target = structs.replace(request.target, head=sha, head_sha=sha, landed=landed)
     request = structs.replace(
@@ -124,23 +106,21 @@ def _make_picks(
     )
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
-    return judge_picks(request, with_inputs(environment, inputs))
+    return judge_picks(request, make_environment(job))
 
 
-def request_of(
-    event: Event | None, inputs: Inputs, environment: RunEnvironment, git: GitAccess
-) -> ReviewRequest:
-    environ, only_merges = environment.environ, inputs.mode == "conflicts"
+def make_request(job: Job, event: Event | None) -> ReviewRequest:
+    inputs, only_merges = job.inputs, job.inputs.mode == "conflicts"
     # GitHub takes the workflow's file from a pull request's own commit.
     file = re.search(
-        r"\.github/workflows/[^@]+(?=@refs/pull/)", environ.get("GITHUB_WORKFLOW_REF", "")
+        r"\.github/workflows/[^@]+(?=@refs/pull/)", job.environ.get("GITHUB_WORKFLOW_REF", "")
     )
     return ReviewRequest(
-        target=_make_snapshot_request(event, inputs, git, environ) if event else SnapshotRequest(),
+        target=_make_snapshot_request(job, event) if event else SnapshotRequest(),
         policy_path=inputs.config or POLICY_PATH,
         build=inputs.build and not only_merges,
         models=not only_merges,
-        model=_choose_model(event, inputs, environ),
+        model=_choose_model(event, inputs, job.environ),
         trusts_policy=event is not None and is_owners_policy(event),
         actor=event.sender if event else None,
         workflow=file[0] if file and event and event.of_pull_request else None,
@@ -168,14 +148,14 @@ def is_owners_policy(event: Event) -> bool:
     return event.default_branch is not None and event.pull.base.ref == event.default_branch
 
 
-def with_inputs(environment: RunEnvironment, inputs: Inputs) -> RunEnvironment:
+def make_environment(job: Job) -> RunEnvironment:
     """The surroundings in which a model and a token are looked for: the inputs count more."""
-    return structs.replace(environment, environ=_with_secrets(environment.environ, inputs))
+    environ = _with_secrets(job.environ, job.inputs)
+    return structs.replace(job.dependencies.environment, environ=environ)
 
 
-def _make_snapshot_request(
-    event: Event, inputs: Inputs, git: GitAccess, environ: Mapping[str, str]
-) -> SnapshotRequest:
+def _make_snapshot_request(job: Job, event: Event) -> SnapshotRequest:
+    inputs, git = job.inputs, job.dependencies.git
     pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
     of_head = event.of_pull_request or event.kind is EventKind.WORKFLOW_RUN
     return SnapshotRequest(
@@ -184,7 +164,7 @@ def _make_snapshot_request(
         base=(pull.base.sha if group else None) or pull.base.ref or pull.base.sha,
         head=inputs.head or (None if of_head else pull.head.sha or pull.head.ref),
         url=git.url(event),
-        transport=git.transport(event, environ, inputs.github_token),
+        transport=git.transport(event, job.environ, inputs.github_token),
         facts={
             "repo": pull.repo,
             "title": pull.title,

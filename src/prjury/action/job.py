@@ -109,9 +109,9 @@ class Beforehand(Struct, frozen=True):
 class Dependencies(Struct, frozen=True, kw_only=True):
     """What judges, what renders, and what speaks with GitHub."""
 
-    judge: Callable[[Event, Inputs, Beforehand], Report]
+    judge: Callable[[Job, Event, Beforehand], Report]
     #: Judges for these branches; for none, those of the policy and its labels.
-    picks: Callable[[Event, Inputs, Sequence[str]], Picks]
+    picks: Callable[[Job, Event, Sequence[str]], Picks]
     connect: Callable[[Event, Inputs], GitHub]
     renderer: Renderer
     environment: RunEnvironment = field(default_factory=RunEnvironment)

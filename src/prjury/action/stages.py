@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from prjury.action.dependencies import request_of, with_inputs
+from prjury.action.dependencies import make_environment, make_request
 from prjury.action.job import Beforehand, Job, JobResult, copy_logs
 from prjury.action.publishing import Publication
 from prjury.app.builds import build as build_stage
@@ -28,7 +28,6 @@ from prjury.app.evidence import (
     sha256,
     verdict_to_text,
 )
-from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.stages import ask_needed_models, derive_report, make_abstaining_opinions
 from prjury.app.stages import collect as collect_stage
 from prjury.errors import ExitCode, SourceError, UsageError
@@ -63,7 +62,7 @@ def review(job: Job) -> JobResult:
         commands, votes = publication.read_standing_commands(), publication.read_votes()
         before = Beforehand(commands, dismissals, votes, publication.begin)
         try:
-            return publication.finish(job.dependencies.judge(event, job.inputs, before))
+            return publication.finish(job.dependencies.judge(job, event, before))
         except NothingToReview as error:
             nothing = error
     if nothing.reason == SUPERSEDED:
@@ -79,7 +78,7 @@ def build(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
     event = resolve_event(job)
-    request, environment = _make_request(job, event), _make_environment(job)
+    request, environment = make_request(job, event), make_environment(job)
     try:
         if job.inputs.junit:
             places = parse_junit_input(job.inputs.junit, job.environ)
@@ -108,10 +107,10 @@ def collect(job: Job) -> JobResult:
             return job.end_idle(pull.reason)
         event = replace(event, pull=pull)
         artifact = BuildArtifact(client, event.repo, run.id)
-        request = structs.replace(_make_request(job, event), evidence=artifact, actor=run.actor)
+        request = structs.replace(make_request(job, event), evidence=artifact, actor=run.actor)
         outcome: StageEvidence | NoEvidence
         try:
-            outcome = collect_stage(request, _make_environment(job), run.path)
+            outcome = collect_stage(request, make_environment(job), run.path)
         except NothingToReview as nothing:
             if nothing.reason == SUPERSEDED:
                 return job.end_idle(nothing.what)
@@ -127,7 +126,7 @@ def decide(job: Job) -> JobResult:
     if isinstance(evidence, NoEvidence):
         return job.end_idle(evidence.reason, is_open=True)
     digest = sha256(content)
-    opinions = ask_needed_models(evidence, digest, _make_request(job, None), _make_environment(job))
+    opinions = ask_needed_models(evidence, digest, make_request(job, None), make_environment(job))
     report = derive_report(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
@@ -193,14 +192,6 @@ def _read_workflow_run(job: Job) -> tuple[Event, WorkflowRun]:
             remedy="Use the workflows that `prjury init --forks` writes",
         )
     return event, event.trigger
-
-
-def _make_request(job: Job, event: Event | None) -> ReviewRequest:
-    return request_of(event, job.inputs, job.dependencies.environment, job.dependencies.git)
-
-
-def _make_environment(job: Job) -> RunEnvironment:
-    return with_inputs(job.dependencies.environment, job.inputs)
 
 
 #: In these a job holds the base repository's token and secrets, no matter who wrote the change.

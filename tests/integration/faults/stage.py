@@ -17,7 +17,7 @@ from fakes.history import History, script
 from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
-from prjury.action.job import Beforehand, Dependencies
+from prjury.action.job import Beforehand, Dependencies, Job
 from prjury.app.backport import Picks
 from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text, sha256
 from prjury.app.inputs import Inputs
@@ -227,7 +227,7 @@ class Stage:
         }
 
     def dependencies(self, case: Handed) -> Dependencies:
-        def judge(_event: Event, _inputs: Inputs, known: Beforehand) -> Report:
+        def judge(_job: Job, _event: Event, known: Beforehand) -> Report:
             read = evidence_from_text(case.evidence)
             assert isinstance(read, StageEvidence)
             known.begun(read.policy)
@@ -242,7 +242,7 @@ class Stage:
 
 
 def dependencies(
-    judge: Callable[[Event, Inputs, Beforehand], Report],
+    judge: Callable[[Job, Event, Beforehand], Report],
     sleep: Callable[[float], None],
 ) -> Dependencies:
     """The real texts, but for those that nobody posts; no pauses, and waiting as it is said."""
