@@ -89,8 +89,7 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence:
                 remedy="Add one, such as `judges: [merge, build]`, or name another with --config",
             )
         store = change.snapshot.store
-        hidden = (store.operator.common_dir,)
-        ports = make_build_ports(environment, change.config, store, lend=(), hidden=hidden)
+        ports = make_build_ports(environment, change.config, store, lend=())
         try:
             context, build = change.start_clock(), options[0] if options else None
             return build_and_record(build, ports, context, program_version(), others)

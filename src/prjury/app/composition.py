@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from threading import Thread
 from typing import Any
 
@@ -62,7 +62,13 @@ def choose_agents(
     from prjury.agents.command import AgentStarter  # noqa: PLC0415 - many reviews ask no model
 
     trusted = request.trusts_policy or request.config is not None
-    shell = make_shell(environment, config, network=not request.offline, panel=panel)
+    shell = ContainedShell(
+        environment.environ,
+        extra_env=config.sandbox.env,
+        level=config.sandbox.level,
+        network=not request.offline,
+        before=partial(_load_all, panel),
+    )
     return AgentStarter(shell, environment.progress, environment.environ, trusted)
 
 
@@ -73,8 +79,7 @@ def make_program_ports(
     store: Store,
     panel: ModelPanel | None = None,
 ) -> Ports:
-    hidden = (store.operator.common_dir,)
-    ports = make_build_ports(environment, config, store, panel, hidden=hidden)
+    ports = make_build_ports(environment, config, store, panel)
     sources = {each.from_ for each in list_run_options(config)}
     if "checks" in sources:
         from prjury.github.checks import make_checks_or_reason  # noqa: PLC0415 - few ask for them
@@ -127,14 +132,19 @@ def make_build_ports(
     store: Repository,
     panel: ModelPanel | None = None,
     lend: Sequence[str] | None = None,
-    hidden: Sequence[Path] = (),
 ) -> Ports:
     """The ports that a build needs; a build begins when everything is loaded."""
-    lend = config.sandbox.lend if lend is None else lend
-    network = config.sandbox.network
-    shell = make_shell(environment, config, network=network, panel=panel, lend=lend, hidden=hidden)
+    sandbox = config.sandbox
+    shell = ContainedShell(
+        environment.environ,
+        extra_env=sandbox.env,
+        level=sandbox.level,
+        lend=sandbox.lend if lend is None else lend,
+        hidden=(store.operator.common_dir,) if isinstance(store, Store) else (),
+        network=sandbox.network,
+        before=partial(_load_all, panel),
+    )
     Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
-    redact, journal = environment.redact, environment.journal
     place = make_private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
     outcomes = FileMemory(place / "bases") if place else NoMemory()
     return Ports(
@@ -142,37 +152,16 @@ def make_build_ports(
         shell,
         environment.progress,
         base_outcomes=outcomes,
-        redact=redact,
-        journal=journal,
+        redact=environment.redact,
+        journal=environment.journal,
     )
 
 
-def make_shell(
-    environment: RunEnvironment,
-    config: Config,
-    *,
-    network: bool,
-    panel: ModelPanel | None,
-    lend: Sequence[str] = (),
-    hidden: Sequence[Path] = (),
-) -> ContainedShell:
-    """The shell for what is not trusted; all of ours is loaded before anything runs in it."""
-
-    def load() -> None:
-        load_everything()
-        if panel:
-            panel.wait()
-
-    sandbox = config.sandbox
-    return ContainedShell(
-        environment.environ,
-        extra_env=sandbox.env,
-        level=sandbox.level,
-        lend=lend,
-        hidden=hidden,
-        network=network,
-        before=load,
-    )
+def _load_all(panel: ModelPanel | None) -> None:
+    """Load all of ours before anything runs that is not trusted."""
+    load_everything()
+    if panel:
+        panel.wait()
 
 
 def runs_others(request: ReviewRequest, config: Config) -> bool:
