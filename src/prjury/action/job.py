@@ -48,8 +48,9 @@ class JobDirectories(Struct, frozen=True):
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> JobDirectories:
         temporary = environ.get("RUNNER_TEMP") or tempfile.gettempdir()
-        texts = (environ.get(name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
-        return cls(Path(temporary) / "prjury-report", *(Path(it) if it else None for it in texts))
+        paths = (environ.get(name) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT"))
+        summary, outputs = (Path(path) if path else None for path in paths)
+        return cls(Path(temporary) / "prjury-report", summary, outputs)
 
     def make_report_path(self, name: str) -> Path:
         try:

@@ -52,7 +52,9 @@ def let_tiers_block(
 
 def _is_asked(attempt: TierAttempt) -> bool:
     judgments = attempt.verdict.individual if attempt.verdict else ()
-    return any(j.status is Status.ERROR or PanelFacts.of(j).setup for j in judgments)
+    return any(
+        judgment.status is Status.ERROR or PanelFacts.of(judgment).setup for judgment in judgments
+    )
 
 
 def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:

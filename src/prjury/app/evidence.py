@@ -149,7 +149,8 @@ class ReadingAlong(_FilesAlone, frozen=True):
 
     @property
     def seen(self) -> Files:
-        entries = tuple(e for e in self.repository.files(self.commit) if e.blob in self.blobs)
+        files = self.repository.files(self.commit)
+        entries = tuple(entry for entry in files if entry.blob in self.blobs)
         return Files(self.commit, entries, dict(self.blobs))
 
     def files(self, commit: str) -> Sequence[TreeEntry]:

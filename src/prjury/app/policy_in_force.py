@@ -100,9 +100,8 @@ def read_config_text(file: Path) -> str:
 
 
 def _list_entries(repository: Repository, commit: str, path: str) -> list[TreeEntry]:
-    below = f"{path}/"
     entries = repository.files(commit)
-    return [e for e in entries if e.path == path or e.path.startswith(below)]
+    return [entry for entry in entries if f"{entry.path}/".startswith(f"{path}/")]
 
 
 def _decode(content: bytes, shown: str) -> str:

@@ -88,6 +88,7 @@ def forecast(request: ReviewRequest, environment: RunEnvironment) -> tuple[Forec
         if request.models and change.choose_branches().names:
             judges.append(make_suitability(SuitabilityOptions(), wired.ports))
         try:
-            return tuple(j.forecast(context) for j in judges if isinstance(j, ModelBackedJudge))
+            asking = [judge for judge in judges if isinstance(judge, ModelBackedJudge)]
+            return tuple(judge.forecast(context) for judge in asking)
         finally:
             wired.ports.progress.close()

@@ -180,10 +180,11 @@ def ask_needed_models(
     verdict = steps.vote(seating, context, ports.progress)
     asks = evidence.unwanted.model_backed is None
     opinion = steps.ask_opinion(evidence.backports, verdict, ports, context) if asks else None
-    waited = {place for place, record in evidence.records.items() if record.waits}
+    records = make_records(seating, verdict)
+    waiting = [place for place, record in evidence.records.items() if record.waits]
     return Opinions(
         evidence_digest,
-        {at: record for at, record in make_records(seating, verdict).items() if at in waited},
+        {place: records[place] for place in waiting if place in records},
         steps.sum_costs(verdict, panel.spent, opinion),
         opinion,
         round((time.monotonic() - started) * 1000),

@@ -56,9 +56,12 @@ def list_skipped_tiers(config: Config, pull: PullRequest) -> tuple[str, ...]:
     paths = {path for file in pull.files for path in (file.path, file.old_path) if path}
     names = set[str]()
     for path in paths:
-        entries = (e for e in config.paths if any(matches(path, glob) for glob in e.match))
-        entry = next(entries, None)
-        names.update(entry.tiers if entry else every)
+        tiers = every
+        for entry in config.paths:
+            if any(matches(path, glob) for glob in entry.match):
+                tiers = entry.tiers
+                break
+        names.update(tiers)
     return tuple(name for name in every if name not in names)
 
 
@@ -155,10 +158,11 @@ class OpenedChange(Struct, frozen=True):
 
 @contextmanager
 def open_change(request: ReviewRequest) -> Iterator[OpenedChange]:
-    with open_snapshot(request.target) as taken:
-        policy = policy_in_force(taken.pull, taken.store, request.config, request.policy_path)
-        pull = exempt.mark_exempt(taken.pull, policy.config.coverage.exempt)
-        yield OpenedChange(request, structs.replace(taken, pull=pull), policy)
+    with open_snapshot(request.target) as snapshot:
+        pull, store = snapshot.pull, snapshot.store
+        policy = policy_in_force(pull, store, request.config, request.policy_path)
+        pull = exempt.mark_exempt(pull, policy.config.coverage.exempt)
+        yield OpenedChange(request, structs.replace(snapshot, pull=pull), policy)
 
 
 def record_change(change: OpenedChange, journal: Recorder, started: float) -> None:
@@ -306,10 +310,9 @@ def sum_costs(
     verdict: Verdict, spent: Spent, *others: Judgment | None, recovery: Recovery | None = None
 ) -> Cost:
     """Add up what models and agents have cost, unfinished judges included."""
-    judgments = (
-        *(b.judgment for a in verdict.attempts if a.verdict for b in a.verdict.ballots),
-        *filter(None, others),
-    )
+    juries = [attempt.verdict for attempt in verdict.attempts if attempt.verdict]
+    judgments = [ballot.judgment for jury in juries for ballot in jury.ballots]
+    judgments += filter(None, others)
     cached = sum(PanelFacts.of(judgment).cost.cached_calls for judgment in judgments)
     usd = spent.usd
     if usd is not None:

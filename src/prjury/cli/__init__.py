@@ -79,10 +79,8 @@ class GroupedCommands(TyperGroup):
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         for title, commands in _COMMANDS.items():
-            names = map(_name_command, commands)
-            rows = [
-                (n, c.get_short_help_str(200)) for n in names if (c := self.get_command(ctx, n))
-            ]
+            group = filter(None, [self.get_command(ctx, _name_command(each)) for each in commands])
+            rows = [(command.name or "", command.get_short_help_str(200)) for command in group]
             with formatter.section(title):
                 formatter.write_dl(rows)
 

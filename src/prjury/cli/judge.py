@@ -244,7 +244,8 @@ def _assign_options(judges: Sequence[str], texts: Sequence[str]) -> dict[str, di
         raise UsageError("--judge names the same judge twice", remedy="Leave one of them out")
     options: dict[str, list[str]] = {name: [] for name in judges}
     for text in texts:
-        owner = max((n for n in judges if text.startswith(f"{n}.")), key=len, default="")
+        owners = [name for name in judges if text.startswith(f"{name}.")]
+        owner = max(owners, key=len, default="")
         if not owner and len(judges) != 1:
             raise UsageError(
                 f"--option {text!r} does not say whose it is",

@@ -115,10 +115,10 @@ def run_tests(
     if format == "json":
         _print_json({"passed": sound, "packs": [trial.json for trial in trials]})
     else:
-        lines = [
-            line for each in trials for line in (each.line, *(f"    {f}" for f in each.failures))
-        ]
-        failures = pluralize(sum(len(each.failures) for each in trials), "failure")
+        lines = list[str]()
+        for trial in trials:
+            lines += [trial.line, *(f"    {failure}" for failure in trial.failures)]
+        failures = pluralize(sum(len(trial.failures) for trial in trials), "failure")
         count = "all sound" if sound else failures
         seconds = time.monotonic() - started
         _print_lines([*lines, f"{pluralize(len(trials), 'pack')}, {count}, {seconds:.1f} s"])
