@@ -162,6 +162,13 @@ def test_every_format_to_a_file_and_the_same_verdict(
     assert (scan["tool"]["driver"]["name"], scan["properties"]["verdict"]) == ("PR Jury", "fail")
 
 
+def test_a_branch_is_judged_by_its_name(project: History, prjury: Prjury) -> None:
+    project.commit({"calc.py": CALC + "\n# More.\n"}, "Say more")
+    project.switch("main")
+    run = prjury("review", "change", "--repo", project.path, "--no-build", "--format", "json")
+    assert (run.code, run.report["pull"]["head"]["ref"]) == (0, "change"), run.err
+
+
 def test_nothing_to_review(project: History, prjury: Prjury) -> None:
     level = prjury("review", "--repo", project.path)
     assert (level.code, level.out.split(":")[0]) == (0, "Nothing to review")

@@ -47,7 +47,7 @@ _REASONS = {
 _EXEMPT = ", unless the base's policy names it under `coverage.exempt`"
 _NOBODY = "no judge read it"
 _OUTSIDE = "no judge looks at files of this kind"
-_UNTRIED = "not built, and read by no judge"
+_UNTRIED = "not built, and no judge says that it read it"
 _ASKED = {TESTS_VANISHED, FAILURES_IGNORED, NO_COMPARISON}
 _RAN = frozenset({Status.PASS, Status.FAIL})
 

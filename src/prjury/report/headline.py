@@ -211,7 +211,7 @@ def _list_reserves(judgment: Judgment) -> Iterator[str]:
     if build.settings:
         more = f" and {len(build.settings) - 1} more" if len(build.settings) > 1 else ""
         place = _shorten_reason(build.settings[0])
-        yield f"runs by test settings that this change edits: {place}{more}"
+        yield f"used test settings that this change edits: {place}{more}"
 
 
 def _describe_test_caveat(judgment: Judgment, build: BuildFacts) -> str:

@@ -237,4 +237,4 @@ class ProcessRun:
 
 
 def advice(program: str) -> str:
-    return f"install `{program}`, or name another command; that of a build in .github/prjury.yml"
+    return f"install `{program}` outside of PR Jury's environment, or name another in the policy"

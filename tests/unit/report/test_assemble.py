@@ -16,7 +16,7 @@ from prjury.snapshot.model import FileKind
 
 NOBODY = "no judge read it"
 OUTSIDE = "no judge looks at files of this kind"
-UNTRIED = "not built, and read by no judge"
+UNTRIED = "not built, and no judge says that it read it"
 BUILT = fake.ballot("build", Judgment.passed("ok"))
 
 

@@ -187,6 +187,10 @@ def test_a_headline_is_one_line_of_visible_characters() -> None:
         ({"note": "flaky", "exit_code": 0}, "build has flaky tests"),
         ({"note": "pre_existing", "exit_code": 0}, "build fails as on the base"),
         ({"unbuilt": [{"path": "a.rb"}]}, "1 file not built"),
+        (
+            {"test_settings": ["tox.ini", "a.cfg"]},
+            "build used test settings that this change edits: tox.ini and 1 more",
+        ),
         ({"tests": None, "failure_counts": {}}, "build shows no test results"),
     ],
 )

@@ -30,7 +30,7 @@ from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.contained import ContainedShell
 from prjury.sandbox.environment import filter_environment, is_refused, limit_java
 from prjury.sandbox.reach import Powers
-from prjury.sandbox.run import Limits, Usage
+from prjury.sandbox.run import Limits, Usage, advice
 from prjury.scratch import remove, remove_in_background
 
 pytestmark = pytest.mark.slow
@@ -397,6 +397,7 @@ def test_which_looks_where_programs_look(tmp_path: Path) -> None:
     shell = ContainedShell(environ, own_prefix=tmp_path / "venv")
     assert shell.which("tool") == str(other / "tool")
     assert shell.which("no-such-tool") is None
+    assert "outside of PR Jury's environment" in advice("tool")
 
 
 @pytest.mark.parametrize(

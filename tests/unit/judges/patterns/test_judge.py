@@ -88,7 +88,7 @@ def test_a_touched_file_that_no_pack_looks_at_is_said_so_in_few_words() -> None:
     )
     every = judged(base, head)
     assert every.reasoning == "1 rule over 1 file: nothing found"
-    assert every.metadata["subject"] == ""
+    assert (every.metadata["subject"], every.checks) == ("", ())
 
 
 @pytest.mark.parametrize(
