@@ -61,8 +61,8 @@ class LastLine:
         self.size = size
         end = os.pread(self.log.fileno(), 4096, max(0, size - 4096)).decode("utf-8", "replace")
         lines = [_CONTROL.sub("", line).strip() for line in end.splitlines()]
-        if any(lines):
-            self.progress.say(next(filter(None, reversed(lines))))
+        if words := [line for line in lines if line and line[0] != "{"]:  # no JSON of a tool
+            self.progress.say(words[-1])
 
 
 @dataclass

@@ -444,7 +444,9 @@ def test_without_network_nothing_outside_is_reached_but_loopback_works(tmp_path:
 def test_the_last_line_is_told_while_it_runs(tmp_path: Path) -> None:
     progress = SilentProgress()
     shell = ContainedShell(ENVIRON)
-    script = r"printf 'one\n\033[31mtwo\033[0m\r\n\n'; sleep 0.6; echo three"
+    script = (
+        r"printf 'one\n\033[31mtwo\033[0m\r\n\n'; sleep 0.6; echo three; echo '{\"reason\": 1}'"
+    )
     command = ShellCommand(script, tmp_path, shell.environment())
     shell.run(command, Deadline.after(20), progress)
     assert progress.said == ["two", "three"]
