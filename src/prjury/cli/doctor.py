@@ -81,7 +81,7 @@ def check_config(
 ) -> None:
     """Check a configuration file; every problem is a line `file:line:column: message`."""
     from prjury.app.policy_in_force import read_config_text
-    from prjury.doctor.checked import check_policy, find_doubts
+    from prjury.doctor.checked import check_policy, find_unlikely_settings
     from prjury.policy.load import list_places
     from prjury.policy.yaml_reader import read_yaml
     from prjury.report.wording import pluralize
@@ -100,7 +100,7 @@ def check_config(
         remedy = "Correct what the lines above name"
         raise ConfigError(f"{file} has {count}", remedy=remedy) from error
     document = read_yaml(text, str(file))
-    for doubt in list_places(document, find_doubts(policy.config)):
+    for doubt in list_places(document, find_unlikely_settings(policy.config)):
         print(f"warning: {doubt}", file=sys.stderr)
     print(f"{file} is valid. In force:")
     print("\n".join(_describe_config(policy.config, document.value or {})))

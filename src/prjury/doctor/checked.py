@@ -27,7 +27,7 @@ def check_policy(text: str, shown: str, root: Path) -> Policy:
     checked = read_policy(text, f"file:{shown}", shown=shown)
     config = checked.config
     problems = [*_check_judges(config, root), *_check_recipes(config, root)]
-    problems += _check_ignored_rules(config, root)
+    problems += _find_unknown_ignored_rules(config, root)
     problems = problems or list(_check_models(config))
     if problems:
         raise make_refusal(read_yaml(text, shown), problems)
@@ -77,7 +77,7 @@ def _find_no_rule(path: KeyPath, text: str, name: str, names: Collection[str]) -
     return _problem(path, f"{text}. {meant}")
 
 
-def _check_ignored_rules(config: Config, root: Path) -> Iterator[Problem]:
+def _find_unknown_ignored_rules(config: Config, root: Path) -> Iterator[Problem]:
     ignored: dict[KeyPath, str] = {("ignore", i): name for i, name in enumerate(config.ignore)}
     for glob, names in config.per_file_ignores.items():
         ignored |= {("per_file_ignores", glob, i): name for i, name in enumerate(names)}
@@ -130,7 +130,7 @@ def _check_models(config: Config) -> Iterator[Problem]:
         yield from _try(("tiers", i), partial(try_models, replace(config, tiers=[tier]), ports))
 
 
-def find_doubts(config: Config) -> Iterator[Problem]:
+def find_unlikely_settings(config: Config) -> Iterator[Problem]:
     """Find what is allowed, and hardly meant: a gate that never opens, or that little closes."""
 
     def doubt(*path: str, text: str) -> Problem:

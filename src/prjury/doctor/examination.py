@@ -14,7 +14,7 @@ from prjury.app.builds import find_ci, plan_directory
 from prjury.app.composition import list_build_options
 from prjury.app.request import RunEnvironment
 from prjury.app.setup_steps import GitHubRunner, find_main_job, list_needs
-from prjury.doctor.checked import check_policy, find_doubts
+from prjury.doctor.checked import check_policy, find_unlikely_settings
 from prjury.doctor.workflows import (
     GATE,
     Diagnosis,
@@ -67,7 +67,7 @@ def run_examination(
         read, unread = read_workflows(root)
         yield from check_build(root, environ)
         yield from unread
-        setup = Setup(tuple(read), _is_home(root), *_read_default_branch(repository))
+        setup = Setup(tuple(read), _is_home(root), *_read_default_branch_and_workflows(repository))
         complete = all(one.level is not Level.PROBLEM for one in unread)
         yield from examine_setup(setup, complete=complete)
     if isinstance(rights, str):
@@ -97,7 +97,7 @@ def check_own_policy(root: Path) -> Iterator[Diagnosis]:
     except ConfigError as error:
         yield problem("", join_sentence(error))
         return
-    for doubt in find_doubts(checked.config):
+    for doubt in find_unlikely_settings(checked.config):
         yield warning(POLICY_PATH, doubt.text)
     yield fine("", f"{POLICY_PATH} is valid")
 
@@ -169,7 +169,7 @@ def _is_home(root: Path) -> bool:
         return False
 
 
-def _read_default_branch(
+def _read_default_branch_and_workflows(
     repository: OperatorRepository,
 ) -> tuple[str | None, frozenset[str] | None]:
     try:

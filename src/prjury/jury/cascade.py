@@ -135,10 +135,10 @@ def _try_tier(
     return TierAttempt(tier.name, tier.policy, tier.advisory, verdict, elapsed_ms=elapsed)
 
 
-def _verdict(said: object) -> JuryVerdict:
-    if not isinstance(said, JuryVerdict):
-        raise TypeError(f"the vote returned a {type(said).__name__} instead of a JuryVerdict")
-    return said
+def _verdict(answer: object) -> JuryVerdict:
+    if not isinstance(answer, JuryVerdict):
+        raise TypeError(f"the vote returned a {type(answer).__name__} instead of a JuryVerdict")
+    return answer
 
 
 def find_stop_reason(tier: Tier[Any], attempt: TierAttempt) -> str | None:

@@ -35,18 +35,18 @@ def has_vote(ballots: Sequence[Ballot]) -> bool:
 
 
 def cap_by_deterministic(
-    said: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
+    judgment: Judgment, kind: JudgeType, voting: VotingStrategy, ballots: Sequence[Ballot]
 ) -> Judgment:
     """Make a judgment of the ballots no better than what the deterministic ones come to."""
     certain = [ballot for ballot in ballots if ballot.type == JudgeType.DETERMINISTIC]
-    better = said.status in {Status.PASS, Status.ABSTAIN}
+    better = judgment.status in {Status.PASS, Status.ABSTAIN}
     no_model = kind is JudgeType.DETERMINISTIC and len(certain) == len(ballots)
     if not better or not certain or no_model:
-        return said
+        return judgment
     alone = _aggregate(voting, certain)
     against = alone.status in {Status.FAIL, Status.ERROR}
-    lifted = against or (said.status is Status.PASS and _is_undecided(alone, certain))
-    return _lower(said, alone) if lifted else said
+    lifted = against or (judgment.status is Status.PASS and _is_undecided(alone, certain))
+    return _lower(judgment, alone) if lifted else judgment
 
 
 def _is_undecided(alone: Judgment, certain: Sequence[Ballot]) -> bool:
@@ -65,21 +65,21 @@ def _aggregate(voting: VotingStrategy, ballots: Sequence[Ballot]) -> Judgment:
     return judgment
 
 
-def _describe_unearned(said: Judgment, ballots: Sequence[Ballot]) -> Judgment:
+def _describe_unearned(judgment: Judgment, ballots: Sequence[Ballot]) -> Judgment:
     erred = any(ballot.judgment.status is Status.ERROR for ballot in ballots)
     return Judgment(
         Status.ERROR if erred else Status.ABSTAIN,
-        f"nobody voted, so nothing passed: {said.reasoning}",
-        metadata={**said.metadata, "reason": NOBODY_VOTED},
+        f"nobody voted, so nothing passed: {judgment.reasoning}",
+        metadata={**judgment.metadata, "reason": NOBODY_VOTED},
     )
 
 
-def _lower(said: Judgment, alone: Judgment) -> Judgment:
-    evidence = {**said.metadata, "held_down_from": said.status.value}
+def _lower(judgment: Judgment, alone: Judgment) -> Judgment:
+    evidence = {**judgment.metadata, "held_down_from": judgment.status.value}
     evidence.pop("reason", None)
     if "reason" in alone.metadata:
         evidence["reason"] = alone.metadata["reason"]
-    words = f"{alone.reasoning}; no model-backed judge can lift that: {said.reasoning}"
+    words = f"{alone.reasoning}; no model-backed judge can lift that: {judgment.reasoning}"
     return Judgment(alone.status, words, metadata=evidence)
 
 
@@ -116,11 +116,11 @@ class NeverLifting:
         words = f"{alone.reasoning}; {names} may lower that, not lift it"
         return replace(alone, reasoning=words).with_metadata(held_down_from=judgment.status.value)
 
-    def _naming(self, said: Judgment) -> Judgment:
-        counts = said.metadata.get("aggregation")
+    def _naming(self, judgment: Judgment) -> Judgment:
+        counts = judgment.metadata.get("aggregation")
         if not counts:
-            return said
-        return said.with_metadata(aggregation={**counts, LOWERING: sorted(self.lowering)})
+            return judgment
+        return judgment.with_metadata(aggregation={**counts, LOWERING: sorted(self.lowering)})
 
 
 @dataclass(frozen=True)

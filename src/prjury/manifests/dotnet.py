@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, runtime
 from prjury.manifests.syntax import load_json, table, text_of, word
-from prjury.manifests.xml import Node, read_xml
+from prjury.manifests.xml import Node, read_xml_document
 
 _PROPERTY = re.compile(r"\$\(([\w.-]+)\)")
 _FRAMEWORKS = ("TargetFramework", "TargetFrameworks")
@@ -21,7 +21,7 @@ _SDK = re.compile(r"(\d+\.\d+)\.\d+")
 
 def read_msbuild(content: bytes) -> Manifest:
     """Read what a project or a file of properties declares; conditions are not looked at."""
-    project = read_xml(content).first("Project")
+    project = read_xml_document(content).first("Project")
     if project is None:
         raise ManifestError("it has no <Project>")
     properties = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role, Setting, runtime
-from prjury.manifests.xml import Node, read_xml
+from prjury.manifests.xml import Node, read_xml_document
 
 #: Properties that set the release of Java; the earlier ones say more.
 _JAVA = ("maven.compiler.release", "java.version", "maven.compiler.source")
@@ -24,7 +24,7 @@ class Pom(Manifest, frozen=True):
 
 def read_pom(content: bytes) -> Pom:
     """Read what a ``pom.xml`` declares. Nothing inside ``<exclusions>`` counts as declared."""
-    project = read_xml(content).first("project")
+    project = read_xml_document(content).first("project")
     if project is None:
         raise ManifestError("it has no <project>")
     properties = {node.tag: node.text for node in project.all("properties", "*")}

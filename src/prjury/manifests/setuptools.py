@@ -140,7 +140,7 @@ def read_setup_py(content: bytes) -> Manifest:
             warnings.simplefilter("ignore")
             tree = ast.parse(text)
         call = next(filter(_is_setup, ast.walk(tree)), tree)
-        return _read_setup_call(call, _find_constants(tree))
+        return _read_setup_call(call, _find_names_assigned_once(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         first_line = (str(error).splitlines() or [type(error).__name__])[0]
         raise ManifestError(f"not Python: {first_line}") from error
@@ -151,7 +151,7 @@ def _is_setup(node: ast.AST) -> bool:
     return "setup" in {getattr(function, "id", None), getattr(function, "attr", None)}
 
 
-def _find_constants(tree: ast.Module) -> Names:
+def _find_names_assigned_once(tree: ast.Module) -> Names:
     stored = Counter(
         node.id
         for node in ast.walk(tree)

@@ -76,7 +76,7 @@ class _TreeBuilder(ContentHandler):
         self._open[-1].pieces.append(content)
 
 
-def read_xml(content: bytes | str) -> Node:
+def read_xml_document(content: bytes | str) -> Node:
     """Read a nameless node around the element; ManifestError for no XML, a DTD or entities."""
     from defusedxml import sax  # noqa: PLC0415 - it loads HTTP clients, and few files are XML
 

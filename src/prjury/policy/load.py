@@ -143,7 +143,7 @@ def json_schema() -> dict[str, Any]:
     )
     for name, section in _list_sections(Config):
         for each in msgspec.structs.fields(section):
-            _describe_key(components[name]["properties"][each.encode_name], each, components)
+            _add_key_description(components[name]["properties"][each.encode_name], each, components)
     build = components["BuildOptions"]
     options = {
         key: {"anyOf": [form, {"type": "null"}], **{word: form[word] for word in _BESIDE}}
@@ -152,8 +152,8 @@ def json_schema() -> dict[str, Any]:
     coverage = {"type": "array", "items": {"type": "string"}, "description": _COVERAGE}
     components |= {
         "BuildSection": {**build, "properties": {**options, "coverage": coverage}},
-        "JudgeEntry": _describe_entry(JudgeEntry, {"not": {"enum": list(SEATS)}}),
-        "VotingEntry": _describe_entry(VotingEntry, {"enum": list(VotingEntry.FORMS)}),
+        "JudgeEntry": _make_entry_schema(JudgeEntry, {"not": {"enum": list(SEATS)}}),
+        "VotingEntry": _make_entry_schema(VotingEntry, {"enum": list(VotingEntry.FORMS)}),
     }
     config = components.pop("Config")
     return {
@@ -170,7 +170,7 @@ _COVERAGE = "the coverage reports that it writes, as globs"
 _DURATION = {"type": "string", "pattern": r"^\d+(\.\d+)?\s*(s|m|h)$"}
 
 
-def _describe_key(
+def _add_key_description(
     entry: dict[str, Any], key: msgspec.structs.FieldInfo, sections: Mapping[str, Any]
 ) -> None:
     """Add to a key's schema what msgspec leaves out: description, default and names of keys."""
@@ -201,7 +201,7 @@ def _list_sections(form: Form) -> Iterator[tuple[str, type[PolicySection]]]:
                 yield from _list_sections(inner)
 
 
-def _describe_entry(kind: type[NamedEntry], name: dict[str, Any]) -> dict[str, Any]:
+def _make_entry_schema(kind: type[NamedEntry], name: dict[str, Any]) -> dict[str, Any]:
     properties = {
         key: {"$ref": f"#/$defs/{form.__name__}", "description": inspect.getdoc(form)}
         if isinstance(form, type)

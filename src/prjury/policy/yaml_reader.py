@@ -56,7 +56,7 @@ def read_yaml(text: str, source: str, largest: int = MAX_BYTES) -> Document:
         raise _refusal(source, _place(nodes[1]), "begins a second YAML document; one is allowed")
     document = Document(None, source)
     if nodes and nodes[0] is not None:
-        document.value = _convert(nodes[0], (), document)
+        document.value = _convert_node(nodes[0], (), document)
     return document
 
 
@@ -114,13 +114,13 @@ def _make_syntax_error(error: yaml.YAMLError, text: str, source: str) -> ConfigE
     return _refusal(source, place, f"is not YAML: {problem}", remedy=remedy)
 
 
-def _convert(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa: ANN401 - YAML
+def _convert_node(node: yaml.Node, path: KeyPath, document: Document) -> Any:  # noqa: ANN401 - YAML
     document.places[path] = _place(node)
     match node:
         case yaml.MappingNode():
             return dict(_pair(node, path, document))
         case yaml.SequenceNode():
-            return [_convert(item, (*path, i), document) for i, item in enumerate(node.value)]
+            return [_convert_node(item, (*path, i), document) for i, item in enumerate(node.value)]
     return _convert_scalar(node, document.source)
 
 
@@ -135,7 +135,7 @@ def _pair(node: yaml.MappingNode, path: KeyPath, document: Document) -> Iterator
             dotted = ".".join(map(str, place))
             raise _refusal(document.source, _place(key_node), f"repeats the key {dotted}")
         seen.add(key)
-        value = _convert(value_node, place, document)
+        value = _convert_node(value_node, place, document)
         document.places[place] = _place(key_node)
         yield key, value
 

@@ -73,29 +73,29 @@ class Basis:
         return f"{place} declares {name} {printable(version) if version else 'without a version'}"
 
 
-def phrase_problem(message: str, found: str) -> str:
-    """The first part of a rule's message, about those names alone that the code ``found`` uses."""
+def phrase_problem(message: str, code: str) -> str:
+    """The first part of a rule's message, about those names alone that the code uses."""
     head = message.partition("; ")[0]
-    if _PRONOUN.match(head) and _is_name(found):
-        return _PRONOUN.sub(f"`{found}` ", head, count=1)
+    if _PRONOUN.match(head) and _is_name(code):
+        return _PRONOUN.sub(f"`{code}` ", head, count=1)
     subject = _SUBJECT.fullmatch(head)
     if subject is None:
         return head
     several, likes, of, verb, rest = subject.groups()
     names = _SEPARATOR.split(several)
-    used = [name for name in names if _stands_in(name, found)]
-    if not used and not ((likes or len(names) > 1) and _is_name(found)):
+    used = [name for name in names if _stands_in(name, code)]
+    if not used and not ((likes or len(names) > 1) and _is_name(code)):
         return head
     if len(used) > 1 or (len(names) == 1 and not likes):
         return f"{join_words([f'`{name}`' for name in used], len(used))}{of} {verb}{rest}"
-    written = found if _is_name(found) else used[0]
+    written = code if _is_name(code) else used[0]
     same = _SAME_NUMBER.fullmatch(rest) if len(names) > 1 else None
     if same and used and len(others := _SEPARATOR.split(same[2])) == len(names):
         rest = f"{same[1]}`{others[names.index(used[0])]}`{same[3]}"
     return f"`{written}`{of} {_SINGULAR.get(verb, verb)}{rest}"
 
 
-def phrase_advice(message: str, found: str, fixed: str | None) -> str:
+def phrase_advice(message: str, code: str, fixed: str | None) -> str:
     """Return the advice as a sentence; empty if the message has none."""
     head, _, tail = message.partition("; ")
     use = _USE.fullmatch(tail)
@@ -105,21 +105,21 @@ def phrase_advice(message: str, found: str, fixed: str | None) -> str:
     subject = _SUBJECT.fullmatch(head)
     if use and subject:
         names, ways = (_SEPARATOR.split(text) for text in (subject[1], use[2]))
-        used = [way for name, way in zip(names, ways, strict=False) if _stands_in(name, found)]
+        used = [way for name, way in zip(names, ways, strict=False) if _stands_in(name, code)]
         if len(names) == len(ways) and len(used) == 1:
             return _sentence(f"{use[1]}`{used[0]}`")
     return _sentence(tail)
 
 
 def compose_finding_text(
-    message: str, found: str, fixed: str | None, basis: Basis, *, established: bool
+    message: str, code: str, fixed: str | None, basis: Basis, *, established: bool
 ) -> str:
     """All that a finding says, in sentences."""
-    head, words = phrase_problem(message, found).rstrip("."), basis.words
+    head, words = phrase_problem(message, code).rstrip("."), basis.words
     if words and basis.doubt in _RESTS:
         head = f"{head}; {words}{_RESTS[basis.doubt]}"
     softer = "A warning only: it is in use here already." if established else _describe_doubt(basis)
-    more = [part for part in (softer, phrase_advice(message, found, fixed)) if part]
+    more = [part for part in (softer, phrase_advice(message, code, fixed)) if part]
     return " ".join([f"{head}.", *more]) if more else head
 
 
@@ -133,9 +133,9 @@ def _describe_doubt(basis: Basis) -> str:
     }.get(basis.doubt, "")
 
 
-def _stands_in(name: str, found: str) -> bool:
+def _stands_in(name: str, code: str) -> bool:
     word = _WORD.search(name)
-    return bool(word and re.search(rf"(?<!\w){re.escape(word[0])}(?!\w)", found))
+    return bool(word and re.search(rf"(?<!\w){re.escape(word[0])}(?!\w)", code))
 
 
 def _is_name(text: str) -> bool:

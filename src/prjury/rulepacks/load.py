@@ -95,7 +95,7 @@ Problem: TypeAlias = tuple[PatternRule, str, KeyPath]
 FindProblems: TypeAlias = Callable[[Pack], Iterable[Problem]]
 
 
-def find_broken(pack: Pack) -> Iterator[Problem]:
+def find_broken_rules(pack: Pack) -> Iterator[Problem]:
     """Yield what keeps rules from running, such as unknown node kinds and utility rules."""
     for at, rule in enumerate(pack.rules):
         for number, match in enumerate(rule.match):
@@ -112,7 +112,7 @@ def find_broken(pack: Pack) -> Iterator[Problem]:
 
 def find_unpublishable(pack: Pack) -> Iterator[Problem]:
     """Yield what packs lack that others rely on: references, confidence, cases."""
-    yield from find_broken(pack)
+    yield from find_broken_rules(pack)
     for number, rule in enumerate(pack.rules):
         if not rule.references:
             yield rule, "has no `references`", ("rules", number, "references")
@@ -124,7 +124,7 @@ def find_unpublishable(pack: Pack) -> Iterator[Problem]:
 
 
 def load_packs(
-    paths: Iterable[Path], find_problems: FindProblems = find_broken
+    paths: Iterable[Path], find_problems: FindProblems = find_broken_rules
 ) -> list[LoadedPack]:
     """Load packs with their tests: files, or directories of ``*.yml``; a file only once."""
     files = drop_repeated(file for path in paths for file in _list_pack_files(path))
@@ -142,14 +142,14 @@ def require_distinct(packs: Sequence[LoadedPack]) -> list[LoadedPack]:
     return list(packs)
 
 
-def load(path: Path, find_problems: FindProblems = find_broken) -> LoadedPack:
+def load(path: Path, find_problems: FindProblems = find_broken_rules) -> LoadedPack:
     """Load one pack with its tests, checked."""
     beside = cases_of(path)
     cases = read_yaml(text_of(beside, LARGEST), str(beside), LARGEST) if beside.is_file() else None
     return check_pack(read_pack(text_of(path, LARGEST), str(path), cases), find_problems)
 
 
-def check_pack(loaded: LoadedPack, find_problems: FindProblems = find_broken) -> LoadedPack:
+def check_pack(loaded: LoadedPack, find_problems: FindProblems = find_broken_rules) -> LoadedPack:
     """Return the pack; ConfigError with all problems if it has any."""
     wrongs = [
         pack_error(loaded.locate(at), f"{join_keys(at)}: rule {rule.id}: {problem}")

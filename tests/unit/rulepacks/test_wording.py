@@ -84,7 +84,7 @@ def test_no_shipped_rule_names_what_its_own_cases_do_not_use() -> None:
                 text = case.code.split("\n")[line - 1]
                 found = find_code(case.scan, hit, line, text)
                 repair = find_repair(case.scan, hit, line, text)
-                fixed = repair.of(text, found) if repair else None
+                fixed = repair.repair_piece(text, found) if repair else None
                 words = compose_finding_text(
                     hit.active.rule.message, found, fixed, Basis(), established=False
                 )

@@ -16,7 +16,7 @@ from prjury.deadline import Deadline
 from prjury.manifests.lineage import fill_properties
 from prjury.manifests.manifest import ManifestError
 from prjury.manifests.syntax import load_toml
-from prjury.manifests.xml import Node, read_xml
+from prjury.manifests.xml import Node, read_xml_document
 
 #: It raises `ManifestError` where the text cannot be understood.
 Meaning: TypeAlias = Callable[[str], object]
@@ -239,7 +239,7 @@ _DEFAULTS = {
 
 def read_pom_meaning(text: str) -> object:
     """Read the project as nested tuples; properties that are only used in this file are put in."""
-    project = read_xml(text).first("project")
+    project = read_xml_document(text).first("project")
     if project is None:
         raise ManifestError("it is not a POM: there is no project")
     properties = {node.tag: node.text for node in project.all("properties", "*")}

@@ -42,14 +42,14 @@ class Baseline(Struct, frozen=True):
     text: str = ""
     entries: tuple[Known, ...] = ()
 
-    def list_stale(
-        self, found: Collection[str], packs: Collection[str], unread: Collection[str]
+    def list_stale_entries(
+        self, fingerprints: Collection[str], packs: Collection[str], unread: Collection[str]
     ) -> list[tuple[Known, int]]:
         """Return entries that match nothing, as far as these packs have looked, and their lines."""
         return [
             (entry, self.text.count("\n", 0, max(0, self.text.find(entry.fingerprint))) + 1)
             for entry in self.entries
-            if entry.fingerprint not in found
+            if entry.fingerprint not in fingerprints
             and entry.rule.partition("/")[0] in packs
             and entry.path not in unread
         ]

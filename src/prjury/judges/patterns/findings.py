@@ -74,7 +74,7 @@ class PatternFinding:
     @property
     def message(self) -> str:
         """What is wrong, why it is wrong here, and what to write instead."""
-        fixed = self.repair.of(self.text, self.code) if self.repair else None
+        fixed = self.repair.repair_piece(self.text, self.code) if self.repair else None
         message = self.rule.message
         if new := self._own_replacement:
             use = new if " " in new else f"`{new}`"
@@ -159,11 +159,11 @@ class Repair:
             text = text[:start] + words + text[end:]
         return text, self.applicability
 
-    def of(self, text: str, found: str) -> str | None:
+    def repair_piece(self, text: str, piece: str) -> str | None:
         """Return the repaired piece of the line; None unless it stands there just once."""
-        if not found or text.count(found) != 1 or found.strip() == text.strip():
+        if not piece or text.count(piece) != 1 or piece.strip() == text.strip():
             return None
-        before, after = text.split(found)
+        before, after = text.split(piece)
         fixed = self.line(text)[0]
         if not (fixed.startswith(before) and fixed.endswith(after)):
             return None

@@ -18,7 +18,7 @@ from prjury.judges.context import PullRequestContext
 from prjury.judges.patterns.baseline import Baseline, load_baseline
 from prjury.judges.patterns.findings import PatternFinding
 from prjury.judges.patterns.match import ActiveRule, Prefilter
-from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_code, admit_file, is_sound
+from prjury.judges.patterns.review import PatternScan, ScanOutcome, admit_code, admit_file, can_scan
 from prjury.judges.patterns.selection import ApplicableRules, PackSelection
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Location, Severity
@@ -366,7 +366,7 @@ class PatternsJudge:
         outcome.unread |= project.unread
         outcome.candidates |= project.unread.keys()
         requested = [file for file in changed if admit_file(file, standing[file.path], outcome)]
-        files = [file for file in requested if is_sound(file, outcome)]
+        files = [file for file in requested if can_scan(file, outcome)]
         silencing = options.rules.suppressions
         scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
         scan.run(files, outcome, deadline)
@@ -386,7 +386,7 @@ class PatternsJudge:
             (outcome.findings if new else outcome.prior).append(finding)
         if self.whole:
             marks = {mark for f in (*findings, *outcome.silenced) for mark in f.fingerprints}
-            outcome.stale = baseline.list_stale(marks, packs, outcome.unread)
+            outcome.stale = baseline.list_stale_entries(marks, packs, outcome.unread)
 
 
 def _count_rules(

@@ -232,7 +232,7 @@ def _is_inside(offset: int, ranges: Sequence[Range]) -> bool:
 def _list_declaration_lines(manifest: Manifest, match: ManifestMatch) -> Iterator[tuple[int, ...]]:
     roles = {Role[name.upper()] for name in match.roles}
     for coordinate in manifest.coordinates:
-        if coordinate.role in roles and _is_wanted(coordinate, manifest, match):
+        if coordinate.role in roles and _matches_coordinate(coordinate, manifest, match):
             yield coordinate.lines
     for setting in manifest.settings:
         value = match.settings.get(setting.key)
@@ -240,7 +240,7 @@ def _list_declaration_lines(manifest: Manifest, match: ManifestMatch) -> Iterato
             yield (setting.line,)
 
 
-def _is_wanted(coordinate: Coordinate, manifest: Manifest, match: ManifestMatch) -> bool:
+def _matches_coordinate(coordinate: Coordinate, manifest: Manifest, match: ManifestMatch) -> bool:
     name = str(coordinate)
     if not coordinate.lines or is_one_of(name, match.except_):
         return False

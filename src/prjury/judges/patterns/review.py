@@ -66,12 +66,12 @@ def admit_file(file: FileChange, standing: ApplicableRules, outcome: ScanOutcome
     language = language_of(path)
     if language and any(map(standing.of, standing.looking(language, file.path))):
         outcome.candidates.add(path)
-    elif path not in outcome.candidates and is_sound(file, outcome):
+    elif path not in outcome.candidates and can_scan(file, outcome):
         outcome.outside[path] = _NO_RULE
     return path in outcome.candidates
 
 
-def is_sound(file: FileChange, outcome: ScanOutcome) -> bool:
+def can_scan(file: FileChange, outcome: ScanOutcome) -> bool:
     """Return true if its added lines can be looked at; why not goes to the outcome."""
     reason = file.unread
     for line in file.added_lines:

@@ -262,12 +262,12 @@ def assessment(reply: str, /, threshold: float = 0.5) -> Judgment:
         return invalid(truncate(f"the reply is not a valid assessment: {problem}"))
 
 
-def _judge_reply(said: Mapping[str, Any], threshold: float) -> Judgment:
-    status, rationale = _read_status(said), said.get("rationale", "").strip()
+def _judge_reply(fields: Mapping[str, Any], threshold: float) -> Judgment:
+    status, rationale = _read_status(fields), fields.get("rationale", "").strip()
     if not rationale:
         raise _InvalidReplyError("rationale is missing or empty")
-    score, sure = _share(said, "score"), _share(said, "confidence")
-    checks = _read_findings(said.get("findings", ()))
+    score, sure = _share(fields, "score"), _share(fields, "confidence")
+    checks = _read_findings(fields.get("findings", ()))
     if status is Status.PASS and score is not None and score < threshold:
         message = f"the reply says PASS with a score of {score:g}, below {threshold:g}: {rationale}"
         return _abstained(message, "contradiction", sure, checks)
@@ -284,8 +284,8 @@ def _abstained(
     return Judgment(Status.ABSTAIN, reason, None, word, confidence, checks, about)
 
 
-def _read_status(said: Mapping[str, Any]) -> Status:
-    word = said.get("status")
+def _read_status(fields: Mapping[str, Any]) -> Status:
+    word = fields.get("status")
     if word is None:
         raise _InvalidReplyError("status is missing")
     status = _STATUSES.get(word.strip().lower())
@@ -294,8 +294,8 @@ def _read_status(said: Mapping[str, Any]) -> Status:
     return status
 
 
-def _share(said: Mapping[str, Any], key: str) -> float | None:
-    number = said.get(key)
+def _share(fields: Mapping[str, Any], key: str) -> float | None:
+    number = fields.get(key)
     if number is not None and not 0 <= number <= 1:
         raise _InvalidReplyError(f"{key} is {_show_value(number)}, not a number from 0 to 1")
     return None if number is None else float(number)
