@@ -102,7 +102,7 @@ def _load_once() -> None:
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:
         import_module(name)
-    import_module("prjury.judges.builds.results.runners")  # it reads its table
+    import_module("prjury.judges.builds.results.read")  # it reads the tables of tools and problems
     from prjury.rulepacks.find import load_provided  # noqa: PLC0415 - see above
 
     with suppress(ConfigError):  # raised again where the packs are needed
