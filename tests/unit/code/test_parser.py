@@ -94,7 +94,7 @@ def test_deep_nesting_kills_nobody(text: str) -> None:
 @pytest.mark.slow
 def test_a_text_that_takes_too_much_memory_is_given_up_and_the_next_is_parsed() -> None:
     bomb = java("class A { int x = " + "a<" * 50_000)
-    first, second = Parser().parse([bomb, java("class A {}")], SOON)
+    first, second = Parser(seconds=60).parse([bomb, java("class A {}")], SOON)
     assert isinstance(first, NotParsed)
     assert (first.reason, first.crashed) == (MEMORY, False)
     assert isinstance(second, Parsed)
@@ -171,7 +171,7 @@ assert (second.reason, second.crashed) == ("parser_timeout", False), second
 """,
     "one takes too much memory": """
 bomb = java("class A { int x = " + "a<" * 50_000)
-first, second = Parser().parse([bomb, java("class A {}")], SOON)
+first, second = Parser(seconds=60).parse([bomb, java("class A {}")], SOON)
 assert first.reason == "parser_memory" and isinstance(second, Parsed), first
 """,
     "the time of all is over": """
