@@ -36,6 +36,7 @@ from prjury.snapshot.model import PullRequest, visible
 
 _MOST_LISTED = 200
 _MOST_QUOTED = 3
+_SHORTEST_WORD = 3
 #: Checks by the kind of a failure; a broken goal or a last word only follows from the others.
 _NAMES = {"compile": "compiles", "test": "test", "goal": "build-goal", "error": "build-error"}
 _MORE_TIME = Snippet(text="limits: {wall: 90m}")
@@ -140,11 +141,23 @@ def _decide_environment_failure(comparison: Comparison, cause: Failure) -> Judgm
     lines = [cause.message, *cause.details.splitlines()]
     remedy = comparison.fault or find_remedy(lines, comparison.paths, comparison.run.versions)
     line = remedy.line if remedy else cause.message
+    misspelt = _is_misspelt(comparison, line) and not (
+        remedy and (remedy.strict or remedy.download)
+    )
     advice, snippet = wording.make_default_remedy(comparison)
-    if remedy:
+    if remedy and not misspelt:
         advice, snippet = wording.say_remedy(remedy, comparison.plan), remedy.snippet
-    words = wording.say_elsewhere(comparison, line)
-    return _err(comparison, words, "environment", advice, snippet)
+    reason = "tool_missing" if misspelt else "environment"
+    return _err(comparison, wording.say_elsewhere(comparison, line), reason, advice, snippet)
+
+
+def _is_misspelt(comparison: Comparison, line: str) -> bool:
+    """The tool complains about a word of the policy's own command, which works on neither side."""
+    if comparison.plan.system != CUSTOM or comparison.silence != "untested":
+        return False
+    texts = (line, comparison.outcome.last.command)
+    complaint, words = ({word.strip("'\"`‘’.,:") for word in text.split()} for text in texts)
+    return any(len(word) > _SHORTEST_WORD for word in complaint & words)
 
 
 def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Judgment:  # noqa: ANN401 - JSON

@@ -1,6 +1,6 @@
 """What became of builds, as values that are their own JSON: the evidence, which holds no verdict.
 
-What is read is bounded, and of exactly the known form.
+What is read is bounded, of exactly the known form, and of counts that can be true.
 """
 
 from __future__ import annotations
@@ -215,8 +215,19 @@ def make_evidence_error(why: str) -> CannotJudgeError:
 
 
 def validate_run(run: TreeRun) -> None:
-    """Refuse places outside of the tree, and excuses."""
-    results = run.results
+    """Refuse counts that contradict each other, places outside of the tree, and excuses."""
+    results, tests = run.results, run.results.tests
+    listed = sum(failure.kind == "test" for failure in run.failures)
+    failed = sum(failure.kind == "test" for failure in results.failures)
+    skipped_of = tests if results.files and not results.counted else results.skipped
+    for count, most, what in (
+        (len(results.ran), tests, "tests ran"),
+        (results.skipped, skipped_of, "tests were skipped"),
+        (sum(results.by_runner.values()), tests, "tests are named by runners"),
+        (failed, listed, "failing tests of reports are listed"),
+    ):
+        if count > most:
+            raise ValueError(f"{count} of {most} {what}")
     attempts = frozenset(results.flaky)
     for failure in (*run.failures, *results.failures, *results.flaky):
         if failure.path and inside_tree(failure.path) != failure.path:
