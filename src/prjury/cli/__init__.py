@@ -26,7 +26,7 @@ from prjury.cli.init import init
 from prjury.cli.judge import improve, judge
 from prjury.cli.lookup import explain, journal, rules
 from prjury.cli.mcp import mcp
-from prjury.cli.output import Terminal, close_terminal
+from prjury.cli.output import Terminal, close_terminal, print_out
 from prjury.cli.review import review
 from prjury.errors import ExitCode, PrJuryError, UsageError
 
@@ -217,13 +217,13 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
 def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
-        code = int(app(standalone_mode=False, obj=terminal, prog_name="prjury") or ExitCode.OPEN)
+        code = _run_command(terminal)
         # Typer answers Ctrl-C with a number.
         return _end_interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:
         return _complain(_word_usage_error(error), ExitCode.USAGE)
     except PrJuryError as error:
-        return _print_error(error, terminal)
+        return _complain(str(error), error.exit_code)
     except typer.Exit as done:
         return done.exit_code
     except (KeyboardInterrupt, typer.Abort):
@@ -244,12 +244,17 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
         return _complain(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
 
 
-def _print_error(error: PrJuryError, terminal: Terminal) -> int:
-    if error.exit_code is not ExitCode.OPEN:
-        return _complain(str(error), error.exit_code)
-    # There is nothing to review.
-    print(error.what, file=sys.stdout if terminal.prints_for_people else sys.stderr)
-    return ExitCode.OPEN
+def _run_command(terminal: Terminal) -> int:
+    try:
+        return int(app(standalone_mode=False, obj=terminal, prog_name="prjury") or ExitCode.OPEN)
+    except PrJuryError as error:
+        if error.exit_code is not ExitCode.OPEN:
+            raise
+        if terminal.prints_for_people:  # there is nothing to review
+            print_out("reason", error.what, sys.stdout.encoding)
+        else:
+            print(error.what, file=sys.stderr)
+        return ExitCode.OPEN
 
 
 def _word_usage_error(error: typer.TyperException) -> str:

@@ -17,7 +17,7 @@ from prjury.report.judge_facts import RunFacts
 from prjury.report.sanitise import BY_SHAPE, Redact
 from prjury.report.wording import PASSED, SEVERITY_SYMBOLS, describe_outcome, join_words, pluralize
 
-_MOST_CHECKS = 50
+_MOST_CHECKS, _MOST_PLACES = 50, 5
 _MOST_EVIDENCE = 30
 
 
@@ -39,7 +39,7 @@ class JudgmentPrinter(Struct, frozen=True):
         for check, *others in every[:_MOST_CHECKS]:
             yield from self._list_check_lines(check, judgment)
             if others:
-                places = join_words([str(each.location) for each in others], most=_MOST_CHECKS)
+                places = join_words([str(each.location) for each in others], most=_MOST_PLACES)
                 yield self._write_line(f"     also at {places}")
         if rest := sum(map(len, every[_MOST_CHECKS:])):
             yield self._write_line(f"  … and {pluralize(rest, 'more check')}")

@@ -129,7 +129,7 @@ def list_places(line: str) -> Iterator[tuple[str, str]]:
 #: Colours and the like, and links, behind the escape character or what writers put for it.
 _SEQUENCE = re.compile(
     r"(?:\x1b|␛|#x1[Bb];?|\\x1b|\\u001b)"
-    r"(?:\[[0-9;?]*[ -/]*[@-~]|\].*?(?:\x07|#x07;?|(?:\x1b|␛|#x1[Bb];?)\\))"
+    r"(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x1b]{0,999}?(?:\x07|#x07;?|(?:\x1b|␛|#x1[Bb];?)\\))"
 )
 
 
