@@ -175,6 +175,10 @@ def test_nothing_to_review(project: History, prjury: Prjury) -> None:
     assert "--base" in level.out
     for_programs = prjury("review", "--repo", project.path, "--format", "json")
     assert (for_programs.code, for_programs.out, for_programs.err) == (0, "", level.out)
+    project.switch("ветка", create=True)
+    ascii_alone = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+    escaped = prjury("review", "--repo", project.path, env=ascii_alone)
+    assert (escaped.code, escaped.err) == (0, "")
     project.switch("main")
     assert "default branch" in prjury("review", "--repo", project.path).out
 

@@ -167,7 +167,7 @@ def _find_names_assigned_once(tree: ast.Module) -> Names:
 
 
 def _read_setup_call(call: ast.AST, names: Names) -> Manifest:
-    values = {key: _evaluate_literal(value, names) for key, value in _list_arguments(call, names)}
+    values = {key: _locate_strings(value, names) for key, value in _list_arguments(call, names)}
     extras = values.get("extras_require")
     main = _requirements(_strings(values.get("install_requires")))
     groups = extras.values() if isinstance(extras, dict) else ()
@@ -197,7 +197,7 @@ def _list_arguments(call: ast.AST, names: Names) -> Iterator[tuple[str, ast.expr
                     yield from _list_arguments(keyword.value, names)
 
 
-def _evaluate_literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN401 - a literal
+def _locate_strings(node: ast.expr, names: Names, depth: int = 0) -> Any:  # noqa: ANN401 - a literal
     """Strings as pairs with their lines, lists and dictionaries of them; None for all else."""
     if depth > _MAX_DEPTH:
         return None
@@ -205,14 +205,14 @@ def _evaluate_literal(node: ast.expr, names: Names, depth: int = 0) -> Any:  # n
         case ast.Constant(value=str() as text):
             return text, node.lineno
         case ast.Name(id=name) if name in names:
-            return _evaluate_literal(names[name], names, depth + 1)
+            return _locate_strings(names[name], names, depth + 1)
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [_evaluate_literal(item, names, depth + 1) for item in items]
+            return [_locate_strings(item, names, depth + 1) for item in items]
         case ast.Dict(values=values):
-            items = [_evaluate_literal(value, names, depth + 1) for value in values]
+            items = [_locate_strings(value, names, depth + 1) for value in values]
             return dict(enumerate(items))
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            parts = [_evaluate_literal(side, names, depth + 1) for side in (left, right)]
+            parts = [_locate_strings(side, names, depth + 1) for side in (left, right)]
             return [item for part in parts if isinstance(part, list) for item in part]
     return None
 

@@ -147,8 +147,8 @@ def view_findings(
 def view_group(number: int, group: Sequence[Finding], views: Mapping[int, FindingView]) -> View:
     findings = [views[id(finding.check)] for finding in group]
     finding = findings[0]
-    first = _view_place(finding)
-    places = [_view_place(each, first) for each in findings]
+    first = _view_occurrence(finding)
+    places = [_view_occurrence(each, first) for each in findings]
     for place in places[1:]:
         if place.evidence == first.evidence:
             place.evidence = None
@@ -170,7 +170,7 @@ def view_group(number: int, group: Sequence[Finding], views: Mapping[int, Findin
     )
 
 
-def _view_place(finding: FindingView, first: View | None = None) -> View:
+def _view_occurrence(finding: FindingView, first: View | None = None) -> View:
     place = view_check(finding.check, finding.url)
     old, new = (finding.check.evidence or "").strip(), (finding.check.fix or "").strip()
     is_diff = finding.replaces_line and old and new and "\n" not in old + new

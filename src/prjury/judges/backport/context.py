@@ -159,12 +159,12 @@ class BranchContext:
     def requests(self) -> FoundRequests:
         """What people ask for on this branch."""
         requests = select_requests(self.change.requests, self.tip.name, self.branches)
-        if requests.answer is None and (sha := self._find_fixed_commit()):
+        if requests.answer is None and (sha := self._find_mended_commit()):
             where = f"{printable(self.tip.name)} has {sha[:7]}, which it mends"
             return FoundRequests("yes", (f"a commit: Fixes: {sha[:12]}; {where}",))
         return requests
 
-    def _find_fixed_commit(self) -> str | None:
+    def _find_mended_commit(self) -> str | None:
         mended = self.change.requests.mended
         messages = self.history.messages if mended else ()
         picked = {sha for m in messages for sha in read_origins(m.text).shas}

@@ -190,7 +190,7 @@ class _Reader:
             if context.holds(job.condition) is False:
                 continue
             if not job.uses:
-                yield from self._choose_best_row(called, job, name)
+                yield from self._choose_best_tested_row(called, job, name)
                 continue
             workflow = self.workflows.get(job.uses.removeprefix("./"))
             if workflow is None or called.caller.count(" / ") >= _DEEPEST:
@@ -201,7 +201,7 @@ class _Reader:
             inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
             yield from self._list_jobs(_Called(workflow, called.events, inputs, f"{name} / "))
 
-    def _choose_best_row(
+    def _choose_best_tested_row(
         self, called: _Called, job: WorkflowJob, name: str
     ) -> Iterator[tuple[_Rank, CiJob]]:
         if any("prjury" in step.action or "pr-jury" in step.action for step in job.steps):

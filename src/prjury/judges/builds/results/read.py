@@ -47,7 +47,7 @@ _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+
 
 def _decode_lines(log: Path, transcript: Transcript) -> Iterator[str]:
     with log.open("rb") as raw, TextIOWrapper(raw, "utf-8", "replace") as file:
-        lines = iter(lambda: _read_line(file), "")
+        lines = iter(lambda: _read_line_start(file), "")
         yield from islice(lines, _MOST_LINES)
         if next(lines, ""):
             transcript.cut = True
@@ -55,7 +55,7 @@ def _decode_lines(log: Path, transcript: Transcript) -> Iterator[str]:
             yield from islice(lines, _MOST_LINES)
 
 
-def _read_line(file: TextIOWrapper) -> str:
+def _read_line_start(file: TextIOWrapper) -> str:
     """The beginning of the next line; the rest of a very long one is passed over."""
     line = end = file.readline(_LONGEST_EVENT)
     while end and not end.endswith("\n"):
