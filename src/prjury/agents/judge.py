@@ -6,6 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -150,12 +151,14 @@ class AgentJudge(Generic[ContextT]):
         judgment = classify_reply(result.output, self.classify, self.name, context)
         return judgment.with_metadata(agent=result.metadata) if result.metadata else judgment
 
-    def asking_confidence(self) -> AgentJudge[ContextT]:
+    def asking_confidence(self) -> Self:
         """Return the judge that also asks how sure the agent is, unless an `assessment` does."""
         if asks_confidence(self.classify):
             return self
         goal, classify = with_question(self.goal), with_confidence(self.classify)
-        return replace(self, goal=goal, classify=classify)
+        asking = copy(self)  # a subclass may have a constructor of its own
+        asking.__dict__.update(goal=goal, classify=classify)
+        return asking
 
 
 #: What an audit looks at, by the name of the check.

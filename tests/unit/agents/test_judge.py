@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from prjury import AgentJudge, AgentResult, JudgmentContext, SecurityAudit, Status
+from prjury import AgentJudge, AgentResult, Judgment, JudgmentContext, SecurityAudit, Status
 from prjury.agents.judge import SECURITY_CHECKS, copy_workspace
 from prjury.errors import CannotJudgeError
+from prjury.jury.library.agent import AgentFunction
 
 
 def vandal(goal: str, workspace: Path) -> str:
@@ -155,3 +156,28 @@ def test_one_may_name_the_checks(context: JudgmentContext) -> None:
 def test_an_answer_in_prose_is_an_error(context: JudgmentContext) -> None:
     said = SecurityAudit(lambda _: "All is well.").judge(context)
     assert (said.status, said.metadata["reason"]) == (Status.ERROR, "reply_invalid")
+
+
+class Sceptic(AgentJudge[JudgmentContext]):
+    def __init__(self, client: AgentFunction) -> None:
+        super().__init__(client, "Doubt {goal}", name="sceptic")
+
+    def judge(self, context: JudgmentContext, /) -> Judgment:
+        return super().judge(context).with_metadata(doubts=True)
+
+
+def test_a_judge_with_a_constructor_of_its_own_asks_how_sure_the_agent_is() -> None:
+    goals: list[str] = []
+
+    def client(goal: str, _workspace: Path | None = None) -> str:
+        goals.append(goal)
+        return "Answer: YES\nConfidence: 0.9"
+
+    sceptic = Sceptic(client)
+    asking = sceptic.asking_confidence()
+    said = asking.judge(JudgmentContext("sort names"))
+    assert (type(asking), asking.name, said.confidence) == (Sceptic, "sceptic", 0.9)
+    assert said.metadata["doubts"]
+    sceptic.judge(JudgmentContext("sort names"))
+    assert "onfidence" in goals[0]
+    assert goals[1] == "Doubt sort names"
