@@ -22,11 +22,17 @@ sys.meta_path.insert(0, Missing())
 from prjury.loading import load_everything
 load_everything()
 import os
+import signal
+from prjury.code.parser import begin_standby
+first = begin_standby()
+first.process.send_signal(signal.SIGKILL)
+first.process.wait()
+assert begin_standby() is first, "launched again, from files that a build may have changed"
 os._exit(0)
 """
 
 
-def test_everything_is_loaded_without_the_optional_clients() -> None:
+def test_everything_is_loaded_without_the_optional_clients_and_nothing_later() -> None:
     run = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
     )

@@ -17,7 +17,6 @@ import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -102,6 +101,9 @@ def run_worker(lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int
             with suppress(OSError), standby.lock:  # it was killed: there is no answer
                 socket.send_fds(standby.channel, [worker.request(seconds)], files)
         ending = _await_exit_code(near, timeout)
+        if ending == _LOST:
+            with suppress(subprocess.TimeoutExpired):  # if the process ends, it soon has ended
+                standby.process.wait(1)
         output.seek(0)
         return output.read(), ending
 
@@ -172,6 +174,11 @@ class Standby(Struct, frozen=True):
     process: subprocess.Popen[bytes]
     channel: socket.socket
     lock: threading.Lock = field(default_factory=threading.Lock)
+    launched_by: int = field(default_factory=os.getpid)
+
+    def serves(self) -> bool:
+        """Tell whether it still lives, and is of this process, not of the one that forked this."""
+        return self.launched_by == os.getpid() and self.process.poll() is None
 
     def close(self) -> None:
         self.channel.close()
@@ -180,20 +187,33 @@ class Standby(Struct, frozen=True):
 
 
 _starting = threading.Lock()
+_launched: list[Standby] = []
+#: Set before a program runs that is not trusted: it may write into the files that a launch reads.
+_is_last = threading.Event()
 
 
 def begin_standby() -> Standby:
-    """Start the process, once; it loads what it needs while this one goes on."""
+    """Start the process if none serves; it loads what it needs while this one goes on."""
     with _starting:
-        return _launch_standby()
+        if _launched and (_is_last.is_set() or _launched[0].serves()):
+            return _launched[0]
+        for former in _launched:
+            former.channel.close()
+        _launched[:] = [_launch_standby()]
+        return _launched[0]
 
 
 def await_standby() -> None:
-    """Wait until the process has loaded everything: before that it forks no worker."""
-    run_worker(b"[]\n", SECONDS, ALL_SECONDS)
+    """Wait until the process has loaded everything, or died; no other one is started from now on.
+
+    Before it has, it forks no worker.
+    """
+    begin_standby()
+    _is_last.set()
+    while run_worker(b"[]\n", SECONDS, ALL_SECONDS)[1] is None:
+        pass
 
 
-@cache
 def _launch_standby() -> Standby:
     near, far = socket.socketpair()
     with far:

@@ -133,8 +133,9 @@ def test_a_worker_that_always_dies_is_not_started_for_ever() -> None:
 
 
 SCRIPT = """
-import os, signal, sys
+import os, signal, sys, threading, time
 from concurrent.futures import ThreadPoolExecutor
+from prjury.code import parser
 from prjury.code.languages import LANGUAGES
 from prjury.code.parser import NotParsed, Parsed, Parser, await_standby, begin_standby, make_job
 from prjury.deadline import Deadline
@@ -152,7 +153,52 @@ def slow(length):
     rule = {"rule": {"kind": "scoped_identifier", "regex": "z$"}}
     return java("import " + "a." * length + "b;", rule, rule, rule)
 
+"""
+LAUNCHED_AGAIN = {
+    "somebody kills the process": """
+Parser().parse([java("class A {}")], SOON)
+os.kill(begin_standby().process.pid, signal.SIGKILL)
+[reply] = Parser().parse([java("class A {}")], SOON)
+assert isinstance(reply, Parsed), reply
+""",
+    "the program forks": """
+first = begin_standby()
+if child := os.fork():
+    assert begin_standby() is first
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+assert begin_standby().process.pid != first.process.pid
+[reply] = Parser().parse([java("class A {}")], SOON)
+assert isinstance(reply, Parsed), reply
+""",
+}
+WAITS = """
+parser.ALL_SECONDS = 0.5
+standby = begin_standby()
+os.kill(standby.process.pid, signal.SIGSTOP)
+started = time.monotonic()
+threading.Timer(1.2, standby.process.send_signal, [signal.SIGCONT]).start()
+await_standby()
+assert time.monotonic() - started > 1.2
+"""
 
+
+def run_script(case: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT + case], capture_output=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stderr.decode()) == (0, "")
+
+
+@pytest.mark.parametrize("case", LAUNCHED_AGAIN.values(), ids=LAUNCHED_AGAIN)
+def test_a_process_that_does_not_serve_is_launched_again(case: str) -> None:
+    run_script(case)
+
+
+def test_a_build_waits_until_the_process_has_loaded_however_long_that_takes() -> None:
+    run_script(WAITS)
+
+
+AWAITED = """
 await_standby()
 await_standby()
 """
@@ -178,7 +224,7 @@ assert first.reason == "parser_memory" and isinstance(second, Parsed), first
 replies = Parser().parse([slow(400_000), java("class A {}")], Deadline.after(0.5))
 assert [reply.reason for reply in replies] == ["parser_timeout"] * 2
 """,
-    "somebody kills the process": """
+    "somebody kills the process, and builds may have changed the files for another": """
 os.kill(begin_standby().process.pid, signal.SIGKILL)
 [reply] = Parser().parse([java("class A {}")], SOON)
 assert (reply.reason, reply.crashed) == ("parser_died", True), reply
@@ -189,7 +235,4 @@ assert (reply.reason, reply.crashed) == ("parser_died", True), reply
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_it_answers_as_a_worker_of_its_own_does(case: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT + case], capture_output=True, check=False, timeout=120
-    )
-    assert (done.returncode, done.stderr.decode()) == (0, "")
+    run_script(AWAITED + case)
