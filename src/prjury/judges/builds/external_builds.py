@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct
@@ -96,16 +98,32 @@ def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
     return parse_ci_reports(files, known, listing.problems)
 
 
-#: Where runners of GitHub and GitLab check a tree out.
-_CHECKOUT = re.compile(r"/home/runner/work/[^/\s]+/[^/\s]+/|/builds/[^/\s]+/[^/\s]+/")
+#: An absolute path in a report, and how many of them are looked at.
+_ABSOLUTE = re.compile(
+    rb"(?:(?<![\w./~:-])|(?<=file://))"
+    rb"/(?:[^\s\"'<>:;,()\[\]&/]+/)+[^\s\"'<>:;,()\[\]&/]+"
+)
+_MOST_PATHS = 20_000
+_LONGEST_PATH = 1_000
 
 
 def parse_ci_reports(
     files: Mapping[str, bytes | None], known: frozenset[str], problems: Sequence[str] = ()
 ) -> Results:
-    """Read another CI's reports; paths lose the place of its tree."""
+    """Read another CI's reports; paths lose the place of its tree, with which most begin."""
+    contents = filter(None, files.values())
+    matches = (match[0] for content in contents for match in _ABSOLUTE.finditer(content))
+    roots = Counter[str]()
+    for path in islice(matches, _MOST_PATHS):
+        parts = path[:_LONGEST_PATH].decode("utf-8", "replace").split("/")
+        for at in range(2, len(parts)):
+            if "/".join(parts[at:]) in known:
+                roots["/".join(parts[:at])] += 1
+                break
+    root = re.escape(roots.most_common(1)[0][0]) if roots else r"(?!)"
+    place = re.compile(rf"(?:file://|(?<![\w./~-])){root}/")  # no directory of the tree itself
     tree = TreeFiles(known)
-    return parse_reports(files.items(), [*problems], tree, lambda text: _CHECKOUT.sub("", text))
+    return parse_reports(files.items(), [*problems], tree, lambda text: place.sub("", text))
 
 
 _MOST_NAMED = 3

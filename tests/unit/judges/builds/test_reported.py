@@ -132,6 +132,38 @@ def test_the_place_of_the_tree_there_is_taken_out() -> None:
     assert PLACE not in failure.details
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/__w/shop/shop", "/Users/runner/work/shop/shop", "/home/vsts/work/1/s",
+        "/home/circleci/project", "/var/lib/jenkins/workspace/shop_PR-7@2", "/builds/a/b/c", "/app",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["", "file://"])
+def test_a_failure_is_the_same_wherever_its_tree_lay(place: str, before: str) -> None:
+    def build(tree: str) -> Results:
+        file = f"{before}{tree}/tests/test_cart.py"
+        content = f'<testsuite><testcase classname="x" name="y" file="{file}">'
+        content += f'<failure message="no">at z ({file}:7:1)</failure></testcase></testsuite>'
+        return parse_ci_reports({"j.xml": content.encode()}, KNOWN)
+
+    (failure,) = Trial(build(place), build("/tmp/main")).judge().metadata["failures"]
+    assert (failure["path"], failure["line"]) == ("tests/test_cart.py", 7)
+    assert failure["state"] == "pre_existing"
+
+
+def test_directories_of_the_tree_are_no_place_of_it() -> None:
+    known = frozenset({"src/builds/a/b/w.test.js", "src/builds/c/d/w.test.js", "w.test.js"})
+    cases = [
+        f'<testcase name="x" file="{file}"><failure message="no">/builds/{file}:1:1</failure>'
+        for file in sorted(known)
+    ]
+    content = f"<testsuite>{'</testcase>'.join(cases)}</testcase></testsuite>".encode()
+    failures = parse_ci_reports({"j.xml": content}, known).failures
+    assert {failure.suite for failure in failures} == known
+    assert {failure.path for failure in failures} == known
+
+
 def test_a_file_elsewhere_of_the_same_name_is_not_taken_for_the_tree() -> None:
     paths = "/usr/share/doc/README.md /opt/README.md" * 3 + f" {PLACE}/tests/test_cart.py" * 4
     content = f'<testsuite><testcase classname="x" name="y"><failure message="no">{paths}</failure>'
