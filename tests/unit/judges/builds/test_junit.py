@@ -90,6 +90,22 @@ def test_what_several_test_modules_import_is_broken_once(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
+    ("runner", "stated", "line"),
+    [
+        ("bun test", "12", 12), ("", "1", 1), ("pytest", "11", 12), ("pytest", "0", 1),
+        ("", "0", None), ("", "x", None), ("pytest", "-1", None), ("pytest", "9" * 5000, None),
+    ],
+)  # fmt: skip
+def test_a_line_that_only_the_attribute_names(
+    tmp_path: Path, runner: str, stated: str, line: int | None
+) -> None:
+    case = f"<testcase name='t' file='a.test.js' line='{stated}'><failure type='AssertionError'/>"
+    write(tmp_path, f"<testsuite name='{runner}'>{case}</testcase></testsuite>")
+    (failure,) = read(tmp_path).failures
+    assert (failure.path, failure.line) == ("a.test.js", line)
+
+
+@pytest.mark.parametrize(
     ("text", "count"), [("9 Tests 0 Failures 0 Ignored", 9), ("[ OK ] a\n[ OK ] b", 2)]
 )
 def test_a_test_that_is_a_program_counts_its_own_tests(

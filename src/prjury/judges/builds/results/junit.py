@@ -290,7 +290,10 @@ class _Case:
     def _find_case_place(self) -> tuple[str | None, str | None]:
         tree, relative = self._report.tree, self._report.relative
         if file := self._case.get("file"):
-            return tree.find(relative(file)), None
+            path, at = tree.find(relative(file)), self._case.get("line", "")
+            if self._report.runner == "pytest" and at.isdecimal() and len(at) < 9:  # noqa: PLR2004
+                at = str(int(at) + 1)  # it counts from 0
+            return path, at
         names = (*self.test, relative(self._name))
         return next((name for name in names if name in tree.paths), None), None
 
