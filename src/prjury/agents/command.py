@@ -203,7 +203,8 @@ def read_answer(printed: str) -> AgentResult:
     for event in events:
         text = _find_message(event) or text
         error = _find_error(event) or error
-        facts["usd"] = _find_cost(event) or facts["usd"]
+        cost = _find_cost(event)
+        facts["usd"] = facts["usd"] if cost is None else cost
         facts["turns"] += event.get("type") == "turn.completed"
         facts["turns"] = _to_count(event.get("num_turns")) or facts["turns"]
         if event.get("type") in {None, "result", "turn.completed"}:

@@ -121,7 +121,8 @@ class TestsRepair(Struct, frozen=True):
             state.rounds.append(self._run_round(context, tree, state))
             last, status = state.rounds[-1], Status.PASS if state.passed else Status.FAIL
             facts = {"edited": len(last.edited), "refused": last.refused_total, "usd": last.usd}
-            record_round(self.ports.journal, last.number, status, started, **facts)
+            tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
+            record_round(self.ports.journal, last.number, status, started, **facts, **tokens)
             if state.passed:
                 return self._make_patch(state, tree)
         return Recovery("not_recovered", stop, tuple(state.rounds))

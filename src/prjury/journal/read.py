@@ -141,9 +141,9 @@ def _list_timeline(journal: JournalFile) -> Iterator[str]:
 
 #: What is said of an event, by its kind; a part of which a fact is empty is left out.
 _PARTS: Mapping[str, tuple[str, ...]] = {
-    "judged": ("{tier} / {judge}: {status}", " {label}", " ({turns} turns)"),
+    "judged": ("{tier} / ", "{judge}: {status}", " {label}", " ({turns} turns)"),
     "command": ("  $ {text}",),
-    "model": ("  {model}: ", "{input_tokens}+{output_tokens} tokens", " {reason}"),
+    "model": ("  {model}:", " {input_tokens}+{output_tokens} tokens", " {reason}"),
     "tool": ("  tool {name}", " {target}", ": {outcome}"),
     "change": ("read the change, {files} files",),
     "verdict": ("verdict: {status}, gate {gate}",),
@@ -153,6 +153,8 @@ _OTHER_PARTS = ("{kind}", " {number}", " {name}", " {status}")
 
 def _describe_event(event: JournalEvent) -> str:
     texts = defaultdict(str, {name: event.text(name) for name in event.facts}, kind=event.kind)
+    if texts["reason"] and {texts["input_tokens"], texts["output_tokens"]} == {"0"}:
+        texts["input_tokens"] = ""  # a call that failed, and cost nothing
     parts = _PARTS.get(event.kind, _OTHER_PARTS)
     full = (part for part in parts if all(texts[name] for name in re.findall(r"{(\w+)}", part)))
     return "".join(part.format_map(texts) for part in full)

@@ -149,11 +149,13 @@ class RecordedRounds(Struct, frozen=True):
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
         details, worked = context.metadata, context.execution_time
         agent = AgentFacts.of_result(details)
-        started = time.monotonic() - (worked.total_seconds() if worked else 0.0)
+        seconds = worked.total_seconds() if worked else 0.0
+        started = time.monotonic() - seconds
         record_tools(self.recorder, agent)
         verdict = self.jury.vote(context, listener=self.listener)
-        facts = {"agent": context.execution_status, "usd": agent.usd}
-        record_round(self.recorder, details["round"], verdict.status, started, **facts)
+        facts = {"agent": context.execution_status, "agent_ms": round(seconds * 1000)}
+        number, usd = details["round"], agent.usd
+        record_round(self.recorder, number, verdict.status, started, **facts, usd=usd)
         return verdict
 
 

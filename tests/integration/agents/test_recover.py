@@ -67,6 +67,7 @@ def test_tests_are_repaired_in_the_second_round(tmp_path: Path) -> None:
     assert recovery.outcome == "recovered"
     kept = [event for event in journal if event["event"] == "round"]
     assert [(each["status"], each["refused"]) for each in kept] == [("fail", 1), ("pass", 0)]
+    assert [(each["input_tokens"], each["usd"]) for each in kept] == [(9, 0.25)] * 2
     first, second = recovery.rounds
     assert refused(first) == {"shop/price.py": "it is outside of the paths that may change"}
     assert (second.edited, second.refused) == (("tests/test_price.py",), ())

@@ -113,6 +113,7 @@ def lines(*events: object) -> str:
         ),
         ('{"response": "fine", "stats": {}}', AgentResult("fine")),
         ('{"output": "fine", "usage": {"prompt_tokens": 4}}', PROMPTED),
+        (lines({"usd": 0.5, "text": "x"}, {"usd": 0, "text": "y"}), AgentResult("y")),
         ('{"verdict": true}', AgentResult('{"verdict": true}')),
         ('{"usd": NaN, "text": "x"}', AgentResult("x")),
         ('{"type": "result", "result": "one\u2028line"}\nbye', AgentResult("one\u2028line")),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import stat
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,11 @@ from prjury.journal.read import (
     list_journal,
     read_journal,
 )
-from prjury.journal.write import RecordedProgress, RunJournal, journal_files
+from prjury.journal.write import RecordedProgress, RecordedRounds, RunJournal, journal_files
+from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment
+from prjury.jury.jury import Jury
+from prjury.jury.voting import ConsensusVoting
 from prjury.ports import SilentProgress
 
 
@@ -163,6 +167,29 @@ def test_tools_without_a_target_and_turns_of_agents_are_said(tmp_path: Path) -> 
     text = "\n".join(list_journal(written(tmp_path / "j", events)))
     assert "tool read: ok" in text
     assert "t / j: pass (3 turns)" in text
+
+
+def test_failed_calls_and_judges_without_a_tier_are_said(tmp_path: Path) -> None:
+    call = {"event": "model", "model": "m", "input_tokens": 0, "output_tokens": 0}
+    events = [
+        RUN[0],
+        {"t": 1.0, **call, "reason": "timeout"},
+        {"t": 2.0, **call, "reason": "cut", "input_tokens": 9},
+        {"t": 3.0, "event": "judged", "tier": "", "judge": "nojury", "status": "pass"},
+        {"t": 4.0, "event": "judged", "tier": "t", "judge": "j", "status": "fail", "label": "l"},
+    ]
+    shown = [line[19:] for line in list_journal(written(tmp_path / "j", events))]
+    assert shown[4:8] == ["  m: timeout", "  m: 9+0 tokens cut", "nojury: pass", "t / j: fail l"]
+
+
+def test_a_round_says_how_long_its_agent_worked(tmp_path: Path) -> None:
+    jury = Jury.of(ConsensusVoting(), lambda _: Judgment.passed("fine"))
+    worked, facts = timedelta(seconds=2), {"round": 1, "usd": 0.5}
+    context = JudgmentContext("goal", execution_time=worked, metadata=facts)
+    RecordedRounds(jury, SilentProgress(), journal(tmp_path)).vote(context)
+    kept = next(line for line in lines(tmp_path) if line["event"] == "round")
+    assert (kept["number"], kept["agent_ms"], kept["usd"]) == (1, 2000, 0.5)
+    assert kept["ms"] >= 2000
 
 
 @pytest.mark.parametrize("content", [b"", b"[]\n", b'{"event": "end"}\n'])
