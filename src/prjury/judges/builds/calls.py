@@ -222,7 +222,10 @@ def _split_place(words: Sequence[str]) -> tuple[str, list[str]]:
         places = [word for _, word in pairs if word[:1] not in {"", "-"}][-1:]
     elif program == "dotnet":
         names = (".sln", ".slnx", "proj")
-        places += [word for word in rest[2:] if word.endswith(names) or "/" in word][:1]
+        pairs = [*pairwise(rest[1 : rest.index("--") if "--" in rest else None])]
+        plain = [word for before, word in pairs if word.endswith(names) or before[:1] != "-"]
+        plain = [word for word in plain if word[:1] not in {"", "-", "/"}]
+        places += [word for word in plain if word.endswith(names) or "/" in word][:1]
     place = places[-1] if places else ""
     is_file = place.endswith(_BUILD_FILES) or place.endswith(("Gemfile", "justfile", "file.yml"))
     return (posixpath.dirname(place) if is_file else place), rest

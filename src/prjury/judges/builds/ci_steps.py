@@ -325,7 +325,8 @@ def _split_script(script: str) -> Iterator[tuple[int, str]]:
         sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
         goes_on = line.endswith(("{", "(", "&", "||", "|"))
         odd = line.count('"') % 2 or line.count("'") % 2
-        moves = read_calls(f"{line}\n:")[-1].place
+        after = read_calls(f"{line}\n:")[-1:]  # none where the line hands over what follows
+        moves = not after or after[0].place
         whole = bool(whole or sets or goes_on or odd or moves)
     if whole:
         yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")

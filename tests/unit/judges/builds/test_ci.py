@@ -383,11 +383,11 @@ class TestSteps:
             "cargo --manifest-path=web/Cargo.toml test", "go -C web test ./...",
             "mvn -f web/pom.xml verify", "mvn --file web -B test", "gradle -p web build",
             "./gradlew --project-dir=web check", "ctest --test-dir web", "meson test -C web",
-            "uv run --directory web pytest", "uv --project web run pytest -q",
-            "poetry -C web run pytest", "bundle exec --gemfile=web/Gemfile rspec",
-            "bundle --gemfile web/Gemfile exec rspec", "composer -d web test",
-            "dotnet test web/Web.Tests.csproj", "swift test --package-path web",
-            "tox -c web/tox.ini", "cd web && pytest", "(cd web && npm test)",
+            "uv run --directory web pytest", "uv --directory web run pytest -q",
+            "poetry -C web run pytest", "composer -d web test", "dotnet test web/Web.Tests.csproj",
+            "dotnet test --no-build web/Web.csproj", "dotnet test --filter A/B web/T.csproj",
+            "swift test --package-path web", "tox -c web/tox.ini", "cd web && pytest",
+            "(cd web && npm test)",
             "pushd web; rspec; popd", "cd other && make -C ../web test",
             "cd other/.. && cd web && go test ./...", "cd web\npytest",
             "uv run make -C web test", "(cd other); cd web; pytest",
@@ -507,6 +507,28 @@ class TestSteps:
         step = f"{{uses: actions/setup-python@v5, with: {{python-version: {json.dumps(listed)}}}}}"
         ci = read(here, ci=job(step, "run: pytest"))
         assert ci.versions.get("python") == version
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            "uv run --project web pytest", "poetry -P web run pytest",
+            "pdm run --project web pytest",
+            "bundle exec --gemfile=web/Gemfile rspec", "bundle --gemfile web/Gemfile exec rspec",
+            "dotnet test --filter web/B", "dotnet test /p:X=web/y", "dotnet test -- web/x",
+        ],
+    )  # fmt: skip
+    def test_a_project_or_a_filter_is_no_place_to_work_in(self, line: str) -> None:
+        (call,) = read_calls(line)
+        assert call.place == ""
+
+    @pytest.mark.parametrize(
+        "first", [") <<EOF", "FOO=1 <<EOF", ">out <<EOF", "cd x <<EOF", "popd <<EOF"]
+    )
+    def test_a_script_that_hands_text_over_stays_whole(self, here: Toolchains, first: str) -> None:
+        script = "".join(f"          {line}\n" for line in (first, "one", "EOF", "pytest a"))
+        ci = read(here, ci=job(f"run: |\n{script}"))
+        assert [text.splitlines()[-1] for _, text in scripts(ci)] == ["pytest a"]
+        assert [len(text.splitlines()) for _, text in scripts(ci)] == [4]
 
     @pytest.mark.parametrize(
         "script",
