@@ -29,6 +29,10 @@ from prjury.manifests.syntax import strings, table, words
 from prjury.snapshot.model import printable
 
 _PYTEST = ("python3", "-m", "pytest", "-q")
+#: Names of files that unittest finds, and pytest by itself does not.
+_ODD_NAMES = "test*.py *_tests.py"
+#: Directories with data, or with code of others.
+_ASIDE = frozenset("node_modules vendor third_party site-packages testdata fixtures".split())
 _MANIFEST, _LOCK, _MANAGE = "pyproject.toml", "uv.lock", "manage.py"
 #: Files that make a directory below the root a project of its own.
 _MANIFESTS = (_LOCK, "tox.ini", "tox.toml", _MANIFEST, "setup.py")
@@ -101,7 +105,7 @@ class _PythonProject:
         elif tests:
             yield self._plan_pytest("pytest", _PYTEST, tests)
         else:
-            yield self._plan_without_pytest("python3")
+            yield self._plan_without_pytest(("python3",), _PYTEST)
 
     def _list_uv_plans(self, tests: str | None) -> Iterator[BuildPlan]:
         has_pytest = 'name = "pytest"' in self.root.text(_LOCK)
@@ -116,19 +120,24 @@ class _PythonProject:
         if tests:
             yield self._plan_pytest("uv", command, tests)
         elif not self.members:
-            yield replace(self._plan_without_pytest(*run, "python"), system="uv")
+            yield replace(self._plan_without_pytest((*run, "python"), command), system="uv")
 
     def _plan_pytest(self, system: str, command: tuple[str, ...], reason: str) -> BuildPlan:
         step = BuildStep("test", command, all_ran=_TESTS_FAILED)
         reasons = (self._name_marker(), reason)
         return BuildPlan(system, (step,), reasons, env=PYTEST_ENV, has_report=True)
 
-    def _plan_without_pytest(self, *python: str) -> BuildPlan:
-        """Django's runner, else the compiler."""
-        if self.root.named("tests.py") and "django" in self.root.text(_MANAGE).lower():
+    def _plan_without_pytest(self, python: tuple[str, ...], pytest: tuple[str, ...]) -> BuildPlan:
+        """Django's runner, else pytest with names that unittest knows, else the compiler."""
+        tests = [path for path in self.root.files if _is_odd_test(path, self.below)]
+        if tests and "django" in self.root.text(_MANAGE).lower():
             step = BuildStep("test", (*python, _MANAGE, "test"), all_ran=_TESTS_FAILED)
-            reasons = f"{_MANAGE} is Django's", "tests.py may hold tests"
+            reasons = f"{_MANAGE} is Django's", f"{printable(tests[0])} may hold tests"
             return BuildPlan("django", (step,), reasons)
+        for path, text in self.root.texts(tests):
+            if "TestCase" in text:
+                command = (*pytest, "-o", f"python_files={_ODD_NAMES}")
+                return self._plan_pytest("pytest", command, f"{printable(path)} is a test")
         own = ("-x", r"/\.venv/") if self.root.has(_LOCK) else ()
         step = BuildStep("build", ("python3", "-m", "compileall", "-q", *own, "."))
         reasons = (self._name_marker(), "no tests were found, so it is only compiled")
@@ -163,6 +172,13 @@ def _find_test_file(root: SourceTree, others: frozenset[str]) -> str | None:
         if is_test and (not others or nearest(path, others | {""}) == ""):
             return path
     return None
+
+
+def _is_odd_test(path: str, others: frozenset[str]) -> bool:
+    name = path.rpartition("/")[2]
+    fits = name.endswith(".py") and (name.startswith("test") or name.endswith("_tests.py"))
+    aside = _ASIDE.intersection(path.split("/")) or "/." in f"/{path}"
+    return fits and not aside and nearest(path, others | {""}) == ""
 
 
 def add_virtual_environment(plan: BuildPlan, root: SourceTree, path: str) -> BuildPlan:

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ PYTEST = "python3 -m pytest -q"
 UV = "uv run --no-sync pytest -q"
 LOCK = '[[package]]\nname = "pytest"\n'
 PROJECT = '[project]\nname = "p"\n'
+ODD = "python3 -m pytest -q -o 'python_files=test*.py *_tests.py'"
 PASSES = "import unittest\n\nclass T(unittest.TestCase):\n    def test_it(self):\n        pass\n"
 DJANGO = {"manage.py": "import django\n", "app/__init__.py": "", "app/tests.py": ""}
 
@@ -36,19 +40,29 @@ def plan_of(files: Mapping[str, str]) -> BuildPlan:
         ({"noxfile.py": "def tests(session):\n    ...\n", "test_a.py": ""}, "pytest", PYTEST),
         ({"calc/core.py": "", "tests/test_core.py": "import unittest\n"}, "pytest", PYTEST),
         ({"a.py": ""}, "python", None),
-        # tests of which pytest does not know by their names are compiled
+        # Django's own runner, where nothing else is asked
         (DJANGO, "django", "python3 manage.py test"),
         ({**DJANGO, "uv.lock": ""}, "uv", "uv run --no-sync python manage.py test"),
         ({**DJANGO, "manage.py": "print()\n"}, "python", None),
         ({"manage.py": "import django\n", "app/__init__.py": ""}, "python", None),
-        ({"tests.py": PASSES}, "python", None),
         ({**DJANGO, "app/test_x.py": ""}, "pytest", PYTEST),
         ({**DJANGO, "pytest.ini": ""}, "pytest", PYTEST),
         ({**DJANGO, "tox.ini": "[tox]\n"}, "tox", "tox -e py"),
+        # names of tests that pytest does not know, where no others are there
+        ({"tests.py": PASSES}, "pytest", ODD),
+        ({"a.py": "", "app/__init__.py": "", "app/tests.py": PASSES}, "pytest", ODD),
+        ({"a.py": "", "src/p/__init__.py": "", "src/p/core_tests.py": PASSES}, "pytest", ODD),
         ({"tests.py": PASSES, "test_a.py": ""}, "pytest", PYTEST),
         ({"tests.py": PASSES, "pytest.ini": "[pytest]\n"}, "pytest", PYTEST),
         ({"tests.py": PASSES, "setup.cfg": "[tool:pytest]\n"}, "pytest", PYTEST),
         ({"tests.py": PASSES, "tox.ini": "[tox]\n"}, "tox", "tox -e py"),
+        # what holds no tests is compiled
+        ({"a.py": "", "app/tests.py": "x = 1\n"}, "python", None),
+        ({"a.py": "", "testing.py": "from unittest import mock\n"}, "python", None),
+        ({"a.py": "", "tests/fixtures/tests.py": PASSES}, "python", None),
+        ({"a.py": "", "node_modules/a/tests.py": PASSES}, "python", None),
+        ({"a.py": "", ".hidden/tests.py": PASSES}, "python", None),
+        ({"a.py": "", "my-tests.py": PASSES}, "python", None),
     ],
 )
 def test_what_runs_the_tests(files: Mapping[str, str], system: str, text: str | None) -> None:
@@ -58,7 +72,10 @@ def test_what_runs_the_tests(files: Mapping[str, str], system: str, text: str | 
     assert plan.steps[-1].all_ran == (1 if text and system != "tox" else None)
 
 
-def test_a_django_below_the_root() -> None:
+def test_tests_of_a_project_below_are_its_own() -> None:
+    for name, system in {"tests.py": "pytest", "other.py": "python"}.items():
+        files = {"a.py": "", "sub/setup.py": "", f"sub/{name}": PASSES}
+        assert [plan.system for plan in plans_of("python", root_of(files))] == ["python", system]
     django = {f"web/{path}": text for path, text in DJANGO.items()}
     assert texts(plans_of("python", root_of(django))) == ["cd web && python3 manage.py test"]
 
@@ -116,6 +133,41 @@ def test_pytest_runs_once_where_the_root_of_a_workspace_configures_it() -> None:
 def test_python_that_only_helps_another_project_is_none(other: str) -> None:
     files = {other: "", "tests/test_core.py": "import unittest\n"}
     assert plans_of("python", root_of(files)) == ()
+
+
+# Names of tests that only Python's own runner knows, really run
+
+TREE = {
+    "core.py": "VALUE = 1\n",
+    "app/__init__.py": "",
+    "app/tests.py": "import core\n" + PASSES,
+    "src/lib/__init__.py": "",
+    "src/lib/x_tests.py": "import lib, core\n" + PASSES,
+    "tests/__init__.py": "",
+    "tests/deep/__init__.py": "",
+    "tests/deep/tests.py": "import core, app\n" + PASSES,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "failing", [None, "app/tests.py", "src/lib/x_tests.py", "tests/deep/tests.py"]
+)
+def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None:
+    files = {**TREE, failing: TREE[failing].replace("pass\n", "self.fail()\n")} if failing else TREE
+    for path, text in files.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    plan = plan_of(files)
+    done = [
+        subprocess.run(
+            ["/bin/sh", "-c", step.text.replace("python3", sys.executable)],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )
+        for step in plan.steps
+    ]  # fmt: skip
+    assert f"{2 if failing else 3} passed" in done[0].stdout
+    assert max(one.returncode for one in done) == (1 if failing else 0)
 
 
 # pytest's settings
