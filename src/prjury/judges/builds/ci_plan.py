@@ -23,7 +23,7 @@ from prjury.judges.builds.calls import (
     read_calls,
     stops_early,
 )
-from prjury.judges.builds.ci import CiJob, measure_test_breadth
+from prjury.judges.builds.ci import CiJob, Place, measure_test_breadth
 from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
@@ -149,12 +149,9 @@ RECIPE_FIRST = msgspec.convert(TABLE["options"], dict[str, Options])
 
 
 def add_ci_options(
-    plan: BuildPlan, job: CiJob, root: SourceTree, places: Collection[str]
+    plan: BuildPlan, job: CiJob, root: SourceTree, behind: Iterable[CiStep]
 ) -> BuildPlan:
-    """The recipe's plan with the job's variables, its words for the same tool, its other tests.
-
-    The places are those of all recipes that stand for the job.
-    """
+    """The recipe's plan with the job's variables, its words for the same tool, and other steps."""
     family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
     for name, text in job.env.items():
         of_machine = any(part in name for part in WORDS["of_machine_parts"])
@@ -180,7 +177,7 @@ def add_ci_options(
             notes.append(f"its CI also runs, not run here: {scripts}")
     return replace(
         plan,
-        steps=steps if plan.directory else (*steps, *_list_other_steps(job, family, root, places)),
+        steps=(*steps, *_adapt_steps(behind, root)),
         env={**variables, **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
@@ -240,22 +237,27 @@ def _add_options_and_goals(
     return replace(step, command=(*words[:at], *options, *words[at:]))
 
 
-def _list_other_steps(
-    job: CiJob, family: str, root: SourceTree, places: Collection[str]
-) -> list[BuildStep]:
-    """The tool's own calls in other places, and all that is not the tool's, if any of it tests."""
-    programs = RECIPE_FIRST[family].programs
+def list_other_steps(job: CiJob, recipes: Collection[Place]) -> tuple[CiStep, ...]:
+    """The tools' calls where no recipe is, and all that is not the tools', if any of it tests.
+
+    A recipe in the root also stands for what is called by make or by scripts.
+    """
     beside, elsewhere = list[CiStep](), list[CiStep]()
     for step in job.steps:
-        own = [one for one in step.calls if one.family == family or one.program in programs]
+        own = {
+            (family, call.place)
+            for call in step.calls
+            for family, _ in recipes
+            if call.family == family or call.program in RECIPE_FIRST[family].programs
+        }
         if not own:
             beside.append(step)
-        elif family != "cmake" and {one.place for one in own}.isdisjoint(places):
+        elif own.isdisjoint(recipes) and "cmake" not in {family for family, _ in own}:
             elsewhere += [step] if step.kind == "test" else []
-    families = {call.family for step in beside for call in step.calls}
-    if families.isdisjoint("python node go ruby php deno".split()):
-        beside = []
-    return _adapt_steps([*beside, *elsewhere], root)
+    families = {call.family for step in beside for call in step.calls} - {""}
+    if any(not place for _, place in recipes):
+        families &= {"python", "node", "go", "ruby", "php", "deno"}
+    return (*(beside if families else ()), *elsewhere)
 
 
 #: Options by which a script chooses how its tests are printed.

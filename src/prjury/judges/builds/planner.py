@@ -18,6 +18,7 @@ from prjury.judges.builds.ci_plan import (
     RECIPE_FIRST,
     adapt_test_steps,
     add_ci_options,
+    list_other_steps,
     plan_ci_job,
 )
 from prjury.judges.builds.plan import (
@@ -104,9 +105,11 @@ class BuildPlanner(Struct, frozen=True):
         self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
     ) -> DetectedBuilds:
         every = detect_builds(root, None).plans
-        plans, notes = list[BuildPlan](), list[str]()
+        plans, notes, directories = list[BuildPlan](), list[str](), root.directories | {""}
         for job in ci.jobs:
             places = {"" if family in WRAPPING else place for family, place in job.places}
+            # a directory that the build makes stands for that in which it lies
+            places |= {nearest(f"{step.directory}/x", directories) or "" for step in job.tests}
             touched = not changes or not changes.paths or any(map(changes.below, places))
             if len(ci.jobs) > 1 and "" not in places and not touched:
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
@@ -152,15 +155,21 @@ class BuildPlanner(Struct, frozen=True):
         ]
         tested = [plan for plan in noted if plan.tests]
         if recipes:
+            others = list_other_steps(job, recipes)
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
-                    places = {place for _, place in recipes}
-                    yield self._add_tools(root, add_ci_options(plan, job, root, places), job)
+                    follow = () if plan.directory else others
+                    others = others if plan.directory else ()
+                    yield self._add_tools(root, add_ci_options(plan, job, root, follow), job)
+            if not others:
+                return
+            job = replace(job, steps=others)
+            tested = [plan for plan in tested if (plan.system, plan.directory) not in recipes]
         elif needs and tested:
             yield from (self._add_tools(root, plan, job) for plan in noted)
-        else:
-            plan = self._add_tools(root, plan_ci_job(job, root, self.machine), job)
-            yield replace(plan, otherwise=self._add_tools(root, tested[0], job) if tested else None)
+            return
+        plan = self._add_tools(root, plan_ci_job(job, root, self.machine), job)
+        yield replace(plan, otherwise=self._add_tools(root, tested[0], job) if tested else None)
 
     def _add_tools(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         by_ci = job.list_wanted_versions(root) if job else ()

@@ -442,6 +442,57 @@ class TestOptions:
         plan = only(plans(here, job(*steps), files))
         assert steps_of(plan)[1:] == ["npm ci", "npm run test:unit"]
 
+    @pytest.mark.parametrize(
+        ("cargo", "changed", "tested"),
+        [
+            ("{run: cargo test, working-directory: rust}", None, ["cargo", "pytest"]),
+            ("run: cargo test --manifest-path rust/Cargo.toml", None, ["cargo", "pytest"]),
+            ("run: cd rust && cargo test", "tests/test_a.py", ["pytest"]),
+            ("run: cd rust && cargo test", "rust/src/lib.rs", ["cargo", "pytest"]),
+        ],
+    )
+    def test_the_ci_s_other_tests_run_in_their_own_directory(
+        self, here: Toolchains, cargo: str, changed: str | None, tested: list[str]
+    ) -> None:
+        files = {"rust/Cargo.toml": '[package]\nname = "a"\n', "rust/src/lib.rs": "",
+                 "pyproject.toml": "", "tests/test_a.py": ""}  # fmt: skip
+        workflow = job(cargo, "run: pip install -e .", "run: python -m pytest")
+        builds = plans(here, workflow, files, touching(changed) if changed else None)
+        assert [plan.system for plan in builds.plans] == tested
+        last = builds.plans[-1]
+        assert (last.directory, last.steps[-1].text) == ("", "python -m pytest")
+        assert "cargo" not in last.text
+
+    def test_the_ci_s_other_tests_run_once(self, here: Toolchains) -> None:
+        files = {"Cargo.toml": '[package]\nname = "a"\n', "pom.xml": "<project/>"}
+        steps = ("run: cargo test", "run: mvn verify", "run: python -m pytest")
+        texts = [step.text for plan in plans(here, job(*steps), files).plans for step in plan.steps]
+        assert texts.count("python -m pytest") == 1
+        assert "mvn verify" not in texts
+
+    @pytest.mark.parametrize(
+        "line", ["cargo test --manifest-path crates/cli/Cargo.toml", "tox -c crates/cli/tox.ini"]
+    )
+    def test_what_an_option_names_is_not_all_that_a_job_tests(
+        self, here: Toolchains, line: str
+    ) -> None:
+        package = '[package]\nname = "a"\n'
+        files = {f"crates/{name}/Cargo.toml": package for name in ("cli", "core")}
+        files |= {"crates/core/lib.rs": "", "crates/cli/tox.ini": "[tox]\n", **GO}
+        second = job(f"run: {line}", name="second")
+        changes = touching("crates/core/lib.rs")
+        builds = plans(here, job("run: go test ./..."), files, changes, second)
+        assert not any("second" in note for note in builds.notes)
+
+    def test_a_directory_that_the_build_makes_is_part_of_the_one_it_lies_in(
+        self, here: Toolchains
+    ) -> None:
+        step = "{run: ctest, working-directory: core/out}"
+        files = {"core/CMakeLists.txt": "enable_testing()\n", "core/a.c": "", **GO}
+        first = job("run: go test ./...")
+        builds = plans(here, first, files, touching("core/a.c"), job(step, name="core"))
+        assert not any("core in" in note for note in builds.notes)
+
     def test_a_part_that_is_not_affected_is_not_built(self, here: Toolchains) -> None:
         files = {"core/Cargo.toml": '[package]\nname = "a"\n', "core/src/lib.rs": "", **GO}
         core = job("{run: cargo test, working-directory: core}", name="core")
