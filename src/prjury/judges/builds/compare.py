@@ -198,7 +198,7 @@ def _find_common_lack(
     if not 0 < len(new) <= _MOST_LACKING:
         return None
     ran, words = frozenset(base.results.ran), {_cut_names(one.message) for one in new}
-    files = {identity.split(":")[1] for identity in ran}
+    files = {identity.partition(":")[2].partition(":")[0] for identity in ran}
     old = [one for one in base.failures if _cut_names(one.message) in words][:_MOST_LACKING]
     lacks = {(_cut_names(one.message), _find_lack(one, known)) for one in old}
     for failure in new:

@@ -214,9 +214,9 @@ def say_gap(comparison: Comparison, gap: Gap) -> str:
 
 
 def say_elsewhere(comparison: Comparison, cause: str) -> str:
-    twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
     if comparison.silence == "unpassed":
         return SILENCES["unpassed"].format(quote(cause))
+    twice = ", tried twice" if comparison.fault and comparison.fault.passes else ""
     twice = ", nor can the base" if comparison.silence else twice
     return f"it cannot be built here{twice}, and the change is not to blame: {quote(cause)}."
 

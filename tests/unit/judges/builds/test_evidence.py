@@ -368,6 +368,13 @@ def test_an_attempt_before_one_that_passed_is_none_of_the_failures() -> None:
     assert decide(compare(plan, run, frozenset(), BuildOptions())).status is Status.PASS
 
 
+def test_names_of_tests_without_a_form_are_compared_as_they_are() -> None:
+    base = TreeRun((STEP,), results=Results(1, 1, ran=("odd",)))
+    run = Run(TreeRun((STEP,), failures=(Failure("test", "no", name="t"),)), base=base)
+    plan = BuildPlan("make", (BuildStep("test", "make ci"),))
+    assert decide(compare(plan, run, frozenset(), BuildOptions())).status is Status.FAIL
+
+
 @given(st.text(st.characters(codec=None), max_size=20))
 def test_what_leaves_this_machine_is_cleaned(text: str) -> None:
     step = msgspec.structs.replace(STEP, tail=f"{text} SECRET", log="SECRET")
