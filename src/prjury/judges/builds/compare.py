@@ -39,7 +39,7 @@ _MOST_LACKING = 200
 #: How both sides fail so that nothing can be learnt of the change: no test runs, or none passes.
 Silence: TypeAlias = Literal["untested", "unpassed"]
 #: Why the tests of both sides cannot be compared.
-Gap: TypeAlias = Literal["unknown", "failed", "untested", "partly"]
+Gap: TypeAlias = Literal["unknown", "failed", "untested", "partly", "removed"]
 
 
 class Comparison(Struct, frozen=True, dict=True):
@@ -52,6 +52,7 @@ class Comparison(Struct, frozen=True, dict=True):
     options: BuildOptions = BuildOptions()
     fault: Remedy | None = None
     silence: Silence | None = None
+    removed_test: str = ""
 
     @property
     def base(self) -> TreeRun | None:
@@ -119,8 +120,9 @@ class Comparison(Struct, frozen=True, dict=True):
             nothing = base.last.exit_code == NO_TESTS_COLLECTED and "no tests ran" in base.last.tail
             if base.failed and not nothing:
                 return "failed"
-            shows_none = base.results.problems or self.run.base_test_files
-            return "untested" if shows_none and self.outcome.tested else None
+            if not self.outcome.tested:
+                return "removed" if self.removed_test else None
+            return "untested" if base.results.problems or self.run.base_test_files else None
         return "partly" if base.failed and not runs_every_test(base, self.plan) else None
 
 
@@ -162,7 +164,8 @@ def compare(
             new = [one for one in outcome.failures if one.state == "new"]
             outcome, fault = _mark(outcome, new, "environment"), fault or lack
     outcome = _mark_environment_failures(outcome, fault)
-    return Comparison(plan, run, outcome, known, options, fault, silence)
+    tests = [path for path in changed if path not in known and kind_of(path) is FileKind.TEST]
+    return Comparison(plan, run, outcome, known, options, fault, silence, min(tests, default=""))
 
 
 def _add_broken_steps(outcome: TreeRun, base: TreeRun | None) -> TreeRun:

@@ -41,7 +41,7 @@ from prjury.ports import Ports
 from prjury.ports.types import TreeEntry
 from prjury.report.judge_facts import BuildFacts, RunFacts
 from prjury.snapshot.kinds import is_docs_only
-from prjury.snapshot.model import PullRequest, visible
+from prjury.snapshot.model import FileKind, FileStatus, PullRequest, visible
 
 #: Time that is left for stopping the build, reading its reports and removing it.
 _RESERVE_SECONDS = 20.0
@@ -115,6 +115,7 @@ class TreeBuildJudge:
             judgment = doubt_edited(judgment, pull)
         if judgment.status is not Status.PASS:
             return judgment
+        judgment = _name_edited_tests(judgment, pull)
         every = self._detect(planner, merged, None).plans
         return doubt_replaced_build(judgment, every, base_plans)
 
@@ -238,6 +239,16 @@ def changes_of(pull: PullRequest) -> Changes | None:
 def _add_facts(judgment: Judgment, **more: object) -> Judgment:
     facts = replace(BuildFacts.of(judgment) or BuildFacts(), **more)
     return judgment.with_metadata(**facts.to_metadata())
+
+
+def _name_edited_tests(judgment: Judgment, pull: PullRequest) -> Judgment:
+    """The judgment with edited test files among its test settings, if no test result is seen."""
+    facts = BuildFacts.of(judgment)
+    if facts is None or not facts.test_files:
+        return judgment
+    edited = (file for file in pull.files if file.status is not FileStatus.ADDED)
+    tests = {file.path for file in edited if file.kind is FileKind.TEST}
+    return _add_facts(judgment, settings=tuple(sorted(tests.union(facts.settings))))
 
 
 def _abstain_nothing_to_build(pull: PullRequest) -> Judgment:

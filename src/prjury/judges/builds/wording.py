@@ -60,6 +60,7 @@ _GAPS = {
     "failed": "the base's build failed before a test ran: {}",
     "untested": "the base's build passed without a test result, though the base has tests",
     "partly": "the base's build broke off before all its tests had run: {}",
+    "removed": "the build shows no test results, and this change removes {}",
 }
 _UNREAD = {
     "unread": "not all of its test reports could be read, so that failing tests may hide there",
@@ -205,8 +206,8 @@ def say_vanished(lost: Vanished) -> str:
 
 def say_gap(comparison: Comparison, gap: Gap) -> str:
     base = comparison.base
-    detail = comparison.run.base_unknown
-    if base:
+    detail = comparison.run.base_unknown or comparison.removed_test
+    if base and gap != "removed":
         detail = describe_causes(base.failures) or describe_end(base)
     why = _GAPS[gap].format(quote(detail))
     repairs = "this change repairs the base's build, so" if gap in {"failed", "partly"} else "so"

@@ -301,6 +301,25 @@ def test_all_tests_that_only_a_closing_line_counts_are_gone() -> None:
     assert (judgment.metadata["tests"]["run"], judgment.metadata["tests"]["vanished"]) == (0, 3)
 
 
+@pytest.mark.parametrize(
+    ("left", "status", "settings"),
+    [
+        (("tests/a.c", "tests/b.c"), Status.PASS, ("tests/a.c",)),
+        (("tests/b.c",), Status.ABSTAIN, None),
+    ],
+    ids=["an edited one is named", "a human looks at a removed one"],
+)
+def test_files_of_tests_where_no_result_is_seen(
+    left: Sequence[str], status: Status, settings: tuple[str, ...] | None
+) -> None:
+    base = {"Makefile": "test:\n\t./t\n", "tests/a.c": "", "tests/b.c": ""}
+    merged = {path: text for path, text in base.items() if path == "Makefile" or path in left}
+    context = pull_context(changed=["tests/a.c"])
+    judgment = judged([Scripted(0, "ok\n")] * 2, merged, context, base=base, compare="always")
+    assert (judgment.status, judgment.metadata.get("test_settings")) == (status, settings)
+    assert judgment.metadata.get("reason") == (None if settings else "no_comparison")
+
+
 def test_of_two_equal_failures_one_is_new_where_the_base_has_one() -> None:
     judgment = judged([pytest_says(1, "!t", "!t"), pytest_says(1, "!t", "t")], PYTHON)
     assert judgment.status is Status.FAIL
