@@ -186,10 +186,9 @@ def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
         below, plain = _split_place(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in WORDS["managers"] and (runner := _find_runner_index(plain)):
-            words, place = plain[runner:], posixpath.join(place, below)
-        elif program == "node" and (runner := _find_runner_index(words)):
-            words = [words[runner].removesuffix(".js"), *words[runner + 1 :]]
+        elif program in {*WORDS["managers"], "node"} and (at := _find_runner_index(plain)):
+            words = [plain[at].removesuffix(".js"), *plain[at + 1 :]]
+            place = posixpath.join(place, below)
         elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
             below, _ = _split_place(words[: len(words) - len(inner)])
             words, place = inner, posixpath.join(place, below)
@@ -281,6 +280,9 @@ def _find_test_runner(program: str, words: Sequence[str], path: str, place: str)
     elif program in _CALLED:
         family, *names = _CALLED[program]
         tests = _asks_for_test(names, words)
+        starts = next((word for word in words if word[:1] not in {"-", "+"}), "")
+        if program == "cargo" and starts in WORDS["going_through"]:
+            return (family, "script") if tests or is_test_name(place) else ("", "")
     elif program in _BUILDERS:
         family, tests = _BUILDERS[program], _calls_test_goal(program, words)
         tests = tests or (family == "make" and place.strip("./").startswith("test"))
@@ -290,7 +292,7 @@ def _find_test_runner(program: str, words: Sequence[str], path: str, place: str)
 
 
 def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
-    first, *rest = [word for word in words if not word.startswith("-")] or ["-"]
+    first, *rest = [word for word in words if not word.startswith(("-", "+"))] or ["-"]
     if first in WORDS["going_through"] and "*" in tests:
         return any(map(is_test_name, rest[:3]))
     if first == "hack":

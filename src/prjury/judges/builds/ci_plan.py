@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from string import Template
 
@@ -23,9 +23,9 @@ from prjury.judges.builds.calls import (
     read_calls,
     stops_early,
 )
-from prjury.judges.builds.ci import CiJob, Place, measure_test_breadth
+from prjury.judges.builds.ci import WRAPPING, CiJob, Place, measure_test_breadth
 from prjury.judges.builds.ci_steps import CiStep, read_script, resolve_call
-from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, escape_braces
+from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep, LeftOutStep, escape_braces
 from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.step_environment import FILES
 from prjury.judges.builds.systems.python import choose_environment, count_interpreters, read_tox
@@ -48,7 +48,10 @@ _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "sh
 
 def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
-    steps = _adapt_steps([_use_local_python(step, here) for step in job.steps], root)
+    steps = list[BuildStep]()
+    for step in job.steps:
+        number = 1 + sum(one.name == "test" for one in steps)
+        steps.append(_adapt_step(_use_local_python(step, here), number, root))
     bare = (call for call in job.calls if call.program in WORDS["python"] and call.through in _BARE)
     if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
@@ -93,14 +96,6 @@ def _use_local_python(step: CiStep, here: Toolchains) -> CiStep:
         if word == "-e" and len(number) > 1 and here.distance("python", version) > 0:
             script = script.replace(name, f"py{dash}{rest}")
     return replace(step, script=script)
-
-
-def _adapt_steps(steps: Iterable[CiStep], root: SourceTree) -> list[BuildStep]:
-    adapted = list[BuildStep]()
-    for step in steps:
-        number = 1 + sum(one.name == "test" for one in adapted)
-        adapted.append(_adapt_step(step, number, root))
-    return adapted
 
 
 def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
@@ -148,18 +143,22 @@ class Options(Struct, frozen=True):
 RECIPE_FIRST = msgspec.convert(TABLE["options"], dict[str, Options])
 
 
-def add_ci_options(
-    plan: BuildPlan, job: CiJob, root: SourceTree, behind: Iterable[CiStep]
-) -> BuildPlan:
-    """The recipe's plan with the job's variables, its words for the same tool, and other steps."""
+def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> BuildPlan:
+    """The recipe's plan with the job's variables, its words for the same tool, and other lines."""
     family, table, variables = plan.system, RECIPE_FIRST[plan.system], dict[str, str]()
     for name, text in job.env.items():
         of_machine = any(part in name for part in WORDS["of_machine_parts"])
         if not (of_machine or name in WORDS["of_machine"] or is_refused(name)):
             variables[name] = escape_braces(text)
     steps, reasons, notes = plan.steps, [*plan.reasons], [*plan.notes]
-    every = [(step, call) for step in job.steps for call in step.calls if _is_of(call, family)]
-    pairs = [pair for pair in every if pair[1].place == plan.directory] or every
+    called = [
+        (step, call)
+        for step in job.steps
+        for call in step.calls
+        if (call.configures if family == "cmake" else call.family == family)
+        and call.runner != "script"
+    ]
+    pairs = [pair for pair in called if pair[1].place == plan.directory] or called
     if pairs:
         step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
         words = list[str]()
@@ -172,21 +171,18 @@ def add_ci_options(
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
         others = [one.words for _, one in pairs if one is not call and family != "cmake"]
+        others += [call.words] if "hack" in call.words and not options else []
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
     return replace(
         plan,
-        steps=(*steps, *_adapt_steps(behind, root)),
-        env={**variables, **plan.env},
+        steps=(*steps, *(behind.steps if behind else ())),
+        env={**variables, **(behind.env if behind else {}), **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys([*notes, *(behind.notes if behind else ())])),
     )
-
-
-def _is_of(call: Call, family: str) -> bool:
-    return call.configures if family == "cmake" else call.family == family
 
 
 def _select_options(words: Sequence[str], table: Options) -> list[str]:
@@ -237,27 +233,34 @@ def _add_options_and_goals(
     return replace(step, command=(*words[:at], *options, *words[at:]))
 
 
-def list_other_steps(job: CiJob, recipes: Collection[Place]) -> tuple[CiStep, ...]:
-    """The tools' calls where no recipe is, and all that is not the tools', if any of it tests.
+def take_recipes_out(job: CiJob, recipes: Collection[Place], needs: str) -> CiJob:
+    """The job without the steps that recipes stand for; without any if no other tests.
 
-    A recipe in the root also stands for what is called by make or by scripts.
+    Tests that cannot run here are left out by name, also those that want CMake's own directory.
     """
-    beside, elsewhere = list[CiStep](), list[CiStep]()
+    families = {family for family, _ in recipes}
+    by_cmake = "cmake" in families
+    tools = {program for family in families for program in RECIPE_FIRST[family].programs}
+    steps, left_out = list[CiStep](), [*job.left_out]
     for step in job.steps:
-        own = {
-            (family, call.place)
-            for call in step.calls
-            for family, _ in recipes
-            if call.family == family or call.program in RECIPE_FIRST[family].programs
-        }
-        if not own:
-            beside.append(step)
-        elif own.isdisjoint(recipes) and "cmake" not in {family for family, _ in own}:
-            elsewhere += [step] if step.kind == "test" else []
-    families = {call.family for step in beside for call in step.calls} - {""}
-    if any(not place for _, place in recipes):
-        families &= {"python", "node", "go", "ruby", "php", "deno"}
-    return (*(beside if families else ()), *elsewhere)
+        owned = [call for call in step.calls if call.program in tools or call.family in families]
+        owned = [call for call in owned if call.runner != "script"]  # a program of the project
+        covered = all((call.family, call.place) in recipes for call in owned) or by_cmake
+        if len(owned) == len(step.calls) and (step.kind != "test" or covered):
+            continue
+        why = needs and f"its job needs {needs}"
+        for call in step.calls:
+            if call.family and call.program in job.lacks:
+                why = f"`{call.program}` is not here"
+            elif by_cmake and call.family in WRAPPING:
+                why = "it may want what CMake has built in another directory"
+        if step.kind == "test" and why:
+            text = step.script.partition("\n")[0]
+            left_out.append(LeftOutStep(text, why, origin=step.origin, tests=True))
+        else:
+            steps.append(step)
+    tests = any(step.kind == "test" for step in steps)
+    return replace(job, steps=tuple(steps if tests else ()), left_out=tuple(left_out))
 
 
 #: Options by which a script chooses how its tests are printed.
@@ -286,7 +289,7 @@ def _adapt_step(step: CiStep, number: int, root: SourceTree) -> BuildStep:
     if step.kind == "test":
         for call in step.calls:
             for runner in (call.runner, *_BEHIND.get(call.family, ())):
-                if runner != "go" or root.has("go.mod"):
+                if runner != "go" or root.named("go.mod"):
                     variables = ADAPTERS.get(runner, Adapter()).env
                     env |= {name: text.format(step=number) for name, text in variables.items()}
         for call in (call for call in step.calls if call.family):
@@ -355,15 +358,14 @@ def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
     adapter = ADAPTERS.get(call.runner, Adapter())
     if call.program in WORDS["managers"]:
         after = replace(call, words=(call.words[0], f"post{name_script(call)}"))
-        followed = read_script(after, root)
         _, alone = find_last_call(read_script(call, root))
-        return adapter.all_ran if alone and not followed else None
+        return adapter.all_ran if alone and not read_script(after, root) else None
     return adapter.all_ran if call.runner in {call.program, "django", "node"} else None
 
 
 def adapt_test_steps(plan: BuildPlan, root: SourceTree) -> BuildPlan:
-    """A recipe's plan of a package manager, whose runner is told as in a step of the CI."""
-    if plan.system not in WORDS["managers"]:
+    """A recipe's plan that calls scripts or targets, with their runners told as in a CI's step."""
+    if plan.system not in WORDS["managers"] | WORDS["makes"]:
         return plan
     part, steps = root.below(plan.directory), list[BuildStep]()
     for step in plan.steps:

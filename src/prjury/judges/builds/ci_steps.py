@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from string import Template
 
 from msgspec import Struct
@@ -35,6 +36,8 @@ _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
+#: Lines by which a script stops at the first error, as all do here.
+_STRICT = ("set -e", "set -u", "set -x", "set -o pipefail")
 
 
 class CiStep(Struct, frozen=True):
@@ -124,9 +127,8 @@ class StepReader:
         tool, key = SETUP_ACTIONS.get(step.action, ("", ""))
         path = inputs.get(f"{key}-file", "") if tool else ""
         if versions := [*filter(None, map(str.strip, inputs.get(key, "").splitlines()))]:
-            versions.sort(key=lambda version: self.machine.distance(tool, version))
-            versions.sort(key=lambda version: has_part(version, WORDS["unusual"]))
-            self.versions[tool] = versions[0]
+            usual = [one for one in versions if not has_part(one, WORDS["unusual"])] or versions
+            self.versions[tool] = min(usual, key=partial(self.machine.distance, tool))
         elif step.action == "dtolnay/rust-toolchain" and not step.uses.endswith("@master"):
             self.versions[tool] = step.uses.partition("@")[2]
         elif path:
@@ -148,8 +150,8 @@ class StepReader:
 
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int = 0) -> None:
         origin = f"{self.path}:{line}" if line else self.path
-        tests = any(map(_would_test, list_lines(text)))
-        self.left_out.append(LeftOutStep(_show_first_line(text), why, kind, origin, tests))
+        shown = _show_first_line(text)
+        self.left_out.append(LeftOutStep(shown, why, kind, origin, _would_test(text)))
 
     def _read_commands(self, step: WorkflowStep, run: str) -> None:
         text = run.replace("${{github.", "${{ github.").replace(_WORKSPACE, _ROOT)
@@ -167,32 +169,31 @@ class StepReader:
             self._leave(run, f"it wants the shell {shell.split()[0]}", "elsewhere", step.line)
         else:
             below = directory.removeprefix("./").strip("/.")
-            script, below = _split_leading_cd(_join_continued_lines(script), below)
-            for offset, part in _split_script(script):
+            for offset, part, place in _split_script(_join_lines(script), below):
                 line = step.line + offset if step.line else 0
-                lines = self._drop_refused_lines(part, line, below)
+                lines = self._drop_refused_lines(part, line, place)
                 if lines:
-                    self._add_step(step, lines, line, below)
+                    self._add_step(step, lines, line, place)
 
     def _drop_refused_lines(self, part: str, line: int, directory: str) -> str:
         lines = part.splitlines()
         for at, text in enumerate(lines):
-            refusal = _find_refusal(text) or self._find_script_refusal(text, directory)
-            if refusal:
+            if refusal := self._find_line_refusal(text, directory):
                 self._leave(text, *refusal, line + at if line else 0)
                 lines[at] = ":" if len(lines) > 1 else ""
         rest = "\n".join(lines)
         return rest if any(call.words != (":",) for call in read_calls(rest)) else ""
 
-    def _find_script_refusal(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
-        for call in read_calls(line):
+    def _find_line_refusal(self, line: str, directory: str) -> tuple[str, LeftOutKind] | None:
+        """The refusal of a line, for a call in it or in a script that tests nothing."""
+        calls = read_calls(line)
+        inner = list[Call]()
+        for call in calls:
             words = call.words[1:2] if call.program in WORDS["shells"] else call.words[:1]
             place = _resolve_place(call, self.root, directory)
             path = join_path(place, words[0]) if words and call.purpose != "test" else None
-            for inner in list_lines(self.root.text(path)) if path else ():
-                if refusal := _find_refusal(inner):
-                    return refusal
-        return None
+            inner += read_calls(self.root.text(path)) if path else ()
+        return next(filter(None, map(_find_refusal, (*calls, *inner))), None)
 
     def _add_step(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
@@ -234,9 +235,10 @@ def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -
     inner = [resolve_call(one, root, call.place, depth + 1) for one in read_calls(text)]
     tests = [one for one in inner if one.family and one.family != "script"]
     if tests and not (call.purpose == "setup" or call.family in {"make", "shell"}):
-        family = call.family or tests[0].family
-        if family == "script" and tests[0].family not in RECIPE_FAMILIES:
-            family = tests[0].family
+        families = {one.family for one in tests}
+        mixed = len(families) > 1 or call.family == "script"  # more than what a recipe runs
+        by_recipe = "script" if families & RECIPE_FAMILIES and mixed else ""
+        family = call.family.removeprefix("script") or by_recipe or tests[0].family
         family = "node" if call.program in WORDS["managers"] else family
         return replace(call, purpose="test", family=family, runner=tests[0].runner)
     settings = read_tox(root.below(call.place)) if call.program == "tox" else None
@@ -284,22 +286,9 @@ def _find_action_command(step: WorkflowStep) -> str:
     return ""
 
 
-def _split_leading_cd(script: str, directory: str) -> tuple[str, str]:
-    text = script.strip()
-    if text.startswith("(cd ") and text.endswith(")") and text.count("(") == 1:
-        script = text[1:-1]
-    first, line_end, rest = script.partition("\n")
-    change, _, more = first.partition("&&")
-    word, _, place = change.strip().partition(" ")
-    inside = join_path(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
-    if word != "cd" or inside is None or not (more or rest):
-        return script, directory
-    return f"{more.lstrip()}{line_end}{rest}", inside
-
-
-def _would_test(line: str) -> bool:
-    """True if a command of a line runs tests, perhaps behind a program that cannot run here."""
-    for call in read_calls(line):
+def _would_test(script: str) -> bool:
+    """True if a command runs tests, perhaps behind a program that cannot run here."""
+    for call in read_calls(script):
         words = call.words[1:] if call.program in {"sudo", "doas"} else call.words
         if words and name_program(words[0]) in WORDS["packages"]:
             continue
@@ -310,31 +299,47 @@ def _would_test(line: str) -> bool:
     return False
 
 
-def _split_script(script: str) -> Iterator[tuple[int, str]]:
-    """The lines of a plain script with their offsets; one that is more than a list stays whole.
+def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]:
+    """The commands of a script, each with its line and directory, up to one that is more.
 
-    It does where later lines depend on what earlier ones set, or a command goes over several.
+    It stays whole with all below it, where these depend on what it sets, or are a part of it.
     """
-    text = script.rstrip()
-    lines = [line.strip() for line in text.splitlines()]
-    commands = [line for line in lines if line and not line.startswith("#")]
-    whole = any(map(find_heredoc, lines))
-    for line in commands if len(commands) > 1 else ():
-        word = line.split()[0]
-        name, sign, _ = word.partition("=")
-        sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
-        goes_on = line.endswith(("{", "(", "&", "||", "|"))
-        odd = line.count('"') % 2 or line.count("'") % 2
-        after = read_calls(f"{line}\n:")[-1:]  # none where the line hands over what follows
-        moves = not after or after[0].place
-        whole = bool(whole or sets or goes_on or odd or moves)
-    if whole:
-        yield len(text) - len(text.lstrip("\n")), text.lstrip("\n")
-    else:
-        yield from ((at, line) for at, line in enumerate(lines) if line in commands)
+    lines = script.splitlines()
+    for at, text in enumerate(lines):
+        line = text.strip()
+        if not line or line.startswith(("#", *_STRICT)):
+            continue
+        change, _, after = line.partition("&&")
+        word, _, place = change.strip().partition(" ")
+        inside = join_path(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
+        if word == "cd" and inside is not None:
+            directory, line = inside, after.strip()
+        if line and _needs_shell(line):
+            yield at, "\n".join([line, *lines[at + 1 :]]).rstrip(), directory
+            return
+        yield from ((at, command, directory) for command in _split_list(line) if command)
 
 
-def _join_continued_lines(script: str) -> str:
+def _needs_shell(line: str) -> bool:
+    word = line.split(maxsplit=1)[0]
+    name, sign, _ = word.partition("=")
+    sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
+    goes_on = find_heredoc(line) or line.endswith(("{", "(", "&", "||", "|"))
+    odd = line.count('"') % 2 or line.count("'") % 2
+    after = read_calls(f"{line}\n:")[-1:]  # none where the line hands over what follows
+    return bool(sets or goes_on or odd or not after or after[0].place)
+
+
+def _split_list(line: str) -> list[str]:
+    """The commands of a line that come one after the other; the line itself if one may be asked."""
+    parts = [part.strip() for part in line.replace(";", "&&").split("&&")]
+    each = [read_calls(part) for part in parts]
+    alone = all(len(calls) == 1 for calls in each)
+    odd = (call for (call,) in each if call.purpose == "other" and not _find_refusal(call))
+    return parts if alone and not any(odd) else [line]
+
+
+def _join_lines(script: str) -> str:
     lines = script.split("\n")
     for at in range(len(lines) - 2, -1, -1):
         if lines[at].endswith("\\") and not lines[at].lstrip().startswith("#"):
@@ -352,17 +357,16 @@ _REFUSALS: Mapping[str, tuple[str, LeftOutKind]] = {
 }
 
 
-def _find_refusal(line: str) -> tuple[str, LeftOutKind] | None:
-    for call in read_calls(line):
-        program, words = call.program, call.words
-        uploads = program in {"git", "npm", "cargo", "twine", "gem"}
-        beside = {
-            "machine": (program == "corepack" and "enable" in words) or "--system" in words[1:3],
-            "elsewhere": uploads and not WORDS["uploads"].isdisjoint(words[1:2]),
-        }
-        for name, refusal in _REFUSALS.items():
-            if program in WORDS[name] or beside.get(name):
-                return refusal
+def _find_refusal(call: Call) -> tuple[str, LeftOutKind] | None:
+    program, words = call.program, call.words
+    uploads = program in {"git", "npm", "cargo", "twine", "gem"}
+    beside = {
+        "machine": (program == "corepack" and "enable" in words) or "--system" in words[1:3],
+        "elsewhere": uploads and not WORDS["uploads"].isdisjoint(words[1:2]),
+    }
+    for name, refusal in _REFUSALS.items():
+        if program in WORDS[name] or beside.get(name):
+            return refusal
     return None
 
 

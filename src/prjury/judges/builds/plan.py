@@ -214,30 +214,18 @@ class DetectedBuilds(Struct, frozen=True):
 
 
 def make_plan_document(builds: DetectedBuilds) -> Mapping[str, Any]:
-    documents = [
-        {
-            "source": plan.source,
-            "system": plan.system,
-            "directory": plan.directory,
-            "steps": [
-                {"name": step.name, "command": step.text, "origin": step.origin}
-                for step in plan.steps
-            ],
-            "reasons": [reason for reason in plan.reasons if reason],
-            "modules": plan.modules,
-            "tools": plan.tools,
-            "missing": plan.missing or plan.older or None,
-            "left_out": to_builtins(plan.left_out),
-            "notes": plan.notes,
-        }
-        for plan in builds.plans
-    ]
-    return {
-        "schema": "prjury/build-plan/v1",
-        "builds": documents,
-        "notes": builds.notes,
-        "skipped": builds.skipped,
-    }
+    documents = []
+    for plan in builds.plans:
+        values = to_builtins(plan)
+        names = "source system directory reasons modules tools left_out notes".split()
+        document = {name: values[name] for name in names}
+        document["missing"] = plan.missing or plan.older or None
+        document["steps"] = [
+            {"name": step.name, "command": step.text, "origin": step.origin} for step in plan.steps
+        ]
+        documents.append(document)
+    schema = {"schema": "prjury/build-plan/v1", "builds": documents}
+    return {**schema, "notes": builds.notes, "skipped": builds.skipped}
 
 
 def list_plan_lines(builds: DetectedBuilds) -> Iterator[str]:

@@ -18,8 +18,8 @@ from prjury.judges.builds.ci_plan import (
     RECIPE_FIRST,
     adapt_test_steps,
     add_ci_options,
-    list_other_steps,
     plan_ci_job,
+    take_recipes_out,
 )
 from prjury.judges.builds.plan import (
     CUSTOM,
@@ -141,29 +141,31 @@ class BuildPlanner(Struct, frozen=True):
             for plan in fitting
             if plan.system in RECIPE_FIRST and plan.tests
         } & job.places
-        calls = {(family, place) for family, place in job.places if family in RECIPE_FIRST}
-        if calls > recipes and not any(not place for _, place in recipes):
-            recipes = set()  # lines of the CI in other places follow the recipe of the root alone
-        needs = "services" if job.services else "what another job has made" * job.needs_artifacts
         lacking = [name for name in job.lacks if not any(name in plan.text for plan in fitting)]
-        needs = needs or "".join(f"`{name}`, which is not here" for name in lacking[:1])
-        because = f"built by a recipe: as {job.name} does it, no test ran"
-        if needs:
-            because = f"built by a recipe, since {job.name} needs {needs}"
+        absent = "services" if job.services else "what another job has made" * job.needs_artifacts
+        needs = absent or "".join(f"`{name}`, which is not here" for name in lacking[:1])
+        why = (
+            f", since {job.name} needs {needs}"
+            if needs
+            else f": as {job.name} does it, no test ran"
+        )
         noted = [
-            replace(plan, notes=(*plan.notes, because), left_out=job.left_out) for plan in fitting
+            replace(plan, notes=(*plan.notes, f"built by a recipe{why}"), left_out=job.left_out)
+            for plan in fitting
         ]
         tested = [plan for plan in noted if plan.tests]
         if recipes:
-            others = list_other_steps(job, recipes)
+            rest = take_recipes_out(job, recipes, absent)
+            job = replace(job, left_out=rest.left_out)
+            others = plan_ci_job(rest, root, self.machine) if rest.steps else None
             for plan in affected:
                 if (plan.system, plan.directory) in recipes:
-                    follow = () if plan.directory else others
-                    others = others if plan.directory else ()
-                    yield self._add_tools(root, add_ci_options(plan, job, root, follow), job)
+                    follow = None if plan.directory else others
+                    others = others if plan.directory else None
+                    yield self._add_tools(root, add_ci_options(plan, job, follow), job)
             if not others:
                 return
-            job = replace(job, steps=others)
+            job = rest
             tested = [plan for plan in tested if (plan.system, plan.directory) not in recipes]
         elif needs and tested:
             yield from (self._add_tools(root, plan, job) for plan in noted)

@@ -1,22 +1,23 @@
 """Variables of steps: tools that are lent to a build, and what earlier steps hand to later ones.
 
 Tools of Python and Node are lent where the machine has none of its own. Each is a script at the end
-of PATH; ``PRJURY_UV`` names the uv of this installation.
+of PATH; ``PRJURY_UV`` names the uv of this installation. Go is told by one to name its tests.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.plan import BuildPlan
 
-#: The scripts that stand for tools: uv or venv and pip, a tool by uv, a manager by npx.
-_UV, _TOOL, _MANAGER = (
+#: The scripts that stand for tools: uv or venv and pip, a tool by uv, a manager by npx, Go itself.
+_UV, _TOOL, _MANAGER, _GO = (
     (Path(__file__).parent / "lent" / name).read_text("utf-8")
-    for name in ("uv.sh", "tool.sh", "manager.sh")
+    for name in ("uv.sh", "tool.sh", "manager.sh", "go.sh")
 )
 #: The version of each that is lent without a named one; newer ones of pnpm refuse Node 20.
 _MANAGERS = {"pnpm": "@10", "yarn": "", "bun": ""}
@@ -28,17 +29,20 @@ _OURS = frozenset({"HOME", "TMPDIR", "NODE_OPTIONS", "PYTEST_ADDOPTS", "TOX_OVER
 
 
 def words_of(plan: BuildPlan) -> frozenset[str]:
-    """The words of its commands, among them the programs that they start."""
+    """The words of its commands, among them the programs that they start, and Go behind others."""
     text = plan.text.translate(str.maketrans(";&|()", "     "))
-    return frozenset(word.rpartition("/")[2] for word in text.split())
+    words = frozenset(word.rpartition("/")[2] for word in text.split())
+    return words | {"go"} if any("GOFLAGS" in step.env for step in plan.steps) else words
 
 
 def write_tool_wrappers(
     words: frozenset[str], place: Path, env: Mapping[str, str], versions: Mapping[str, str]
 ) -> Mapping[str, str]:
-    """The variables with the tools at the end of PATH, a modern Yarn before a Yarn 1."""
+    """The variables with the tools at the end of PATH; before all a modern Yarn and Go."""
     scripts = dict[Path, str]()
     path = env.get("PATH", os.defpath)
+    if go := shutil.which("go", path=path) if "go" in words else None:
+        scripts[place / "first/go"] = _GO.replace("@go", go)
     for name in _MANAGERS.keys() & words:
         number = versions.get(name, "")
         version = f"@{number}" if number.replace(".", "").isdigit() else _MANAGERS[name]
@@ -46,7 +50,6 @@ def write_tool_wrappers(
         package = f"{'@yarnpkg/cli-dist' if modern else name}{version}"
         script = _MANAGER.replace("@name", name).replace("@package", package)
         scripts[place / ("first" if modern else "") / name] = script
-        path = f"{place / 'first'}{os.pathsep}{path}" if modern else path
     tools = WORDS["lent"] & words
     for name in tools:
         tool = "" if name == "uvx" else name
@@ -57,7 +60,8 @@ def write_tool_wrappers(
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
         file.chmod(0o755)
-    return {**env, "PATH": f"{path}{os.pathsep}{place}"} if scripts else env
+    places = [str(place / "first"), path, str(place)]
+    return {**env, "PATH": os.pathsep.join(places)} if scripts else env
 
 
 def update_environment(env: Mapping[str, str]) -> Mapping[str, str]:

@@ -550,14 +550,14 @@ class TestSteps:
     def test_a_script_that_is_more_than_a_list_stays_whole_without_what_cannot_run(
         self, here: Toolchains
     ) -> None:
-        lines = "cd sub\\nsudo apt-get install \\\\\\n  x\\nfor one in a b; do pytest $one; done"
+        lines = "cd sub\\nfor one in a b; do pytest $one; done\\nsudo apt-get install \\\\\\n  x"
         step = f'{{run: "{lines}"}}'
         ci = read(here, ci=job(step))
         ((_, script),) = scripts(ci)
-        assert script.splitlines() == [":", "", "for one in a b; do pytest $one; done"]
+        assert script.splitlines() == ["for one in a b; do pytest $one; done", ":"]
         assert (ci.steps[0].directory, ci.left_out[0].origin) == (
             "sub",
-            ".github/workflows/ci.yml:8",
+            ".github/workflows/ci.yml:9",
         )
 
     def test_the_directory_is_that_of_the_step_or_the_default(self, here: Toolchains) -> None:

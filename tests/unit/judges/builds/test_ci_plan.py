@@ -217,15 +217,17 @@ class TestLines:
         ("line", "step"),
         [
             ("cd sub && cargo test", "cd sub && cargo test"),
-            ("(cd sub && cargo test)", "cd sub && cargo test"),
+            ("(cd sub && cargo test)", "(cd sub && cargo test)"),
             ("./test", "./test"),
             ("sh test --all", "sh test --all"),
+            ("sh all", "sh all"),
         ],
     )
     def test_a_place_or_a_script_within_a_line_is_not_the_root_s_recipe(
         self, here: Toolchains, line: str, step: str
     ) -> None:
         files = {"Cargo.toml": "[workspace]\n", "test": "cargo test\ncargo test --all-features\n",
+                 "all": "cargo test\npytest\n",
                  "sub/Cargo.toml": "[package]\nname = 'sub'\n"}  # fmt: skip
         plan = only(plans(here, job(f"run: {line}"), files))
         assert (plan.source, steps_of(plan)[-1]) == ("ci", step)
@@ -240,7 +242,7 @@ class TestLines:
         builds = plans(here, job("run: go -C web test ./..."), files)
         assert builds.skipped == ("cli",)
 
-    @pytest.mark.parametrize("line", ["sh t/a.sh; sh t/b.sh", "sh t/a.sh | tee log"])
+    @pytest.mark.parametrize("line", ["sh t/a.sh; echo $?; sh t/b.sh", "sh t/a.sh | tee log"])
     def test_a_line_of_several_commands_fails_where_any_of_them_does(
         self, here: Toolchains, line: str
     ) -> None:
@@ -292,9 +294,9 @@ class TestAdapters:
         ("line", "words"),
         [
             ("pytest a & pytest b; wait", ["pytest --junitxml=", "/pytest-1-2.xml b"]),
-            ("pip install vitest && vitest run", ["install vitest &&", "vitest --reporter="]),
-            ("pip install vitest && vitest", ["install vitest &&", "vitest --reporter="]),
-            ("vitest run a; vitest run b", ["/vitest-1.xml run a", "/vitest-1-2.xml run b"]),
+            ("echo vitest && vitest run", ["echo vitest &&", "vitest --reporter="]),
+            ("echo vitest && vitest", ["echo vitest &&", "vitest --reporter="]),
+            ("vitest run a & vitest run b", ["/vitest-1.xml run a", "/vitest-1-2.xml run b"]),
             ("echo go test; go test ./...", ["echo go test;", "go test -json ./..."]),
             ("bun run test", ["bun run test"]),
             ("ctest  --test-dir 'a b'", ["ctest --output-on-failure", "--test-dir 'a b'"]),
@@ -303,7 +305,8 @@ class TestAdapters:
     def test_each_call_is_told_at_its_own_place(
         self, here: Toolchains, line: str, words: list[str]
     ) -> None:
-        text = plans(here, job(f"run: {line}"), GO).plans[0].steps[-1].shown
+        steps = plans(here, job(f"run: {line}"), GO).plans[0].steps
+        text = "\n".join(step.shown for step in steps)
         assert [word for word in words if word not in text.replace('"', "")] == []
 
     @pytest.mark.parametrize(
@@ -413,10 +416,9 @@ class TestOptions:
     ) -> None:
         lines = "run: mvn verify -f build-pom.xml", "run: mvn verify -f service/pom.xml"
         files = {"build-pom.xml": "<project/>", "service/pom.xml": "<project/>"}
-        plan = only(plans(here, job(*lines), files))
-        assert [text.partition(" -f ")[2] for text in steps_of(plan)] == [
-            "build-pom.xml", "service/pom.xml"
-        ]  # fmt: skip
+        recipe, plan = plans(here, job(*lines), files).plans
+        assert (recipe.source, recipe.directory) == ("recipe", "service")
+        assert steps_of(plan) == ["mvn verify -f build-pom.xml"]
 
     def test_those_beside_the_root_s_recipe_follow_it(self, here: Toolchains) -> None:
         lines = "run: cargo test", "run: cargo test --manifest-path tests/no-std/Cargo.toml"
@@ -462,6 +464,52 @@ class TestOptions:
         last = builds.plans[-1]
         assert (last.directory, last.steps[-1].text) == ("", "python -m pytest")
         assert "cargo" not in last.text
+
+    @pytest.mark.parametrize(
+        ("line", "last"),
+        [
+            ("cargo test && pytest", "pytest"),
+            ("cargo build; cargo test; python3 -m pytest tests", "python3 -m pytest tests"),
+            ("sudo apt-get install -y x && cargo test && npm test", "npm test"),
+            ("cargo +stable test && ./test.sh", "./test.sh"),
+            ("cargo test && make check", "make check"),
+            ("cargo test && python tools/test.py", "python tools/test.py"),
+            ("cargo test && cargo run --manifest-path test_max/Cargo.toml",
+             "cargo run --manifest-path test_max/Cargo.toml"),
+            ("cargo test && cargo xtask test", "cargo xtask test"),
+        ],
+    )  # fmt: skip
+    def test_each_call_of_a_line_counts_on_its_own(
+        self, here: Toolchains, line: str, last: str
+    ) -> None:
+        files = {"Cargo.toml": '[package]\nname = "a"\n', "test_a.py": ""}
+        plan = only(plans(here, job(f"run: {line}"), files))
+        assert (plan.system, steps_of(plan)[-1]) == ("cargo", last)
+        assert "cargo +stable" not in plan.text
+        whole = line.replace(" && ", "\n").replace("; ", "\n").replace("\n", "\n          ")
+        plan = only(plans(here, job(f"run: |\n          set -e\n          {whole}"), files))
+        *_, shown = plan.steps[-1].shown.split("\n")
+        assert (plan.system, shown) == ("cargo", last)
+
+    @pytest.mark.parametrize(
+        ("recipe", "line", "more", "why"),
+        [
+            ("cargo test", "dotnet test", "", "`dotnet` is not here"),
+            ("cargo test", "./test.sh", "    services: {db: {image: postgres}}\n",
+             "its job needs services"),
+            ("cmake -B b", "./test.sh b",  "",
+             "it may want what CMake has built in another directory"),
+        ],
+    )  # fmt: skip
+    def test_tests_beside_a_recipe_that_cannot_run_here_are_named(
+        self, here: Toolchains, recipe: str, line: str, more: str, why: str
+    ) -> None:
+        files = {"Cargo.toml": '[package]\nname = "a"\n'}
+        if "cmake" in recipe:
+            files = {"CMakeLists.txt": "project(x)\nenable_testing()\n"}
+        plan = only(plans(here, job(f"run: {recipe} && {line}", more=more), files))
+        assert (plan.source, line in plan.text) == ("recipe", False)
+        assert (line, why, True) in [(one.text, one.why, one.tests) for one in plan.left_out]
 
     def test_the_ci_s_other_tests_run_once(self, here: Toolchains) -> None:
         files = {"Cargo.toml": '[package]\nname = "a"\n', "pom.xml": "<project/>"}

@@ -18,7 +18,10 @@ def run(directory: Path, programs: tuple[str, ...], command: str, **versions: st
     words, place = frozenset(command.split()), directory / "lent"
     env = write_tool_wrappers(words, place, {"PATH": f"{path}:/usr/bin:/bin"}, versions)
     shell = ["/bin/sh", "-c", f"{command} 2>&1; echo $?"]
-    return subprocess.run(shell, env=env, capture_output=True, text=True, check=True).stdout
+    captured = subprocess.run(
+        shell, env=env, capture_output=True, text=True, check=True, start_new_session=True
+    )
+    return captured.stdout
 
 
 @pytest.mark.parametrize(
@@ -37,9 +40,12 @@ def run(directory: Path, programs: tuple[str, ...], command: str, **versions: st
         ("uvx coverage report", ["uv"], {}, "uv tool run coverage report"),
         ("pipx run nox", ["uv"], {}, "uv tool run pipx run nox"),
         ("tox -e py", ["uv"], {}, "uv tool run tox -e py"),
+        ("go test ./...", ["go"], {}, "go test -json ./..."),
+        ("go vet ./...", ["go"], {}, "go vet ./..."),
+        ("go test ./... | cat", ["go"], {}, "go test ./..."),
     ],
 )  # fmt: skip
-def test_a_tool_that_is_missing_is_lent(
+def test_a_tool_is_lent_where_it_is_missing_and_told_to_name_its_tests(
     tmp_path: Path, command: str, programs: list[str], versions: dict[str, str], printed: str
 ) -> None:
     assert run(tmp_path, tuple(programs), command, **versions) == f"{printed}\n0\n"

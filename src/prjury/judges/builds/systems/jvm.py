@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
@@ -13,7 +14,6 @@ from prjury.judges.builds.source_tree import (
     EXECUTABLE,
     SourceTree,
     is_below,
-    is_within,
     join_path,
     nearest,
     outermost_first,
@@ -138,11 +138,7 @@ def _list_changed_modules(root: SourceTree, directory: str, reactor: Reactor) ->
 
 
 def _make_module_selector(path: str, directory: str) -> str:
-    module = path.removesuffix(f"/{POM}")
-    if directory and is_within(module, directory):
-        module = module.removeprefix(f"{directory}/")
-    elif directory:
-        module = f"{'../' * len(directory.split('/'))}{module}"
+    module = posixpath.relpath(path.removesuffix(f"/{POM}"), directory or ".")
     begins = module[:1].isalnum() or module.startswith(("../", "_"))
     plain = begins and module.isprintable() and not {",", ":"} & set(module)
     return module if plain else ""
@@ -159,7 +155,7 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
     steps = []
     for step in plan.steps:
         line = step.command
-        if isinstance(line, tuple):
+        if isinstance(line, tuple) and not step.origin:
             asking = [word for word in line if word not in _NOT_ASKED]
             question = shlex.join([*asking, "-pl", ",".join(plan.modules), "-amd", "pre-clean"])
             line = (

@@ -243,8 +243,6 @@ def _find_matching_file(part: SourceTree, tests: Sequence[FileTest]) -> str | No
 
 
 def _list_paths(part: SourceTree, glob: str) -> Sequence[str]:
-    if not set(glob) & set("*?["):
-        return [glob] if glob in part.files else []
     if "/" not in glob:
         return [path for path in part.files if "/" not in path and fnmatchcase(path, glob)]
     return [path for path in part.files if matches(path, glob)]
