@@ -96,3 +96,23 @@ def test_what_is_being_removed_stays_locked_until_it_is_gone(tmp_path: Path) -> 
         fcntl.flock(looked, fcntl.LOCK_EX | fcntl.LOCK_NB)
     assert eventually(lambda: not place.exists())
     os.close(looked)
+
+
+_PROBING = """if True:
+    import atexit, threading
+    from prjury.app.composition import make_build_ports
+    from prjury.app.request import RunEnvironment
+    from prjury.policy.load import default_policy
+
+    atexit._run_exitfuncs()  # the end removes the directory in which the kernel is tried
+    make_build_ports(RunEnvironment(), default_policy().config, None)
+    for thread in threading.enumerate()[1:]:
+        thread.join()
+"""
+
+
+def test_a_run_that_ends_before_the_kernel_was_tried_says_nothing_of_it(tmp_path: Path) -> None:
+    environ = {"TMPDIR": str(tmp_path), "HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    program = [sys.executable, "-c", _PROBING]
+    done = subprocess.run(program, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

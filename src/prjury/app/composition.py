@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from threading import Thread
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +12,7 @@ from msgspec.structs import replace
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Snapshot
 from prjury.git.store import Store
+from prjury.jury.threads import run_in_thread
 from prjury.jury.voting import NOT_APPLICABLE, NOT_CONFIGURED
 from prjury.loading import load_everything
 from prjury.models.memory import FileMemory, memory_at
@@ -144,7 +144,7 @@ def make_build_ports(
         network=sandbox.network,
         before=partial(_load_all, panel),
     )
-    Thread(target=lambda: shell.level, daemon=True).start()  # a program says it, in a while
+    run_in_thread(lambda: shell.level)  # a program says it, in a while; whoever needs it asks again
     place = make_private_directory(environment.environ, "XDG_STATE_HOME", ".local/state")
     outcomes = FileMemory(place / "bases") if place else NoMemory()
     return Ports(
