@@ -63,7 +63,7 @@ class FakeRepository:
         raise NotImplementedError
 
     def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
-        raise NotImplementedError
+        return ()
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         raise NotImplementedError

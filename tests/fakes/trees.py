@@ -52,7 +52,7 @@ class TreeRepository:
         return ()
 
     def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
-        raise NotImplementedError
+        return ()
 
     def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:
         raise NotImplementedError

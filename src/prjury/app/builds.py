@@ -23,6 +23,7 @@ from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
 from prjury.judges.builds.plan import DetectedBuilds
 from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports, tree_of
 from prjury.judges.builds.toolchains import Toolchains
+from prjury.judges.builds.workplace import list_paths
 from prjury.policy import POLICY_PATH
 from prjury.policy.load import default_policy
 from prjury.policy.schema import Config
@@ -122,10 +123,7 @@ def make_junit_evidence(
         )
     with steps.open_change(request) as change:
         store, pull = change.snapshot.store, change.pull
-        merged, base = (
-            frozenset(entry.path for entry in store.files(tree))
-            for tree in (tree_of(pull), pull.base.sha)
-        )
+        merged, base = (list_paths(store, tree) for tree in (tree_of(pull), pull.base.sha))
         tests = ReportedTests(
             read_reports_at(places.head, merged),
             read_reports_at(places.base, base) if places.base else None,

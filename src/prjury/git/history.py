@@ -16,10 +16,9 @@ MOST_NAMED = 200
 
 
 class LogEntry(Struct, frozen=True):
-    """A commit of the log, its tree, and a mark that the other side has its change already."""
+    """A commit of the log, and a mark that the other side has its change already."""
 
     commit: HistoryCommit
-    tree: str
     applied: bool = False
 
 
@@ -31,9 +30,8 @@ def read_log(git: Git, *args: str, timeout: float = TIMEOUT) -> Iterator[LogEntr
         if record:
             names, _, subject = record.partition("\n")
             sha, tree, *parents = names[1:].split()
-            yield LogEntry(
-                HistoryCommit(sha, tuple(parents), subject), tree, applied=names[0] == "="
-            )
+            commit = HistoryCommit(sha, tuple(parents), subject, tree)
+            yield LogEntry(commit, applied=names[0] == "=")
 
 
 def merge_bases(git: Git, one: str, other: str) -> list[str]:

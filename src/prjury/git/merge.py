@@ -140,7 +140,7 @@ def find_squash_commit(
     selected = ("--first-parent", f"--max-count={_MOST_SQUASHES}", f"{since}..{until}")
     for entry in read_log(git, *selected, "--", *paths[:MOST_NAMED]):
         parents = entry.commit.parents
-        if len(parents) == 1 and merge_trees(git, parents[0], head) == entry.tree:
+        if len(parents) == 1 and merge_trees(git, parents[0], head) == entry.commit.tree:
             return entry.commit
     return None
 
@@ -207,7 +207,8 @@ class _PickedLine(Struct, frozen=True):
     def pick(self, entry: LogEntry, timeout: float) -> tuple[_PickedLine, MergeTrial]:
         """Return the line with one commit more; the same line if that conflicts."""
         if entry.commit.parents == (self.tip,):
-            return replace(self, tip=entry.commit.sha, tree=entry.tree), MergeTrial(entry.tree)
+            tree = entry.commit.tree
+            return replace(self, tip=entry.commit.sha, tree=tree), MergeTrial(tree)
         sides = self._make_sides(entry)
         merge = try_merge(self.git, *sides, self.names, timeout=timeout)
         return (replace(self, tip=None, tree=merge.tree) if merge.tree else self), merge
@@ -217,7 +218,8 @@ class _PickedLine(Struct, frozen=True):
         if entry.commit.parents:
             return self._write_commit(self.tree, entry.commit.parents[0]), entry.commit.sha
         nothing = self._write_commit(self.git.text("mktree"))
-        return self._write_commit(self.tree, nothing), self._write_commit(entry.tree, nothing)
+        line = self._write_commit(self.tree, nothing)
+        return line, self._write_commit(entry.commit.tree, nothing)
 
     def _write_commit(self, tree: str, *parents: str) -> str:
         options = [word for parent in parents for word in ("-p", parent)]

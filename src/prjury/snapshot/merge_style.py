@@ -39,10 +39,10 @@ class HistoryCommit(Struct, frozen=True):
     sha: str
     parents: tuple[str, ...]
     subject: str
+    tree: str = ""
 
     @property
     def is_merge(self) -> bool:
-        """Return whether it joins lines of history."""
         return len(self.parents) > 1
 
 

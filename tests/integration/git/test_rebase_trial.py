@@ -61,7 +61,8 @@ def test_the_first_commit_that_conflicts_is_named(history: History) -> None:
     found = trial(history)
     assert not found.clean
     assert (found.total, found.picked) == (3, 1)
-    assert found.stopped_at == HistoryCommit(second, (parent,), "Break \x1b[31mit")
+    tree = history.git("rev-parse", f"{second}^{{tree}}").strip()
+    assert found.stopped_at == HistoryCommit(second, (parent,), "Break \x1b[31mit", tree)
     (conflict,) = found.conflicts
     assert (conflict.path, conflict.lines) == ("f", (3, 3))
     assert snapshot(history).merge.clean

@@ -5,9 +5,8 @@ What is read is bounded, of exactly the known form, and of counts that can be tr
 
 from __future__ import annotations
 
-import time
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
@@ -18,11 +17,11 @@ from msgspec.structs import replace
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.failure import Count, Failure, Line, Results, Text, inside_tree
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.results.report_files import Found, find_reports, load_reports, stamps
+from prjury.judges.builds.results.report_files import Found, Stamp, find_reports, load_reports
 from prjury.judges.builds.results.tree import TemporaryPaths
 from prjury.judges.context import PullRequestContext
 from prjury.policy.tiers import BuildOptions
-from prjury.report.sanitise import show_surrogates
+from prjury.report.sanitise import Redact, redact_text, show_surrogates
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import visible
 
@@ -245,16 +244,17 @@ def refuse_other_steps(run: TreeRun, plan: BuildPlan) -> None:
 
 
 _Value = TypeVar("_Value")
-#: Makes a text fit to leave this machine.
-Clean: TypeAlias = Callable[[str], str]
 
 
-def clean_value(value: _Value, clean: Clean) -> _Value:
+def clean_value(value: _Value, redact: Redact) -> _Value:
     """The value with all its texts cleaned: of secrets, and of what JSON cannot hold."""
+
+    def clean(text: str) -> str:
+        return redact_text(show_surrogates(text), redact)
 
     def walk(part: Any) -> Any:  # noqa: ANN401 - any part of a value
         if isinstance(part, str):
-            return clean(show_surrogates(part))
+            return clean(part)
         if isinstance(part, Struct):
             fields = {name: walk(getattr(part, name)) for name in part.__struct_fields__}
             return replace(part, **fields)
@@ -269,15 +269,17 @@ def clean_value(value: _Value, clean: Clean) -> _Value:
     return walk(value)  # type: ignore[no-any-return]
 
 
-def record_build(
-    plan: BuildPlan, outcome: Run | CannotJudgeError, clean: Clean = str
-) -> BuildRecord:
+#: A plan that was tried, and what became of it.
+Outcome: TypeAlias = tuple[BuildPlan, Run | CannotJudgeError]
+
+
+def record_build(outcome: Outcome, redact: Redact) -> BuildRecord:
     """Record what became of a plan. What identifies the build stays as it is."""
-    which = (plan.system, plan.directory, plan.text)
-    if isinstance(outcome, CannotJudgeError):
-        message = clean(show_surrogates(str(outcome)))[:10_000] or outcome.reason
-        return BuildRecord(*which, error=Refusal(outcome.reason, message))
-    return BuildRecord(*which, run=clean_value(outcome, clean))
+    plan, run = outcome
+    if isinstance(run, CannotJudgeError):
+        message = clean_value(str(run), redact)[:10_000] or run.reason
+        return BuildRecord(*plan.key, error=Refusal(run.reason, message))
+    return BuildRecord(*plan.key, run=clean_value(run, redact))
 
 
 def pack_report(content: bytes) -> bytes:
@@ -294,13 +296,6 @@ def unpack_report(packed: bytes) -> bytes:
     if not unpacking.eof:
         raise ValueError("a kept report is damaged or too large")
     return content
-
-
-KeepRun: TypeAlias = Callable[[BuildPlan, Run | CannotJudgeError], None]
-
-
-def forget_run(_plan: BuildPlan, _run: Run | CannotJudgeError) -> None:
-    """Keep nothing."""
 
 
 #: Files of one run.
@@ -352,30 +347,24 @@ class KeptReports(Struct):
         return written
 
 
-def watch_reports(
-    places: TemporaryPaths, globs: Sequence[str]
-) -> Callable[[], Mapping[str, bytes | None]]:
-    """Note what is in the tree before a run; the result, called after it, reads the new reports."""
-    if not globs:
-        return dict[str, bytes | None]
-    earlier, began = stamps(places.tree, places.reports, globs), time.time()
-
-    def collect() -> Mapping[str, bytes | None]:
-        names = dict[Path, str]()
-        for path in find_reports(places.tree, places.reports, earlier, began, globs).files:
-            inside = path.is_relative_to(places.tree)
-            name = path.relative_to(places.tree).as_posix() if inside else ""
-            if any(matches(name, glob) for glob in globs) and len(names) < _MOST:
-                names[path] = name
-        loaded = load_reports(Found([*names], since=began), places.relative)
-        reports = dict[str, bytes | None]()
-        for name, (_, content) in zip(names.values(), loaded, strict=True):
-            text = places.relative((content or b"").decode("utf-8", "surrogateescape"))
-            packed = pack_report(text.encode("utf-8", "surrogateescape"))
-            reports[name] = None if content is None else packed
-        return reports
-
-    return collect
+def collect_reports(
+    places: TemporaryPaths, globs: Sequence[str], earlier: Mapping[Path, Stamp], since: float
+) -> Mapping[str, bytes | None]:
+    """Pack the reports that a run has left in its tree; None for one that is unreadable."""
+    names = dict[Path, str]()
+    listing = find_reports(places.tree, places.reports, earlier, since, globs) if globs else Found()
+    for path in listing.files:
+        inside = path.is_relative_to(places.tree)
+        name = path.relative_to(places.tree).as_posix() if inside else ""
+        if any(matches(name, glob) for glob in globs) and len(names) < _MOST:
+            names[path] = name
+    reports = dict[str, bytes | None]()
+    loaded = load_reports(Found([*names], since=since), places.relative)
+    for name, (_, content) in zip(names.values(), loaded, strict=True):
+        text = places.relative((content or b"").decode("utf-8", "surrogateescape"))
+        packed = pack_report(text.encode("utf-8", "surrogateescape"))
+        reports[name] = None if content is None else packed
+    return reports
 
 
 def _unpack(kept: Mapping[str, bytes | None], globs: Sequence[str]) -> dict[str, bytes | None]:

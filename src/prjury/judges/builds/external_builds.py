@@ -156,7 +156,7 @@ class EvidenceBuild(Struct, frozen=True):
     def judge_reports(self, evidence: BuildEvidence) -> Judgment | None:
         """Judge by the reports of another CI; None where the evidence is of builds."""
         for plan in (ENDED, UNENDED):
-            if [_key(plan)] == [record.key for record in evidence.builds]:
+            if [plan.key] == [record.key for record in evidence.builds]:
                 return self._judge(plan, evidence.builds[0])
         return None
 
@@ -168,8 +168,8 @@ class EvidenceBuild(Struct, frozen=True):
         judgments = []
         for plan in plans:
             forms = (plan, *([plan.otherwise] if plan.otherwise else []))
-            chosen = next((form for form in forms if _key(form) in records), plan)
-            judgments.append(self._judge(chosen, records.pop(_key(chosen), None)))
+            chosen = next((form for form in forms if form.key in records), plan)
+            judgments.append(self._judge(chosen, records.pop(chosen.key, None)))
         if records:
             commands = [f"`{visible(key[2][:_LONGEST_COMMAND])}`" for key in records]
             raise _mismatch(f"it ran {join_names(commands, _MOST_NAMED)}, which is not wanted here")
@@ -201,10 +201,6 @@ class EvidenceBuild(Struct, frozen=True):
         except ValueError as error:
             raise make_evidence_error(str(error)) from error
         return compare(plan, run, self.paths, self.options, list_touched(self.pull))
-
-
-def _key(plan: BuildPlan) -> tuple[str, str, str]:
-    return plan.system, plan.directory, plan.text
 
 
 def _mismatch(why: str) -> CannotJudgeError:

@@ -22,7 +22,7 @@ from prjury.judges.builds.environment import Snippet, paste
 from prjury.judges.builds.external_builds import ReportedTests, parse_ci_reports
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.wording import format_duration, join_names
-from prjury.judges.builds.workplace import paths_of
+from prjury.judges.builds.workplace import list_paths
 from prjury.jury.judgment import Check, Judgment, Severity, Status
 from prjury.jury.score import BooleanScore
 from prjury.policy.tiers import BuildOptions
@@ -140,7 +140,7 @@ def judge_by_checks(
     facts = {key: judgment.metadata[key] for key in _FACTS if key in judgment.metadata}
     tested = None
     if tests := checks.fetch_test_reports(good=not summary.failed):
-        paths = paths_of(ports.repository.files(pull.merge.tree or pull.head.sha))
+        paths = list_paths(ports.repository, pull.merge.tree or pull.head.sha)
         tested = decide(compare(tests.plan, tests.as_run, paths, options))
     if summary.failed:
         judgment = checks.compare_with_base(judgment, summary, tested)
@@ -186,7 +186,7 @@ class _Elsewhere(Struct, frozen=True):
                 self.notes.extend(() if problems else artifacts.problems)
                 if not (artifacts.files or problems):
                     break
-                paths = paths_of(repository.files(tree))
+                paths = list_paths(repository, tree)
                 sides.append(parse_ci_reports(artifacts.files, paths, problems))
         except (SourceError, CannotJudgeError) as error:
             self.notes.append(f"the test reports cannot be read: {error}")

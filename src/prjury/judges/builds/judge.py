@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -22,16 +22,16 @@ from prjury.judges.builds.decide import (
     list_touched,
 )
 from prjury.judges.builds.environment import Snippet, give_reason, paste
-from prjury.judges.builds.evidence import KeepRun, KeptReports, Run, forget_run
+from prjury.judges.builds.evidence import KeptReports, Outcome, Run
 from prjury.judges.builds.plan import BuildPlan, BuildSystem, DetectedBuilds
 from prjury.judges.builds.planner import BuildPlanner
-from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
+from prjury.judges.builds.run import BothSides, KeptBase
 from prjury.judges.builds.source_tree import Changes, SourceTree
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.judges.builds.test_settings import find_changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.unbuilt import find_source_file, find_unbuilt_files, usual_command
-from prjury.judges.builds.workplace import Builder, object_missing, paths_of
+from prjury.judges.builds.workplace import Builder, list_paths, object_missing
 from prjury.judges.context import PullRequestContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Judgment, Status
@@ -53,12 +53,12 @@ def make(options: BuildOptions, ports: Ports) -> TreeBuildJudge:
 
 @dataclass(frozen=True)
 class TreeBuildJudge:
-    """Builds the merged tree, contained, and the base beside it; `keep` gets each plan's run."""
+    """Builds the merged tree, contained, and the base beside it; `outcomes` are all plans'."""
 
     options: BuildOptions
     ports: Ports
     own: tuple[BuildSystem, ...] = ()
-    keep: KeepRun = forget_run
+    outcomes: list[Outcome] = field(default_factory=list, compare=False)
     name: str = "build"
     description: str = "builds and tests the merged tree"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -74,23 +74,23 @@ class TreeBuildJudge:
             deadline = within(context.deadline, self.options.timeout)
             return judge_by_checks(self.options, self.ports, pull, deadline)
         try:
-            return self._judge_sides(context, self._side(pull.merge.tree))
+            return self._judge_sides(context, pull.merge.tree)
         except CannotJudgeError as error:
             if self.options.from_ != "evidence":
                 raise
             return Judgment.errored(str(error), metadata=give_reason(error.reason))
 
-    def _judge_sides(self, context: PullRequestContext, merged: BuildSide) -> Judgment:
+    def _judge_sides(self, context: PullRequestContext, merged: str) -> Judgment:
         pull, evidence, notes = context.pull, None, tuple[str, ...]()
-        base = self._side(pull.base.sha)
+        base, paths = pull.base.sha, list_paths(self.ports.repository, merged)
         if settings := find_changed_test_settings(pull.files, self.ports.repository.read):
-            paths = wording.join_names([visible(path) for path in settings])
-            notes = (wording.EDITS_SETTINGS.format(paths),)
+            names = wording.join_names([visible(path) for path in settings])
+            notes = (wording.EDITS_SETTINGS.format(names),)
         if self.options.from_ == "evidence":
             from prjury.judges.builds.external_builds import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
             reports = KeptReports.of(context)
-            source = EvidenceBuild(self.options, pull, paths_of(merged.entries), reports)
+            source = EvidenceBuild(self.options, pull, paths, reports)
             evidence = source.read(self.ports.evidence)
             notes = (*notes, wording.FROM_EVIDENCE)
             if judged := source.judge_reports(evidence):
@@ -101,12 +101,12 @@ class TreeBuildJudge:
         builds = self._detect(planner, merged, changes_of(pull))
         base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
-            return self._judge_no_build(pull, builds, merged, base_plans)
+            return self._judge_no_build(pull, builds, paths, base_plans)
         unbuilt = tuple(find_unbuilt_files(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
             judgments = source.judge_builds(evidence, builds.plans)
         else:
-            judgments = self._build_and_judge(context, builds, merged, base)
+            judgments = self._build_and_judge(context, builds, merged, paths)
             notes = (*list_new_build_notes(builds.plans, base_plans), *notes)
         judgment = combine_judgments(judgments, (*builds.notes, *notes))
         origin = self.options.from_
@@ -120,32 +120,28 @@ class TreeBuildJudge:
         return doubt_replaced_build(judgment, every, base_plans)
 
     def _build_and_judge(
-        self, context: PullRequestContext, found: DetectedBuilds, merged: BuildSide, base: BuildSide
+        self, context: PullRequestContext, found: DetectedBuilds, merged: str, paths: frozenset[str]
     ) -> Sequence[Judgment]:
         ports, pull, limit = self.ports, context.pull, self.options.timeout
         changed = frozenset(list_touched(pull))
         builder = Builder(ports, changed, tag=ports.repository.nearest_tag(pull.base.sha))
-        memory = KeptBase(ports.base_outcomes, ports.redact, ports.shell.environment())
-        sides = BothSides(builder, merged, base, self.options, memory)
-        recollections = sides.recall(found.plans)
-        bases = []
-        for plan, recollection in zip(found.plans, recollections, strict=True):
+        memory = KeptBase.of(ports, pull.base.sha)
+        sides = BothSides(builder, merged, pull.base.sha, self.options, memory)
+        recalled, bases, judgments = [memory.recall(plan) for plan in found.plans], [], []
+        for base in recalled:
             half = within(context.deadline.within(context.deadline.remaining / 2), limit)
-            bases.append(sides.run_base(plan, recollection, half))
-        judgments = []
-        for base_run, recollection in zip(bases, recollections, strict=True):
+            bases.append(sides.run_base(base, half))
+        for base in bases:
             try:
-                _refuse_missing_tools(base_run.plan)
-                plan, run = sides.run_head(base_run, recollection, within(context.deadline, limit))
+                _refuse_missing_tools(base.plan)
+                plan, run = sides.run_head(base, within(context.deadline, limit))
             except CannotJudgeError as error:
-                self.keep(base_run.plan, error)
-                judgments.append(decide_untried(base_run.plan, str(error), error.reason))
+                self.outcomes.append((base.plan, error))
+                judgments.append(decide_untried(base.plan, str(error), error.reason))
                 continue
             KeptReports.of(context).take(run, self.options)
-            self.keep(plan, run)
-            judgments.append(
-                decide(compare(plan, run, paths_of(merged.entries), self.options, changed))
-            )
+            self.outcomes.append((plan, run))
+            judgments.append(decide(compare(plan, run, paths, self.options, changed)))
         logs = (log for judgment in judgments for log in RunFacts.of(judgment).logs)
         builder.forget_logs(but=frozenset(logs))
         return judgments
@@ -154,10 +150,9 @@ class TreeBuildJudge:
         self,
         pull: PullRequest,
         found: DetectedBuilds,
-        merged: BuildSide,
+        paths: frozenset[str],
         base_plans: Sequence[BuildPlan],
     ) -> Judgment:
-        paths = [entry.path for entry in merged.entries]
         source = find_source_file(paths, {file.path for file in pull.files})
         is_configured = self.options.command != "auto" or self.options.systems != "auto"
         if not (source or is_configured or base_plans):
@@ -181,28 +176,22 @@ class TreeBuildJudge:
         changes: Changes | None = None,
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
-        planner = self._planner(self._side(base), toolchains)
-        return self._detect(planner, self._side(merged), changes)
+        return self._detect(self._planner(base, toolchains), merged, changes)
 
     def find_ci(self, tree: str, toolchains: Toolchains) -> BaseCi | None:
         """The CI in the workflows of a tree, as a machine with these tools would run it."""
-        return find_base_ci(self._root(self._side(tree), None), toolchains)
+        return find_base_ci(self._root(tree, None), toolchains)
 
-    def _side(self, tree: str) -> BuildSide:
-        return BuildSide(tree, self.ports.repository.files(tree))
-
-    def _planner(self, base: BuildSide, toolchains: Toolchains | None = None) -> BuildPlanner:
+    def _planner(self, base: str, toolchains: Toolchains | None = None) -> BuildPlanner:
         toolchains = toolchains or Toolchains(self.ports.shell.environment())
         ci = find_base_ci(self._root(base, None), toolchains)
         return BuildPlanner(self.options, toolchains, ci, self.own)
 
-    def _detect(
-        self, planner: BuildPlanner, side: BuildSide, changes: Changes | None
-    ) -> DetectedBuilds:
-        return planner.plan_builds(self._root(side, changes), changes)
+    def _detect(self, planner: BuildPlanner, tree: str, changes: Changes | None) -> DetectedBuilds:
+        return planner.plan_builds(self._root(tree, changes), changes)
 
-    def _root(self, side: BuildSide, changes: Changes | None) -> SourceTree:
-        return SourceTree(side.entries, self._read_texts, changed=changes)
+    def _root(self, tree: str, changes: Changes | None) -> SourceTree:
+        return SourceTree(self.ports.repository.files(tree), self._read_texts, changed=changes)
 
     def _read_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
         """The texts of files that say how to build; CannotJudgeError if a clone lacks one."""

@@ -136,6 +136,10 @@ class BuildPlan(Struct, frozen=True):
     otherwise: BuildPlan | None = None
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        return self.system, self.directory, self.text
+
+    @property
     def label(self) -> str:
         return f"{self.system} in {visible(self.directory)}" if self.directory else self.system
 

@@ -6,7 +6,6 @@ Different systems in one directory are all run; of alternatives for the same cod
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace as changed
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -89,7 +88,7 @@ class BuildPlanner(Struct, frozen=True):
             builds = self._plan_from_ci(root, self.ci, builds, part)
         else:
             if systems is None and not builds.plans:
-                builds = detect_builds(changed(root, allowed=_TESTS_ALONE), part, None, self.own)
+                builds = detect_builds(replace(root, allowed=_TESTS_ALONE), part, None, self.own)
             ci, notes = self.ci or BaseCi(), builds.notes
             if ci.external and not ci.jobs:
                 elsewhere = "which lies in another repository"
@@ -278,7 +277,7 @@ def detect_builds(
     touched = (changes or root.changed or Changes(paths)).paths
     excluded = {one for path in touched for one in parents_of(path) if find_excluded_part(one)}
     excluded -= root.allowed
-    root = changed(root, changed=changes or root.changed, allowed=root.allowed | excluded)
+    root = replace(root, changed=changes or root.changed, allowed=root.allowed | excluded)
     pairs = by_name.items()
     listed = [_Build(name, plan, system) for name, system in pairs for plan in system.plans(root)]
     every = [build for build in listed if build.plan.directory not in excluded]

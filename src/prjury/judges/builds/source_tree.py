@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, TypeVar
@@ -30,22 +30,25 @@ _DEEPEST = 3
 _MOST_OPEN = 4
 
 
-@dataclass(frozen=True)
-class SourceTree:
+class SourceTree(Struct, frozen=True, dict=True):
     """A tree, or a part of it (its place) as if it were one; texts are read by object names.
 
     Allowed directories may hold a project in spite of their names.
     """
 
-    entries: Sequence[TreeEntry] = field(repr=False)
-    read: Callable[[Sequence[TreeEntry]], Mapping[str, str]] = field(repr=False, compare=False)
+    entries: Sequence[TreeEntry]
+    read: Callable[[Sequence[TreeEntry]], Mapping[str, str]]
     place: str = ""
-    changed: Changes | None = field(default=None, compare=False)
-    allowed: frozenset[str] = field(default=frozenset(), compare=False)
-    _texts: dict[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _parts: dict[str, SourceTree] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    changed: Changes | None = None
+    allowed: frozenset[str] = frozenset()
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {}
+
+    @cached_property
+    def _parts(self) -> dict[str, SourceTree]:
+        return {}
 
     @cached_property
     def files(self) -> dict[str, TreeEntry]:
@@ -175,17 +178,10 @@ def is_below(directory: str, other: str) -> bool:
 
 def join_path(directory: str, relative: str) -> str | None:
     """A path in a manifest of a directory, from the root, ``""``; None if it leaves the tree."""
-    parts = directory.split("/") if directory else []
-    if relative.startswith("/"):
+    path = posixpath.normpath(posixpath.join(directory, relative.replace("\\", "/")))
+    if path.startswith("/") or is_within(path, ".."):
         return None
-    for part in relative.replace("\\", "/").split("/"):
-        if part == ".." and not parts:
-            return None
-        if part == "..":
-            parts.pop()
-        elif part not in {"", "."}:
-            parts.append(part)
-    return "/".join(parts)
+    return "" if path == "." else path
 
 
 def find_excluded_part(directory: str) -> str | None:
@@ -196,10 +192,6 @@ def find_excluded_part(directory: str) -> str | None:
         if material or part.startswith(".") or visible(part) != part:
             return part
     return None
-
-
-def outermost_first(directories: Iterable[str]) -> Sequence[str]:
-    return sorted(directories, key=lambda name: (name.count("/") + bool(name), name))
 
 
 def match_members(patterns: Sequence[str], directories: Iterable[str]) -> frozenset[str]:

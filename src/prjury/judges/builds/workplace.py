@@ -21,7 +21,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds import probe
 from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.compare import find_machine_fault
-from prjury.judges.builds.evidence import Run, StepRun, TreeRun, watch_reports
+from prjury.judges.builds.evidence import Run, StepRun, TreeRun, collect_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
 from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_each_report, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
@@ -29,8 +29,8 @@ from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
 from prjury.judges.builds.step_environment import update_environment, words_of, write_tool_wrappers
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Ports
-from prjury.ports.types import Completed, ShellCommand, TreeEntry
+from prjury.ports import Ports, Repository
+from prjury.ports.types import Completed, ShellCommand
 from prjury.sandbox.run import advice
 from prjury.snapshot.model import visible
 
@@ -156,37 +156,31 @@ class Builder(Struct, frozen=True):
 
     @contextmanager
     def open_tree(
-        self, tree: str, entries: Sequence[TreeEntry], deadline: Deadline
+        self, tree: str, deadline: Deadline, directory: Path | None = None
     ) -> Iterator[Workplace]:
-        """Export a tree into a scratch directory, of which only the logs are left afterwards."""
-        with self._open_scratch("tree", "home", "tmp", "reports") as scratch:
-            if absent := self.ports.repository.export(tree, scratch / "tree"):
-                names = join_names([visible(path) for path in absent], _MOST_NAMED)
-                raise object_missing(f"{names} cannot be written")
-            self._make_repository(scratch, deadline)
-            places = TemporaryPaths(scratch / "tree", scratch)
-            yield Workplace(self, places, paths_of(entries))
+        """Export a tree into a scratch directory, of which only the logs are left afterwards.
 
-    def _make_repository(self, scratch: Path, deadline: Deadline) -> None:
-        """Make the tree a repository of one commit, as a checkout is; a build may do without."""
-        places = {"HOME": str(scratch / "home"), "TMPDIR": str(scratch / "tmp")}
-        env = {**self.ports.shell.environment(), **places, "PRJURY_TAG": self.tag}
-        tree = scratch / "tree"
-        command = ShellCommand(REPOSITORY, tree, env, writable=[tree])
-        self.logs.append(self.ports.shell.run(command, deadline, self.ports.progress).log)
-
-    @contextmanager
-    def open_directory(self, root: Path, entries: Sequence[TreeEntry]) -> Iterator[Workplace]:
-        """Open a directory as it lies there; what the steps write into it stays."""
-        with self._open_scratch("home", "tmp", "reports") as scratch:
-            yield Workplace(self, TemporaryPaths(root, scratch), paths_of(entries))
-
-    @contextmanager
-    def _open_scratch(self, *names: str) -> Iterator[Path]:
+        A directory is opened as it lies there; what the steps write into it stays.
+        """
         with self.ports.shell.scratch() as scratch:
-            for name in names:
+            for name in ("tree", "home", "tmp", "reports"):
                 (scratch / name).mkdir()
-            yield scratch
+            if directory is None:
+                self._export(tree, scratch, deadline)
+            places = TemporaryPaths(directory or scratch / "tree", scratch)
+            yield Workplace(self, places, list_paths(self.ports.repository, tree))
+
+    def _export(self, tree: str, scratch: Path, deadline: Deadline) -> None:
+        """Write a repository of one commit, as a checkout is; a build may do without."""
+        place = scratch / "tree"
+        if absent := self.ports.repository.export(tree, place):
+            names = join_names([visible(path) for path in absent], _MOST_NAMED)
+            raise object_missing(f"{names} cannot be written")
+        home, tmp = str(scratch / "home"), str(scratch / "tmp")
+        own = {"HOME": home, "TMPDIR": tmp, "PRJURY_TAG": self.tag}
+        env = {**self.ports.shell.environment(), **own}
+        command = ShellCommand(REPOSITORY, place, env, writable=[place])
+        self.logs.append(self.ports.shell.run(command, deadline, self.ports.progress).log)
 
     def forget_logs(self, but: frozenset[str]) -> None:
         for log in self.logs:
@@ -202,46 +196,42 @@ def object_missing(what: str) -> CannotJudgeError:
     return CannotJudgeError(what, why=why, remedy=remedy, reason="object_missing")
 
 
-def paths_of(entries: Sequence[TreeEntry]) -> frozenset[str]:
-    return frozenset(entry.path for entry in entries)
+def list_paths(repository: Repository, tree: str) -> frozenset[str]:
+    return frozenset(entry.path for entry in repository.files(tree))
 
 
 class Workplace(Struct, frozen=True):
-    """A tree in which plans are run, with its paths."""
+    """A tree in which plans are run, its paths, and the reports that the last run has left."""
 
     builder: Builder
     places: TemporaryPaths
     paths: frozenset[str]
+    reports: dict[str, bytes | None] = {}
 
-    def run(self, plan: BuildPlan, deadline: Deadline) -> TreeRun:
+    def run(self, plan: BuildPlan, deadline: Deadline, keep: Sequence[str] = ()) -> TreeRun:
         """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
-        attempt = _Attempt(self, plan, deadline)
+        attempt = _Attempt(self, plan, deadline, keep)
         steps = attempt.run_steps()
         run = attempt.read(steps)
-        if not attempt.should_retry(run):
-            return run
-        self.builder.ports.progress.say("the environment failed; trying again")
-        first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
-        return attempt.read((*steps[:first], *attempt.run_steps(first)))
+        if attempt.should_retry(run):
+            self.builder.ports.progress.say("the environment failed; trying again")
+            first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
+            run = attempt.read((*steps[:first], *attempt.run_steps(first)))
+        self.reports.clear()
+        self.reports.update(collect_reports(self.places, keep, attempt.earlier, attempt.began))
+        return run
 
     def run_with_reports(self, plan: BuildPlan, options: BuildOptions, deadline: Deadline) -> Run:
         """Run the plan as `run` does, and keep the reports that other judges read."""
-        collect_reports = watch_reports(self.places, options.keep)
-        head = self.run(plan, deadline)
-        withheld, reports = tuple(self.builder.ports.shell.withheld), dict(collect_reports())
-        return Run(head, versions=dict(plan.versions), reports=reports, withheld=withheld)
-
-    def fill(self, env: Mapping[str, str]) -> dict[str, str]:
-        filled = {
-            "reports": str(self.places.reports),
-            "home": str(self.places.around / "home"),
-            "tree": str(self.places.tree),
-        }
-        return {name: text.format(**filled) for name, text in env.items()}
+        head = self.run(plan, deadline, options.keep)
+        withheld = tuple(self.builder.ports.shell.withheld)
+        return Run(head, versions=dict(plan.versions), reports={**self.reports}, withheld=withheld)
 
 
 class _Attempt:
-    def __init__(self, place: Workplace, plan: BuildPlan, deadline: Deadline) -> None:
+    def __init__(
+        self, place: Workplace, plan: BuildPlan, deadline: Deadline, keep: Sequence[str]
+    ) -> None:
         self.place, self.plan, self.deadline = place, plan, deadline
         places, shell = place.places, place.builder.ports.shell
         self.directory = places.tree / plan.directory
@@ -252,10 +242,13 @@ class _Attempt:
                 reason="no_such_directory",
             )
         self.globs = tuple(path_in(plan.directory, glob) for glob in plan.reports)
-        self.earlier: Mapping[Path, Stamp] = stamps(places.tree, places.reports, self.globs)
+        globs = (*self.globs, *keep)
+        self.earlier: Mapping[Path, Stamp] = stamps(places.tree, places.reports, globs)
         self.allowed, self.began = deadline.remaining, time.time()
         home, words = places.around / "home", words_of(plan)
-        env = {**shell.environment(), **place.fill(plan.env)}
+        directories = {"reports": places.reports, "home": home, "tree": places.tree}
+        self.directories = {name: str(path) for name, path in directories.items()}
+        env = {**shell.environment(), **self._fill(plan.env)}
         env |= {"HOME": str(home), "TMPDIR": str(places.around / "tmp")}
         versions = {wish.tool: wish.version for wish in reversed(plan.wants)}
         env = dict(write_tool_wrappers(words, places.around / "lent", env, versions))
@@ -263,6 +256,9 @@ class _Attempt:
         self.origins = ImportedCode(probe_place, places.tree, plan.directory, place.paths)
         self.env = {**env, **self.origins.install_probe(plan.system, env)}
         shell.copy_caches(words, home)
+
+    def _fill(self, env: Mapping[str, str]) -> dict[str, str]:
+        return {name: text.format(**self.directories) for name, text in env.items()}
 
     def run_steps(self, first: int = 0) -> tuple[tuple[BuildStep, Completed], ...]:
         """Run the steps from one on, up to one that fails and that the others need."""
@@ -274,7 +270,7 @@ class _Attempt:
         for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
             shared = update_environment(self.env) if "GITHUB_ENV" in self.env else self.env
-            env = {**shared, **self.place.fill(step.env)}
+            env = {**shared, **self._fill(step.env)}
             writable = [self.place.places.tree]
             command = ShellCommand(step.command, self.directory, env, writable=writable)
             with keep_each_report(reports):

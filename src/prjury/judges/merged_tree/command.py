@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import check_causes, doubt_edited, find_environment, list_touched
-from prjury.judges.builds.evidence import KeepRun, KeptReports, forget_run
+from prjury.judges.builds.evidence import KeptReports, Outcome
 from prjury.judges.builds.external_builds import EvidenceBuild
 from prjury.judges.builds.judge import within
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
-from prjury.judges.builds.workplace import Builder
+from prjury.judges.builds.workplace import Builder, list_paths
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree
 from prjury.judges.workspace.program_judges import CommandJudge
@@ -39,7 +39,7 @@ class MergedTreeCommand:
 
     options: CommandOptions
     ports: Ports
-    keep: KeepRun = forget_run
+    outcomes: list[Outcome] = field(default_factory=list, compare=False)
     name: str = "command"
     description: str = "a command in the merged tree ends as expected"
     type: JudgeType = JudgeType.DETERMINISTIC
@@ -59,21 +59,21 @@ class MergedTreeCommand:
         touched = frozenset(list_touched(pull))
         builder = Builder(self.ports, touched, tag=repository.nearest_tag(pull.base.sha))
         try:
-            with builder.open_tree(tree, repository.files(tree), deadline) as place:
+            with builder.open_tree(tree, deadline) as place:
                 limit = within(deadline, self.options.timeout)
                 run = place.run_with_reports(self.plan, options, limit)
                 comparison = compare(self.plan, run, place.paths, options, builder.changed)
         except CannotJudgeError as error:
-            self.keep(self.plan, error)
+            self.outcomes.append((self.plan, error))
             raise
         KeptReports.of(context).take(comparison.run, options)
-        self.keep(comparison.plan, comparison.run)
+        self.outcomes.append((comparison.plan, comparison.run))
         judgment = self.decide(comparison)
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
     def _read_evidence(self, tree: str, context: PullRequestContext) -> Judgment:
-        paths = frozenset(entry.path for entry in self.ports.repository.files(tree))
+        paths = list_paths(self.ports.repository, tree)
         options = BuildOptions(keep=self.options.keep)
         source = EvidenceBuild(options, context.pull, paths, KeptReports.of(context))
         evidence = source.read(self.ports.evidence)

@@ -302,7 +302,7 @@ class BuildJudge(WorkspaceJudge):
         deadline = min(own, compute_deadline(None) or own, key=lambda deadline: deadline.at)
 
         def run(plan: BuildPlan) -> Run:
-            with builder.open_directory(directory.root, directory.entries) as place:
+            with builder.open_tree(TREE, deadline, directory.root) as place:
                 outcome = place.run_with_reports(plan, options, deadline)
             if outcome.head.last.stopped == "timeout" and deadline is not own:
                 words = f"`{plan.text}` was stopped, because the vote was over"

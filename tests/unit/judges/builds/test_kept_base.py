@@ -13,7 +13,7 @@ from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
+from prjury.judges.builds.run import BothSides, KeptBase
 from prjury.judges.builds.workplace import Builder
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
@@ -42,7 +42,7 @@ class Branch(TreeRepository):
 
     def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
         after = self.commits[self.commits.index(tip) :]
-        return [HistoryCommit(name, (), name) for name in after[:count]]
+        return [HistoryCommit(name, (), name, str(self.trees[name])) for name in after[:count]]
 
 
 def says(exit_code: int, *cases: str) -> Scripted:
@@ -75,12 +75,9 @@ class Trees:
         repository = Branch(trees, commits=tuple(self.commits))
         shell = ScriptedShell(scripts)
         ports = Ports(repository, shell, SilentProgress(), base_outcomes=self.memory)
-        merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", newest))
-        memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
-        sides = BothSides(Builder(ports), merged, base, BuildOptions(), memory)
-        (recollection,), deadline = sides.recall([plan]), Deadline.after(seconds)
-        known = sides.run_base(plan, recollection, deadline)
-        ran, result = sides.run_head(known, recollection, deadline)
+        memory, deadline = KeptBase.of(ports, newest), Deadline.after(seconds)
+        sides = BothSides(Builder(ports), "merged", newest, BuildOptions(), memory)
+        ran, result = sides.run_head(sides.run_base(memory.recall(plan), deadline), deadline)
         comparison = compare(ran, result, frozenset(self.merged), BuildOptions())
         return comparison, len(shell.commands)
 

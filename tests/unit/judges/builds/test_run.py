@@ -15,7 +15,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import Comparison, compare
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.plan import BuildPlan, BuildStep, LeftOutStep, PlanSource
-from prjury.judges.builds.run import BothSides, BuildSide, KeptBase
+from prjury.judges.builds.run import BothSides, KeptBase
 from prjury.judges.builds.workplace import REPOSITORY, Builder
 from prjury.jury.judgment import Judgment, Status
 from prjury.policy.tiers import BuildOptions
@@ -53,13 +53,13 @@ def run(
     repository = TreeRepository({"merged": MERGED, "base": base_files})
     shell = ScriptedShell(scripts)
     ports = Ports(repository, shell, SilentProgress())
-    merged, base = (BuildSide(name, repository.files(name)) for name in ("merged", "base"))
-    memory = KeptBase(ports.base_outcomes, ports.redact, shell.environment())
-    chosen = BuildOptions(**options)
-    sides = BothSides(Builder(ports), merged, base, chosen, memory)
-    (recollection,), deadline = sides.recall([plan]), Deadline.after(60)
-    known = sides.run_base(plan, recollection, deadline)
-    plan, result = sides.run_head(known, recollection, deadline)
+    chosen, memory, deadline = (
+        BuildOptions(**options),
+        KeptBase.of(ports, "base"),
+        Deadline.after(60),
+    )
+    sides = BothSides(Builder(ports), "merged", "base", chosen, memory)
+    plan, result = sides.run_head(sides.run_base(memory.recall(plan), deadline), deadline)
     comparison = compare(plan, result, frozenset(MERGED), chosen)
     return comparison, [command.text for command in shell.commands]
 
@@ -489,6 +489,6 @@ def test_a_tree_is_a_repository_with_a_tag() -> None:
     repository, shell = TreeRepository({"merged": {"t.py": ""}}), Noting([says(0, "t")])
     builder = Builder(Ports(repository, shell, SilentProgress()), tag="v1.2")
     deadline = Deadline.after(60)
-    with builder.open_tree("merged", repository.files("merged"), deadline) as place:
+    with builder.open_tree("merged", deadline) as place:
         place.run(PLAN, deadline)
     assert noted == [(REPOSITORY, "v1.2"), (("tool",), None)]

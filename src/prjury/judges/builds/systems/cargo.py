@@ -10,7 +10,6 @@ from prjury.judges.builds.source_tree import (
     join_path,
     match_members,
     nearest,
-    outermost_first,
     path_in,
 )
 from prjury.manifests.cargo import CargoToml, read_cargo_toml
@@ -23,14 +22,14 @@ _TESTS_FAILED = 101
 
 def _plan_crates(root: SourceTree) -> tuple[BuildPlan, ...]:
     manifests: dict[str, CargoToml] = {}
-    for directory in outermost_first(root.directories_with(_MANIFEST)):
+    for directory in sorted(root.directories_with(_MANIFEST)):
         above = [place for place in manifests if is_below(directory, place)]
         owned = any(_owns(manifests[place], place, directory) for place in above)
         if not owned and root.may_hold_project(directory):
             manifest = root.readable(path_in(directory, _MANIFEST), read_cargo_toml)
             manifests[directory] = manifest or CargoToml()
     plans = []
-    for place, cargo in sorted(manifests.items()):
+    for place, cargo in manifests.items():
         which = ("--workspace",) if cargo.is_workspace and not cargo.default else ()
         steps = [BuildStep("build", ("cargo", "test", "--no-run", *which))]
         names = _list_changed_packages(root.below(place), cargo)

@@ -16,7 +16,6 @@ from prjury.judges.builds.source_tree import (
     is_below,
     join_path,
     nearest,
-    outermost_first,
     parent_of,
     parents_of,
     path_in,
@@ -74,7 +73,7 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
 
 def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     plans = []
-    for directory, reactor in sorted(_find_reactors(root).items()):
+    for directory, reactor in _find_reactors(root).items():
         needed = (".mvn/wrapper/maven-wrapper.properties",)
         maven, reason = choose_build_command(root, directory, "mvnw", "mvn", needed)
         command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
@@ -93,7 +92,7 @@ def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
     poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
     owned = {module for path in [*poms] for module in _list_modules(root, poms, path) - {path}}
     reactors: dict[str, Reactor] = {}
-    for directory in outermost_first(map(parent_of, poms.keys() - owned)):
+    for directory in sorted(map(parent_of, poms.keys() - owned)):
         reactor: dict[str, Pom] = {}
         waiting = [path_in(directory, POM)]
         while waiting:
@@ -168,7 +167,7 @@ def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
 
 def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
     builds: dict[str, BuildPlan] = {}
-    for place in outermost_first(root.directories_with(*_GRADLE_FILES)):
+    for place in sorted(root.directories_with(*_GRADLE_FILES)):
         above = [build for build in builds if is_below(place, build)]
         owned = any(_owns(root.below(build), place[len(build) :].strip("/")) for build in above)
         if owned or not root.may_hold_project(place):
@@ -183,7 +182,7 @@ def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
             (f"{root.below(place).has(*_GRADLE_FILES)} is there", reason),
             directory=place,
         )
-    return tuple(builds[place] for place in sorted(builds))
+    return tuple(builds.values())
 
 
 def _owns(build: SourceTree, directory: str) -> bool:

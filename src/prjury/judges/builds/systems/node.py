@@ -10,7 +10,6 @@ from prjury.judges.builds.source_tree import (
     SourceTree,
     is_below,
     match_members,
-    outermost_first,
     path_in,
 )
 from prjury.manifests.manifest import Manifest
@@ -25,7 +24,7 @@ _LOCKS: Mapping[str, str] = TABLE["node_locks"]
 def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
     plans: dict[str, BuildPlan] = {}
     members: dict[str, frozenset[str]] = {}
-    for directory in outermost_first(root.directories_with(_MANIFEST)):
+    for directory in sorted(root.directories_with(_MANIFEST)):
         owned = any(directory in members[place] for place in members if is_below(directory, place))
         manifest = root.readable(path_in(directory, _MANIFEST), read_package_json)
         if owned or manifest is None or not root.may_hold_project(directory):
@@ -39,7 +38,7 @@ def _plan_packages(root: SourceTree) -> tuple[BuildPlan, ...]:
             plans[directory] = BuildPlan(
                 name, tuple(steps), (f"{_MANIFEST} is there", reason), directory=directory
             )
-    return tuple(plans[directory] for directory in sorted(plans))
+    return tuple(plans.values())
 
 
 def _find_members(root: SourceTree, package: PackageJson, tool: str) -> Mapping[str, PackageJson]:

@@ -20,7 +20,6 @@ from prjury.judges.builds.source_tree import (
     is_below,
     match_members,
     nearest,
-    outermost_first,
     parent_of,
     path_in,
 )
@@ -63,7 +62,7 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     alone = {parent_of(one) for one in root.named(_MANAGE) if "django" in root.text(one).lower()}
     places |= {place for place in alone if nearest(f"{place}/x", places) is None}
     projects: dict[str, _PythonProject] = {}
-    for place in outermost_first(places):
+    for place in sorted(places):
         above = (projects[other] for other in projects if is_below(place, other))
         owned = any(place in project.member_places for project in above)
         project = _PythonProject(root.below(place))
@@ -71,8 +70,8 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
             projects[place] = project
     return tuple(
         replace(plan, directory="/".join(filter(None, (place, plan.directory))))
-        for place in sorted(projects)
-        for plan in projects[place].list_plans()
+        for place, project in projects.items()
+        for plan in project.list_plans()
     )
 
 

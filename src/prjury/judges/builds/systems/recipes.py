@@ -18,7 +18,6 @@ from prjury.judges.builds.source_tree import (
     EXECUTABLE,
     SourceTree,
     is_below,
-    outermost_first,
     parent_of,
 )
 from prjury.policy.fields import CommandLine, Glob, PolicySection
@@ -193,12 +192,12 @@ def _plan_projects(recipe: Recipe, root: SourceTree) -> tuple[BuildPlan, ...]:
         for path in root.files
         if any(fnmatchcase(path.rpartition("/")[2], test.file) for test in recipe.detect)
     }
-    for directory in outermost_first(filter(root.may_hold_project, places)):
+    for directory in sorted(filter(root.may_hold_project, places)):
         if not any(is_below(directory, place) for place in projects):
             plan = _plan_project(recipe, root.below(directory))
             if plan:
                 projects[directory] = replace(plan, directory=directory)
-    return tuple(projects[directory] for directory in sorted(projects))
+    return tuple(projects.values())
 
 
 def _plan_project(recipe: Recipe, part: SourceTree) -> BuildPlan | None:
