@@ -10,7 +10,7 @@ from fakes.trees import TreeRepository
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import detect_builds
-from prjury.judges.builds.source_tree import Changes, SourceTree
+from prjury.judges.builds.source_tree import SourceTree
 
 
 def root_of(files: Mapping[str, str], executable: str = "") -> SourceTree:
@@ -21,8 +21,8 @@ def root_of(files: Mapping[str, str], executable: str = "") -> SourceTree:
     )
 
 
-def touching(*paths: str) -> Changes:
-    return Changes.of(paths)
+def touching(*paths: str) -> frozenset[str]:
+    return frozenset(paths)
 
 
 def package(name: str = "", *needs: str, **more: Any) -> str:
@@ -38,7 +38,7 @@ def failing(name: str | None, path: str | None = None, suite: str | None = None)
 
 
 def plans_of(
-    system: str, root: SourceTree, changes: Changes | None = None
+    system: str, root: SourceTree, changes: frozenset[str] | None = None
 ) -> tuple[BuildPlan, ...]:
     """The builds of one system that a change affects."""
     return detect_builds(root, changes, [system]).plans

@@ -18,10 +18,11 @@ from prjury.git.open_snapshot import NothingToReview
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.judges.builds.ci import BaseCi
-from prjury.judges.builds.external_builds import ReportedTests, read_reports_at
-from prjury.judges.builds.judge import TreeBuildJudge, changes_of, make
+from prjury.judges.builds.decide import list_touched
+from prjury.judges.builds.external_builds import make_reported_run, read_reports_at, tree_of
+from prjury.judges.builds.judge import TreeBuildJudge, make
 from prjury.judges.builds.plan import DetectedBuilds
-from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports, tree_of
+from prjury.judges.builds.stage import BuiltEvidence, build_and_record, record_reports
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.judges.builds.workplace import list_paths
 from prjury.policy import POLICY_PATH
@@ -29,7 +30,6 @@ from prjury.policy.load import default_policy
 from prjury.policy.schema import Config
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Repository
-from prjury.resources import program_version
 
 
 def plan_change(request: ReviewRequest, environment: RunEnvironment) -> DetectedBuilds:
@@ -38,7 +38,7 @@ def plan_change(request: ReviewRequest, environment: RunEnvironment) -> Detected
         if pull.merge.tree is None:
             raise CannotJudgeError("nothing would be built: the merge has conflicts")
         judge = _make_judge(environment, change.config, change.snapshot.store)
-        return judge.find_plans(pull.merge.tree, pull.base.sha, changes_of(pull))
+        return judge.find_plans(pull.merge.tree, pull.base.sha, frozenset(list_touched(pull)))
 
 
 def plan_directory(
@@ -93,7 +93,7 @@ def build(request: ReviewRequest, environment: RunEnvironment) -> BuiltEvidence:
         ports = make_build_ports(environment, change.config, store, lend=())
         try:
             context, build = change.start_clock(), options[0] if options else None
-            return build_and_record(build, ports, context, program_version(), others)
+            return build_and_record(build, ports, context, others)
         finally:
             ports.progress.close()
 
@@ -124,14 +124,14 @@ def make_junit_evidence(
     with steps.open_change(request) as change:
         store, pull = change.snapshot.store, change.pull
         merged, base = (list_paths(store, tree) for tree in (tree_of(pull), pull.base.sha))
-        tests = ReportedTests(
+        tests = make_reported_run(
             read_reports_at(places.head, merged),
             read_reports_at(places.base, base) if places.base else None,
-            places.result == "success" if places.result else None,
+            good=places.result == "success" if places.result else None,
         )
         options = next(iter(list_build_options(change.config)), BuildOptions())
         ports = make_build_ports(environment, change.config, store)
-        return record_reports(tests, options, ports, pull, program_version())
+        return record_reports(tests, options, ports, pull)
 
 
 def parse_junit_input(text: str, environ: Mapping[str, str]) -> JunitPlaces:

@@ -186,7 +186,7 @@ def test_a_clone_without_a_file_s_content(court: Court, base: Tree, change: Tree
 
     assert judged.build.status is Status.ERROR, judged.build.reasoning
     assert judged.build.metadata["reason"] == "object_missing"
-    assert "cannot be written. This partial clone lacks their content. " in judged.build.reasoning
+    assert "cannot be written. This partial clone lacks the content. " in judged.build.reasoning
     assert "git fetch --refetch --no-filter" in judged.build.reasoning
     assert judged.report.gate is Gate.ACTION_REQUIRED
 

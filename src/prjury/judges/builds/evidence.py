@@ -315,8 +315,12 @@ class KeptReports(Struct):
 
     def take(self, run: Run, options: BuildOptions) -> None:
         """Take the reports of a build that the policy asks for."""
-        self.files.update(_unpack(run.reports, options.keep))
-        self.base.update(_unpack(run.reports_of_base, options.keep_of_base))
+        head = self.files, run.reports, options.keep
+        base = self.base, run.reports_of_base, options.keep_of_base
+        for files, packed, globs in (head, base):
+            for path, content in packed.items():
+                if any(matches(path, glob) for glob in globs):
+                    files[path] = None if content is None else unpack_report(content)
 
     @property
     def of_base(self) -> KeptReports:
@@ -365,11 +369,3 @@ def collect_reports(
         packed = pack_report(text.encode("utf-8", "surrogateescape"))
         reports[name] = None if content is None else packed
     return reports
-
-
-def _unpack(kept: Mapping[str, bytes | None], globs: Sequence[str]) -> dict[str, bytes | None]:
-    return {
-        path: None if packed is None else unpack_report(packed)
-        for path, packed in kept.items()
-        if any(matches(path, glob) for glob in globs)
-    }

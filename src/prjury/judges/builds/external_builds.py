@@ -31,9 +31,11 @@ from prjury.judges.builds.results.junit import parse_reports
 from prjury.judges.builds.results.report_files import Found, load_reports, walk_files
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
+from prjury.judges.builds.workplace import list_paths
+from prjury.judges.context import PullRequestContext
 from prjury.jury.judgment import Judgment
 from prjury.policy.tiers import BuildOptions
-from prjury.ports import Evidence
+from prjury.ports import Ports
 from prjury.snapshot.model import PullRequest, printable, visible
 
 #: The plans of such a build: where its end is known, and where there is nothing but reports.
@@ -43,29 +45,20 @@ ENDED, UNENDED = (
 )
 
 
-class ReportedTests(Struct, frozen=True):
-    """The tests that another CI ran; `good` is its own word for its end, None if not known."""
+def make_reported_run(
+    head: Results, base: Results | None, *, good: bool | None = None, base_unknown: str = ""
+) -> tuple[BuildPlan, Run]:
+    """The tests that another CI ran, as if they had run here.
 
-    head: Results
-    base: Results | None = None
-    good: bool | None = None
-    base_unknown: str = ""
-
-    @property
-    def plan(self) -> BuildPlan:
-        return UNENDED if self.good is None else ENDED
-
-    @property
-    def as_run(self) -> Run:
-        """The run of that plan as if done here; a base without a test is none to compare with."""
-        results = self.head.resolve_retries(good=self.good is True)
-        failed = self.good is False or bool(results.failures)
-        head = _make_run(self.plan, results, 1 if failed else None if self.good is None else 0)
-        if self.base is None or not self.base.tests:
-            unknown = "its reports hold no test" if self.base else self.base_unknown
-            return Run(head, base_unknown=unknown)
-        base = self.base.resolve_retries(good=True)  # an attempt there excuses no failure here
-        return Run(head, _make_run(self.plan, base, 1 if base.failures else 0))
+    `good` is its own word for its end, None if not known. A base without a test is not compared.
+    """
+    plan, results = UNENDED if good is None else ENDED, head.resolve_retries(good=good is True)
+    failed = good is False or bool(results.failures)
+    run = _make_run(plan, results, 1 if failed else None if good is None else 0)
+    if base is None or not base.tests:
+        return plan, Run(run, base_unknown="its reports hold no test" if base else base_unknown)
+    base = base.resolve_retries(good=True)  # an attempt there excuses no failure here
+    return plan, Run(run, _make_run(plan, base, 1 if base.failures else 0))
 
 
 def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeRun:
@@ -130,20 +123,28 @@ _MOST_NAMED = 3
 _LONGEST_COMMAND = 200
 
 
+def tree_of(pull: PullRequest) -> str:
+    """The merged tree; the head where there is none."""
+    return pull.merge.tree or pull.head.sha
+
+
 class EvidenceBuild(Struct, frozen=True):
     """Judges the builds of a pull request as if they had run here, and gets their reports."""
 
     options: BuildOptions
-    pull: PullRequest
+    context: PullRequestContext
     paths: frozenset[str]
-    reports: KeptReports
+    evidence: BuildEvidence
 
-    def read(self, evidence: Evidence | None) -> BuildEvidence:
+    @classmethod
+    def read(
+        cls, options: BuildOptions, ports: Ports, context: PullRequestContext
+    ) -> EvidenceBuild:
         """Read the evidence, which is of this change; else a CannotJudgeError says why not."""
-        if evidence is None:
+        if ports.evidence is None:
             why = "the policy takes the build from its evidence, and none was named"
             raise CannotJudgeError(why, remedy=EVIDENCE_HOW, reason="evidence_missing")
-        record, pull = read_evidence(evidence.read()), self.pull
+        record, pull = read_evidence(ports.evidence.read()), context.pull
         for what, name, expected in (
             ("head", record.head, pull.head.sha),
             ("base", record.base, pull.base.sha),
@@ -151,20 +152,18 @@ class EvidenceBuild(Struct, frozen=True):
         ):
             if name != expected:
                 raise _mismatch(f"its {what} is {name or 'none'}, and here it is {expected}")
-        return record
+        return cls(options, context, list_paths(ports.repository, tree_of(pull)), record)
 
-    def judge_reports(self, evidence: BuildEvidence) -> Judgment | None:
+    def judge_reports(self) -> Judgment | None:
         """Judge by the reports of another CI; None where the evidence is of builds."""
         for plan in (ENDED, UNENDED):
-            if [plan.key] == [record.key for record in evidence.builds]:
-                return self._judge(plan, evidence.builds[0])
+            if [plan.key] == [record.key for record in self.evidence.builds]:
+                return self._judge(plan, self.evidence.builds[0])
         return None
 
-    def judge_builds(
-        self, evidence: BuildEvidence, plans: Sequence[BuildPlan]
-    ) -> Sequence[Judgment]:
+    def judge_builds(self, plans: Sequence[BuildPlan]) -> Sequence[Judgment]:
         """Judge each plan, in order; ``evidence_mismatch`` where it is of other builds."""
-        records = {record.key: record for record in evidence.builds}
+        records = {record.key: record for record in self.evidence.builds}
         judgments = []
         for plan in plans:
             forms = (plan, *([plan.otherwise] if plan.otherwise else []))
@@ -175,9 +174,9 @@ class EvidenceBuild(Struct, frozen=True):
             raise _mismatch(f"it ran {join_names(commands, _MOST_NAMED)}, which is not wanted here")
         return judgments
 
-    def find_command(self, evidence: BuildEvidence, plan: BuildPlan) -> Comparison:
+    def find_command(self, plan: BuildPlan) -> Comparison:
         """Compare the sides of a command of the policy; a CannotJudgeError if it was not run."""
-        records = {record.command: record for record in evidence.commands}
+        records = {record.command: record for record in self.evidence.commands}
         return self._compare(plan, records.get(plan.text))
 
     def _judge(self, plan: BuildPlan, record: BuildRecord | None) -> Judgment:
@@ -197,10 +196,10 @@ class EvidenceBuild(Struct, frozen=True):
             for side in (run.head, run.base if not run.base_commit else None):
                 if side:
                     refuse_other_steps(side, plan)
-            self.reports.take(run, self.options)
+            KeptReports.of(self.context).take(run, self.options)
         except ValueError as error:
             raise make_evidence_error(str(error)) from error
-        return compare(plan, run, self.paths, self.options, list_touched(self.pull))
+        return compare(plan, run, self.paths, self.options, list_touched(self.context.pull))
 
 
 def _mismatch(why: str) -> CannotJudgeError:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from glob import escape
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -19,8 +19,10 @@ from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_edited
 from prjury.judges.builds.environment import Snippet, paste
-from prjury.judges.builds.external_builds import ReportedTests, parse_ci_reports
+from prjury.judges.builds.evidence import Run
+from prjury.judges.builds.external_builds import make_reported_run, parse_ci_reports, tree_of
 from prjury.judges.builds.failure import Results
+from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.wording import format_duration, join_names
 from prjury.judges.builds.workplace import list_paths
 from prjury.jury.judgment import Check, Judgment, Severity, Status
@@ -48,7 +50,6 @@ _QUIET = 60.0
 _MOST_CHECKS = 50
 _LONGEST_NAME = 100
 _BUILD_HERE = Snippet(text="build: {from: run}")
-_FACTS = ("from", "tested_base")
 _LONGER = Snippet(text="build: {timeout: 60m}")
 #: GitHub accepts neutral and skipped ones for a required check; here they prove nothing.
 _ENDS: Mapping[str | None, str] = {
@@ -137,16 +138,15 @@ def judge_by_checks(
     judgment = decide_by_checks(pull, summary, begun - deadline.remaining)
     if summary.pending or not summary.runs:
         return judgment
-    facts = {key: judgment.metadata[key] for key in _FACTS if key in judgment.metadata}
     tested = None
-    if tests := checks.fetch_test_reports(good=not summary.failed):
-        paths = list_paths(ports.repository, pull.merge.tree or pull.head.sha)
-        tested = decide(compare(tests.plan, tests.as_run, paths, options))
+    if outcome := checks.fetch_test_reports(good=not summary.failed):
+        paths = list_paths(ports.repository, tree_of(pull))
+        tested = decide(compare(*outcome, paths, options))
     if summary.failed:
         judgment = checks.compare_with_base(judgment, summary, tested)
     judgments = [judgment] if tested is None else [tested, judgment]
     combined = combine_judgments(judgments[:: -1 if summary.failed else 1], checks.notes)
-    return doubt_edited(combined.with_metadata(**facts), pull)
+    return doubt_edited(combined.with_metadata(**_make_facts(summary)), pull)
 
 
 class _Elsewhere(Struct, frozen=True):
@@ -172,7 +172,7 @@ class _Elsewhere(Struct, frozen=True):
             self.ports.progress.say(f"waiting for {what} of {commit[:12]}")
         return looks[-1] if looks else ()
 
-    def fetch_test_reports(self, *, good: bool) -> ReportedTests | None:
+    def fetch_test_reports(self, *, good: bool) -> tuple[BuildPlan, Run] | None:
         """Read reports of both sides; what is wrong with artifacts not asked for is but a note."""
         usual, sides = self.options.artifacts == "auto", list[Results]()
         names = USUAL_ARTIFACTS if usual else self.options.artifacts
@@ -180,7 +180,7 @@ class _Elsewhere(Struct, frozen=True):
         if not names:
             return None
         try:
-            for commit, tree in ((head, self.pull.merge.tree or head), (base, base)):
+            for commit, tree in ((head, tree_of(self.pull)), (base, base)):
                 artifacts = self.checks.reports(commit, names, self.deadline)
                 problems = () if usual else artifacts.problems
                 self.notes.extend(() if problems else artifacts.problems)
@@ -193,8 +193,9 @@ class _Elsewhere(Struct, frozen=True):
             return None
         if not sides:
             return None
-        unknown = "" if sides[1:] else "the base has left no test reports"
-        return ReportedTests(sides[0], sides[1] if sides[1:] else None, good, unknown)
+        base_results = sides[1] if sides[1:] else None
+        unknown = "" if base_results else "the base has left no test reports"
+        return make_reported_run(sides[0], base_results, good=good, base_unknown=unknown)
 
     def compare_with_base(
         self, judgment: Judgment, summary: CheckSummary, tested: Judgment | None
@@ -245,9 +246,8 @@ def may_stop_waiting(
 
 def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -> Judgment:
     """Decide by checks for which so many seconds were waited. Pure."""
-    facts = BuildFacts(origin="checks", tested_base=summary.tested_base)
     subject = f"checks of {pull.head.sha[:12]}"
-    metadata = {"system": "checks", "subject": subject, **facts.to_metadata()}
+    metadata = {"system": "checks", "subject": subject, **_make_facts(summary)}
     checks = _make_checks(summary)
     if failed := summary.failed:
         words = f"{pluralize(len(failed), 'check')} of the head failed: {_list_runs(failed)}"
@@ -257,7 +257,11 @@ def decide_by_checks(pull: PullRequest, summary: CheckSummary, seconds: float) -
     passed = Judgment.passed(words, score=score, checks=checks, metadata=metadata)
     if why := _find_doubt(pull, summary, seconds):
         return doubt(passed, *why)
-    return doubt_edited(passed, pull)
+    return passed
+
+
+def _make_facts(summary: CheckSummary) -> dict[str, Any]:
+    return BuildFacts(origin="checks", tested_base=summary.tested_base).to_metadata()
 
 
 def _find_doubt(

@@ -26,7 +26,7 @@ from prjury.judges.builds.evidence import KeptReports, Outcome, Run
 from prjury.judges.builds.plan import BuildPlan, BuildSystem, DetectedBuilds
 from prjury.judges.builds.planner import BuildPlanner
 from prjury.judges.builds.run import BothSides, KeptBase
-from prjury.judges.builds.source_tree import Changes, SourceTree
+from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.systems.recipes import read_own_recipes
 from prjury.judges.builds.test_settings import find_changed_test_settings
 from prjury.judges.builds.toolchains import Toolchains
@@ -89,22 +89,20 @@ class TreeBuildJudge:
         if self.options.from_ == "evidence":
             from prjury.judges.builds.external_builds import EvidenceBuild  # noqa: PLC0415 - few ask for it
 
-            reports = KeptReports.of(context)
-            source = EvidenceBuild(self.options, pull, paths, reports)
-            evidence = source.read(self.ports.evidence)
+            evidence = EvidenceBuild.read(self.options, self.ports, context)
             notes = (*notes, wording.FROM_EVIDENCE)
-            if judged := source.judge_reports(evidence):
+            if judged := evidence.judge_reports():
                 judgment = combine_judgments([judged], notes)
                 judgment = _add_facts(judgment, origin="evidence", settings=settings)
                 return doubt_edited(judgment, pull)
         planner = self._planner(base)
-        builds = self._detect(planner, merged, changes_of(pull))
+        builds = self._detect(planner, merged, frozenset(list_touched(pull)))
         base_plans = self._detect(planner, base, None).plans
         if not builds.plans:
             return self._judge_no_build(pull, builds, paths, base_plans)
         unbuilt = tuple(find_unbuilt_files(pull.files, builds.plans, builds.skipped, self.own))
         if evidence:
-            judgments = source.judge_builds(evidence, builds.plans)
+            judgments = evidence.judge_builds(builds.plans)
         else:
             judgments = self._build_and_judge(context, builds, merged, paths)
             notes = (*list_new_build_notes(builds.plans, base_plans), *notes)
@@ -173,7 +171,7 @@ class TreeBuildJudge:
         self,
         merged: str,
         base: str,
-        changes: Changes | None = None,
+        changes: frozenset[str] | None = None,
         toolchains: Toolchains | None = None,
     ) -> DetectedBuilds:
         return self._detect(self._planner(base, toolchains), merged, changes)
@@ -187,10 +185,12 @@ class TreeBuildJudge:
         ci = find_base_ci(self._root(base, None), toolchains)
         return BuildPlanner(self.options, toolchains, ci, self.own)
 
-    def _detect(self, planner: BuildPlanner, tree: str, changes: Changes | None) -> DetectedBuilds:
-        return planner.plan_builds(self._root(tree, changes), changes)
+    def _detect(
+        self, planner: BuildPlanner, tree: str, changes: frozenset[str] | None
+    ) -> DetectedBuilds:
+        return planner.plan_builds(self._root(tree, changes))
 
-    def _root(self, tree: str, changes: Changes | None) -> SourceTree:
+    def _root(self, tree: str, changes: frozenset[str] | None) -> SourceTree:
         return SourceTree(self.ports.repository.files(tree), self._read_texts, changed=changes)
 
     def _read_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
@@ -217,12 +217,6 @@ def judge_plan(
 def _refuse_missing_tools(plan: BuildPlan) -> None:
     if plan.missing:
         raise CannotJudgeError(plan.missing, reason="environment")
-
-
-def changes_of(pull: PullRequest) -> Changes | None:
-    """The paths that the change touches; None, which is everything, if nothing of it is built."""
-    changes = Changes.of(list_touched(pull))
-    return changes if changes.paths else None
 
 
 def _add_facts(judgment: Judgment, **more: object) -> Judgment:

@@ -31,7 +31,6 @@ from prjury.judges.builds.plan import (
     escape_braces,
 )
 from prjury.judges.builds.source_tree import (
-    Changes,
     SourceTree,
     find_excluded_part,
     is_below,
@@ -75,13 +74,13 @@ class BuildPlanner(Struct, frozen=True):
     ci: BaseCi | None = None
     own: tuple[BuildSystem, ...] = ()
 
-    def plan_builds(self, root: SourceTree, changes: Changes | None) -> DetectedBuilds:
-        """The builds of a tree that the change affects; all of them for None."""
+    def plan_builds(self, root: SourceTree) -> DetectedBuilds:
+        """The builds of a tree that the change affects; all of them where there is none."""
         if self.options.command != "auto":
             plan = make_policy_plan(self.options.command, self.options.junit)
             return DetectedBuilds((self._add_tools(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
-        part = changes if self.options.affected else None
+        part = root.changed if self.options.affected else None
         builds = detect_builds(root, part, systems, self.own)
         own = any(plan.system in system.covers for system in self.own for plan in builds.plans)
         if systems is None and not own and self.ci and self.ci.jobs:
@@ -101,7 +100,7 @@ class BuildPlanner(Struct, frozen=True):
         return replace(builds, plans=tuple(plans))
 
     def _plan_from_ci(
-        self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, changes: Changes | None
+        self, root: SourceTree, ci: BaseCi, affected: DetectedBuilds, part: frozenset[str] | None
     ) -> DetectedBuilds:
         every = detect_builds(root, None).plans
         plans, notes, directories = list[BuildPlan](), list[str](), root.directories | {""}
@@ -109,7 +108,8 @@ class BuildPlanner(Struct, frozen=True):
             places = {"" if family in WRAPPING else place for family, place in job.places}
             # a directory that the build makes stands for that in which it lies
             places |= {nearest(f"{step.directory}/x", directories) or "" for step in job.tests}
-            touched = not changes or not changes.paths or any(map(changes.below, places))
+            paths = root.changed_sources if part else ()
+            touched = not paths or any(is_within(path, at) for path in paths for at in places)
             if len(ci.jobs) > 1 and "" not in places and not touched:
                 notes.append(f"not touched by the change and not built: {job.job} in {min(places)}")
             else:
@@ -266,18 +266,19 @@ class _Build(Struct, frozen=True):
 
 def detect_builds(
     root: SourceTree,
-    changes: Changes | None,
+    changes: frozenset[str] | None,
     systems: Sequence[str] | None = None,
     own: Sequence[BuildSystem] = (),
 ) -> DetectedBuilds:
     """The builds that the change can affect; all of them, each whole, for None."""
     by_name = {name: SYSTEMS[name] for name in SYSTEMS if name in (systems or _AUTOMATIC)}
     by_name |= {name: system for system in own for name in system.covers}
-    paths = changes.paths if changes else frozenset[str]()
-    touched = (changes or root.changed or Changes(paths)).paths
+    root = replace(root, changed=changes or root.changed)
+    touched = root.changed_sources
+    paths = touched if changes else frozenset[str]()
     excluded = {one for path in touched for one in parents_of(path) if find_excluded_part(one)}
     excluded -= root.allowed
-    root = replace(root, changed=changes or root.changed, allowed=root.allowed | excluded)
+    root = replace(root, allowed=root.allowed | excluded)
     pairs = by_name.items()
     listed = [_Build(name, plan, system) for name, system in pairs for plan in system.plans(root)]
     every = [build for build in listed if build.plan.directory not in excluded]

@@ -39,7 +39,7 @@ class SourceTree(Struct, frozen=True, dict=True):
     entries: Sequence[TreeEntry]
     read: Callable[[Sequence[TreeEntry]], Mapping[str, str]]
     place: str = ""
-    changed: Changes | None = None
+    changed: frozenset[str] | None = None
     allowed: frozenset[str] = frozenset()
 
     @cached_property
@@ -66,9 +66,19 @@ class SourceTree(Struct, frozen=True, dict=True):
     def directories(self) -> frozenset[str]:
         return frozenset(parent for path in self.files for parent in parents_of(path))
 
+    @cached_property
+    def changed_docs(self) -> frozenset[str]:
+        paths = self.changed or frozenset[str]()
+        return frozenset(p for p in paths if kind_of(path_in(self.place, p)) is FileKind.DOCS)
+
+    @cached_property
+    def changed_sources(self) -> frozenset[str]:
+        """The paths that change, but documentation."""
+        return (self.changed or frozenset[str]()) - self.changed_docs
+
     def may_hold_project(self, directory: str) -> bool:
         """Tell whether a project there is built: near the root, or around a change."""
-        paths = self.changed.paths | self.changed.docs if self.changed else ()
+        paths = self.changed or ()
         near = directory.count("/") < _DEEPEST or any(is_within(path, directory) for path in paths)
         return near and (find_excluded_part(directory) is None or directory in self.allowed)
 
@@ -109,42 +119,18 @@ class SourceTree(Struct, frozen=True, dict=True):
     def below(self, directory: str) -> SourceTree:
         """The part of the tree in a directory, with paths relative to it."""
         if directory and directory not in self._parts:
-            prefix = f"{directory}/"
+            prefix, start = f"{directory}/", len(directory) + 1
             self._parts[directory] = SourceTree(
                 [
-                    replace(entry, path=entry.path.removeprefix(prefix))
+                    replace(entry, path=entry.path[start:])
                     for entry in self.entries
                     if entry.path.startswith(prefix)
                 ],
                 self.read,
-                join_path(self.place, directory) or "",
-                self.changed and self.changed.within(directory),
+                path_in(self.place, directory),
+                self.changed and frozenset(p[start:] for p in self.changed if p.startswith(prefix)),
             )
         return self._parts[directory] if directory else self
-
-
-class Changes(Struct, frozen=True):
-    """The paths that a change adds, edits, deletes or moves, with documentation apart."""
-
-    paths: frozenset[str]
-    docs: frozenset[str] = frozenset()
-
-    @classmethod
-    def of(cls, paths: Iterable[str]) -> Changes:
-        every = frozenset(paths)
-        docs = frozenset(path for path in every if kind_of(path) is FileKind.DOCS)
-        return cls(every - docs, docs)
-
-    def below(self, directory: str) -> frozenset[str]:
-        return frozenset(path for path in self.paths if is_within(path, directory))
-
-    def within(self, directory: str) -> Changes:
-        start = len(directory) + bool(directory)
-        paths = (
-            frozenset(path[start:] for path in every if is_within(path, directory))
-            for every in (self.paths, self.docs)
-        )
-        return Changes(*paths)
 
 
 def nearest(path: str, directories: frozenset[str]) -> str | None:

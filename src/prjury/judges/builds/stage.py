@@ -16,10 +16,12 @@ from prjury.judges.builds.evidence import (
     BuildEvidence,
     BuildRecord,
     BuildSandbox,
+    Run,
     record_build,
 )
-from prjury.judges.builds.external_builds import ReportedTests
+from prjury.judges.builds.external_builds import tree_of
 from prjury.judges.builds.judge import TreeBuildJudge, make
+from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.workplace import list_paths
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.command import MergedTreeCommand
@@ -28,6 +30,7 @@ from prjury.jury.voting import Ballot, MajorityVoting
 from prjury.policy.options import CommandOptions
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports
+from prjury.resources import program_version
 from prjury.snapshot.model import PullRequest
 
 
@@ -50,7 +53,6 @@ def build_and_record(
     options: BuildOptions | None,
     ports: Ports,
     context: PullRequestContext,
-    version: str,
     commands: Sequence[CommandOptions] = (),
 ) -> BuiltEvidence:
     """Build as the judge does, and keep what happened, also where the judge crashes or is late."""
@@ -65,27 +67,21 @@ def build_and_record(
         return [*{record.key: record for record in records}.values()]
 
     records = record_all(builds), record_all(programs)
-    evidence = _make_evidence(context.pull, version, ports.shell.level, *records)
+    evidence = _make_evidence(context.pull, ports.shell.level, *records)
     return BuiltEvidence(verdict.ballots, evidence)
 
 
 def record_reports(
-    tests: ReportedTests, options: BuildOptions, ports: Ports, pull: PullRequest, version: str
+    tests: tuple[BuildPlan, Run], options: BuildOptions, ports: Ports, pull: PullRequest
 ) -> BuiltEvidence:
     """The tests that another CI ran as evidence; nothing is run here."""
     paths = list_paths(ports.repository, tree_of(pull))
-    ballot = Ballot("build", decide(compare(tests.plan, tests.as_run, paths, options)))
-    build = record_build((tests.plan, tests.as_run), ports.redact)
-    return BuiltEvidence((ballot,), _make_evidence(pull, version, "L0", [build]))
+    ballot = Ballot("build", decide(compare(*tests, paths, options)))
+    build = record_build(tests, ports.redact)
+    return BuiltEvidence((ballot,), _make_evidence(pull, "L0", [build]))
 
 
-def tree_of(pull: PullRequest) -> str:
-    return pull.merge.tree or pull.head.sha
-
-
-def _make_evidence(
-    pull: PullRequest, version: str, level: str, *records: Sequence[BuildRecord]
-) -> BuildEvidence:
+def _make_evidence(pull: PullRequest, level: str, *records: Sequence[BuildRecord]) -> BuildEvidence:
     commits = (pull.base.sha, pull.head.sha, pull.merge.tree)
     sandbox = msgspec.convert({"level": level}, BuildSandbox)
-    return BuildEvidence(SCHEMA_NAME, version, *commits, sandbox, *map(tuple, records))
+    return BuildEvidence(SCHEMA_NAME, program_version(), *commits, sandbox, *map(tuple, records))

@@ -191,7 +191,7 @@ class Builder(Struct, frozen=True):
 
 
 def object_missing(what: str) -> CannotJudgeError:
-    why = "This partial clone lacks their content"
+    why = "This partial clone lacks the content"
     remedy = "Fetch it all with: git fetch --refetch --no-filter; or use a full clone"
     return CannotJudgeError(what, why=why, remedy=remedy, reason="object_missing")
 

@@ -13,7 +13,7 @@ from prjury.judges.builds.evidence import KeptReports, Outcome
 from prjury.judges.builds.external_builds import EvidenceBuild
 from prjury.judges.builds.judge import within
 from prjury.judges.builds.plan import CUSTOM, BuildPlan, BuildStep
-from prjury.judges.builds.workplace import Builder, list_paths
+from prjury.judges.builds.workplace import Builder
 from prjury.judges.context import PullRequestContext
 from prjury.judges.merged_tree.tree import judge_tree
 from prjury.judges.workspace.program_judges import CommandJudge
@@ -72,12 +72,10 @@ class MergedTreeCommand:
         builder.forget_logs(but=frozenset(RunFacts.of(judgment).logs))
         return judgment
 
-    def _read_evidence(self, tree: str, context: PullRequestContext) -> Judgment:
-        paths = list_paths(self.ports.repository, tree)
+    def _read_evidence(self, _tree: str, context: PullRequestContext) -> Judgment:
         options = BuildOptions(keep=self.options.keep)
-        source = EvidenceBuild(options, context.pull, paths, KeptReports.of(context))
-        evidence = source.read(self.ports.evidence)
-        judgment = self.decide(source.find_command(evidence, self.plan))
+        evidence = EvidenceBuild.read(options, self.ports, context)
+        judgment = self.decide(evidence.find_command(self.plan))
         return doubt_edited(judgment.with_metadata(**{"from": "evidence"}), context.pull)
 
     def decide(self, comparison: Comparison) -> Judgment:

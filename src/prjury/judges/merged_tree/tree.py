@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, ConfigError
 from prjury.judges.builds.evidence import KeptReports
+from prjury.judges.builds.workplace import object_missing
 from prjury.judges.context import PullRequestContext
 from prjury.judges.files.judges import FileContentJudge, FileExistsJudge
 from prjury.judges.workspace.files import (
@@ -110,9 +111,7 @@ class CommittedTree(Struct, frozen=True):
         content = self.repository.read([entry.blob])[entry.blob]
         if content is not None:
             return content
-        what, why = f"{visible(entry.path)} cannot be read", "This partial clone lacks its content"
-        remedy = "Use a full clone, or fetch it all with: git fetch --refetch --no-filter"
-        raise CannotJudgeError(what, why=why, remedy=remedy, reason="object_missing")
+        raise object_missing(f"{visible(entry.path)} cannot be read")
 
     def _follow_links(self, path: str) -> str:
         if path.startswith("/"):

@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from fakes.roots import root_of, touching
 from prjury.judges.builds.ci import find_base_ci
 from prjury.judges.builds.plan import BuildPlan, DetectedBuilds, list_plan_lines, make_plan_document
 from prjury.judges.builds.planner import BuildPlanner
-from prjury.judges.builds.source_tree import Changes
 from prjury.judges.builds.toolchains import Toolchains
 from prjury.policy.tiers import BuildOptions
 
@@ -40,13 +40,14 @@ def plans(
     here: Toolchains,
     workflow: str,
     files: dict[str, str],
-    changes: Changes | None = None,
+    changes: frozenset[str] | None = None,
     more: str = "",
 ) -> DetectedBuilds:
     """The builds of a tree whose CI is one workflow, perhaps two."""
     workflows = {".github/workflows/ci.yml": workflow}
     root = root_of({**files, **workflows, **({".github/workflows/more.yml": more} if more else {})})
-    return BuildPlanner(BuildOptions(), here, find_base_ci(root, here)).plan_builds(root, changes)
+    root = replace(root, changed=changes)
+    return BuildPlanner(BuildOptions(), here, find_base_ci(root, here)).plan_builds(root)
 
 
 def only(builds: DetectedBuilds) -> BuildPlan:
@@ -551,7 +552,7 @@ class TestOptions:
 def test_without_a_ci_a_header_alone_is_built_by_its_tests(here: Toolchains) -> None:
     files = {"test/Makefile": "test:\n", "docs/Makefile": "test:\n", "a.h": ""}
     planner = BuildPlanner(BuildOptions(), here, None)
-    assert only(planner.plan_builds(root_of(files), None)).directory == "test"
+    assert only(planner.plan_builds(root_of(files))).directory == "test"
 
 
 def test_a_version_of_the_ci_alone_refuses_nothing(here: Toolchains) -> None:

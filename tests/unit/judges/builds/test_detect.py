@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from fakes.roots import package, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
 from prjury.judges.builds.planner import detect_builds
-from prjury.judges.builds.source_tree import Changes, SourceTree
+from prjury.judges.builds.source_tree import SourceTree
 from prjury.judges.builds.systems import SYSTEMS
 from prjury.ports.types import TreeEntry
 
@@ -184,7 +184,7 @@ def test_the_root_is_built_beside_a_project_of_another_system() -> None:
 
 
 def test_no_known_changes_mean_everything() -> None:
-    assert detect_builds(root_of(TWO), Changes(frozenset())) == detect_builds(root_of(TWO), None)
+    assert detect_builds(root_of(TWO), frozenset()) == detect_builds(root_of(TWO), None)
 
 
 def test_python_as_everyone_writes_it() -> None:
@@ -315,14 +315,14 @@ def test_a_change_is_never_left_unbuilt(
     files: dict[str, str], paths: frozenset[str], asked: list[str] | None
 ) -> None:
     root = root_of(files)
-    every = detect_builds(replace(root, changed=Changes.of(paths)), None, asked)
-    affected = detect_builds(root, Changes.of(paths), asked)
+    every = detect_builds(replace(root, changed=paths), None, asked)
+    affected = detect_builds(root, paths, asked)
     places = [(plan.system, plan.directory) for plan in every.plans]
     assert bool(affected.plans) == bool(every.plans)
     assert {(plan.system, plan.directory) for plan in affected.plans} <= set(places)
     assert [place for _, place in places] == sorted(place for _, place in places)
     assert len(set(places)) == len(places)
-    again = detect_builds(root_of(files), Changes.of(paths), asked)
+    again = detect_builds(root_of(files), paths, asked)
     assert again.notes == affected.notes
     assert [(plan.text, plan.modules, plan.env) for plan in again.plans] == [
         (plan.text, plan.modules, plan.env) for plan in affected.plans

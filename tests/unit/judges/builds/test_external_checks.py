@@ -82,16 +82,11 @@ def test_a_long_pattern_takes_no_time() -> None:
     assert not matches_check("a*" * 100 + "b", CheckResult("a" * 255, CI))
 
 
-def test_only_what_is_named_counts() -> None:
+def test_only_what_is_named_counts_and_nothing_is_never_complete() -> None:
     runs = [run("test", "success"), run("lint", "failure")]
     tally = CheckSummary.of(runs, ["test", "docs"])
-    assert tally.runs == (runs[0],)
-    assert tally.missing == ("docs",)
-    assert tally.unproved == ("docs",)
-    assert not tally.complete
-
-
-def test_nothing_is_never_complete() -> None:
+    assert (tally.runs, tally.complete) == ((runs[0],), False)
+    assert tally.missing == tally.unproved == ("docs",)
     assert not CheckSummary.of([]).complete
     assert CheckSummary.of([run("a", "failure")]).complete
 
@@ -155,14 +150,15 @@ def judged(
     error: SourceError | None = None,
     context: PullRequestContext | None = None,
     said: list[str] | None = None,
+    missing: str = "",
     **options: Any,
 ) -> Judgment:
-    checks = ScriptedChecks(looks, times, error)
     ports = Ports(
         FakeRepository({"merged": {}, "base": {}}),
         ScriptedShell(),
         SilentProgress(said=[] if said is None else said),
-        checks=checks,
+        checks=None if missing else ScriptedChecks(looks, times, error),
+        checks_missing=missing,
     )
     options = {"from": "checks", **options}
     judgment = ask(make(read_options(options, BuildOptions), ports), context or pull_context())
@@ -305,14 +301,7 @@ class TestAbstain:
 
 class TestNobodyToAsk:
     def test_without_a_source(self) -> None:
-        ports = Ports(
-            FakeRepository({"merged": {}, "base": {}}),
-            ScriptedShell(),
-            SilentProgress(),
-            checks_missing="there is no token. Set GITHUB_TOKEN",
-        )
-        options = read_options({"from": "checks"}, BuildOptions)
-        judgment = ask(make(options, ports), pull_context())
+        judgment = judged(missing="there is no token. Set GITHUB_TOKEN")
         assert (judgment.status, judgment.metadata["reason"]) == (Status.ERROR, "no_checks_source")
         assert judgment.reasoning == (
             "the checks of the head cannot be read: there is no token. Set GITHUB_TOKEN"

@@ -8,19 +8,10 @@ from dataclasses import dataclass, field
 import pytest
 from msgspec.structs import replace
 
-from fakes.shell import Scripted, ScriptedShell, SilentProgress
-from fakes.trees import TreeRepository
-from prjury.deadline import Deadline
-from prjury.judges.builds.compare import Comparison, compare
-from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.run import BothSides, KeptBase
-from prjury.judges.builds.workplace import Builder
-from prjury.policy.tiers import BuildOptions
-from prjury.ports import Ports
-from prjury.snapshot.merge_style import HistoryCommit
-
-PLAN = BuildPlan("tool", (BuildStep("test", ("tool",), all_ran=1),))
-FAILED = '<failure message="no"/>'
+from fakes.both_sides import PLAN, run_both, says
+from fakes.shell import Scripted
+from prjury.judges.builds.compare import Comparison
+from prjury.judges.builds.plan import BuildPlan
 
 
 @dataclass
@@ -32,27 +23,6 @@ class Notes:
 
     def keep(self, key: str, value: str) -> None:
         self.kept[key] = value
-
-
-@dataclass(frozen=True)
-class Branch(TreeRepository):
-    """Trees of which each is a commit of one branch, the newest first."""
-
-    commits: tuple[str, ...] = ()
-
-    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:
-        after = self.commits[self.commits.index(tip) :]
-        return [HistoryCommit(name, (), name, str(self.trees[name])) for name in after[:count]]
-
-
-def says(exit_code: int, *cases: str) -> Scripted:
-    """What the tool leaves behind: ``name`` for a passing test, ``!name`` for a failing one."""
-    text = "".join(
-        f'<testcase classname="a" name="{case.strip("!")}" file="t.py">'
-        f"{FAILED if case[0] == '!' else ''}</testcase>"
-        for case in cases
-    )
-    return Scripted(exit_code, files={"../reports/r.xml": f"<testsuite>{text}</testsuite>"})
 
 
 FELL = Scripted(2, "broken\n")
@@ -70,16 +40,10 @@ class Trees:
         self, scripts: Sequence[Scripted], plan: BuildPlan = PLAN, seconds: float = 60
     ) -> tuple[Comparison, int]:
         """The comparison, and how many commands were run."""
-        newest = next(iter(self.commits))
-        trees = {"merged": self.merged, **self.commits}
-        repository = Branch(trees, commits=tuple(self.commits))
-        shell = ScriptedShell(scripts)
-        ports = Ports(repository, shell, SilentProgress(), base_outcomes=self.memory)
-        memory, deadline = KeptBase.of(ports, newest), Deadline.after(seconds)
-        sides = BothSides(Builder(ports), "merged", newest, BuildOptions(), memory)
-        ran, result = sides.run_head(sides.run_base(memory.recall(plan), deadline), deadline)
-        comparison = compare(ran, result, frozenset(self.merged), BuildOptions())
-        return comparison, len(shell.commands)
+        comparison, commands = run_both(
+            scripts, plan, self.merged, self.commits, self.memory, seconds
+        )
+        return comparison, len(commands)
 
 
 def test_a_second_change_on_the_same_base_builds_it_no_more() -> None:

@@ -11,7 +11,7 @@ from prjury.errors import CannotJudgeError
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.external_builds import (
-    ReportedTests,
+    make_reported_run,
     parse_ci_reports,
     read_reports_at,
 )
@@ -54,8 +54,8 @@ class Trial:
     options: BuildOptions = field(default_factory=BuildOptions)
 
     def judge(self) -> Judgment:
-        tests = ReportedTests(self.head, self.base, self.good)
-        return decide(compare(tests.plan, tests.as_run, KNOWN, self.options))
+        tests = make_reported_run(self.head, self.base, good=self.good)
+        return decide(compare(*tests, KNOWN, self.options))
 
 
 @pytest.mark.parametrize(

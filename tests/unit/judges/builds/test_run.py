@@ -2,43 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from fakes.both_sides import PLAN, run_both, says
 from fakes.shell import Scripted, ScriptedShell, SilentProgress
 from fakes.trees import TreeRepository
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
-from prjury.judges.builds.compare import Comparison, compare
+from prjury.judges.builds.compare import Comparison
 from prjury.judges.builds.decide import decide
 from prjury.judges.builds.plan import BuildPlan, BuildStep, LeftOutStep, PlanSource
-from prjury.judges.builds.run import BothSides, KeptBase
 from prjury.judges.builds.workplace import REPOSITORY, Builder
 from prjury.jury.judgment import Judgment, Status
-from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports, Progress
 from prjury.ports.types import Completed, ShellCommand
 
-STEP = BuildStep("test", ("tool",), all_ran=1)
-PLAN = BuildPlan("tool", (STEP,))
+STEP = PLAN.steps[0]
 GOING_ON = replace(PLAN, steps=(replace(STEP, all_ran=0),))
 PYTEST = replace(PLAN, env={"PYTEST_ADDOPTS": "-q"})
 MERGED = {"t.py": "", "part/t.py": ""}
-
-
-def says(exit_code: int, *cases: str, output: str = "") -> Scripted:
-    """What the tool leaves behind: ``name`` for a passing test, ``!name`` for a failing one."""
-    inner = {"!": '<failure message="no"/>'}
-    text = "".join(
-        f'<testcase classname="a" name="{case.strip("!")}" file="t.py">'
-        f"{inner.get(case[0], '')}</testcase>"
-        for case in cases
-    )
-    files = {"../reports/r.xml": f"<testsuite>{text}</testsuite>"}
-    return Scripted(exit_code, output, files=files)
 
 
 def replace_files(script: Scripted, files: dict[str, str]) -> Scripted:
@@ -49,19 +38,8 @@ def run(
     scripts: Sequence[Scripted], plan: BuildPlan = PLAN, **options: Any
 ) -> tuple[Comparison, list[str]]:
     """Run the plan; the base first."""
-    base_files = {"t.py": "", **({"test_t.py": ""} if options.pop("files", False) else {})}
-    repository = TreeRepository({"merged": MERGED, "base": base_files})
-    shell = ScriptedShell(scripts)
-    ports = Ports(repository, shell, SilentProgress())
-    chosen, memory, deadline = (
-        BuildOptions(**options),
-        KeptBase.of(ports, "base"),
-        Deadline.after(60),
-    )
-    sides = BothSides(Builder(ports), "merged", "base", chosen, memory)
-    plan, result = sides.run_head(sides.run_base(memory.recall(plan), deadline), deadline)
-    comparison = compare(plan, result, frozenset(MERGED), chosen)
-    return comparison, [command.text for command in shell.commands]
+    base = {"t.py": "", **({"test_t.py": ""} if options.pop("files", False) else {})}
+    return run_both(scripts, plan, MERGED, {"base": base}, **options)
 
 
 def judge(scripts: Sequence[Scripted], plan: BuildPlan = PLAN, **options: Any) -> Judgment:
@@ -492,3 +470,21 @@ def test_a_tree_is_a_repository_with_a_tag() -> None:
     with builder.open_tree("merged", deadline) as place:
         place.run(PLAN, deadline)
     assert noted == [(REPOSITORY, "v1.2"), (("tool",), None)]
+
+
+@pytest.mark.parametrize(("tag", "told"), [("v1.4.2", "v1.4.2"), ("", "")])
+def test_the_repository_knows_the_tag_and_nothing_else(tmp_path: Path, tag: str, told: str) -> None:
+    (tmp_path / ".gitignore").write_text("a\n")
+    (tmp_path / "a").write_text("1")
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PRJURY_TAG": tag}
+
+    def printed(command: str) -> str:
+        argv = ["/bin/sh", "-c", command]
+        done = subprocess.run(argv, cwd=tmp_path, env=env, capture_output=True, check=False)
+        return done.stdout.decode().strip()
+
+    printed(REPOSITORY)
+    assert printed("git describe --tags --dirty") == told
+    assert printed("git ls-files") == ".gitignore\na"
+    assert printed("git rev-list --count HEAD") == "1"
+    assert printed("git remote; cat .git/objects/info/alternates") == ""

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from fakes.roots import root_of, touching
 from prjury.judges.builds.source_tree import (
-    Changes,
     SourceTree,
     find_excluded_part,
     join_path,
@@ -85,19 +84,15 @@ def test_where_projects_may_be() -> None:
     assert not around.may_hold_project("docs")
 
 
-def test_a_part_knows_what_changes_in_it() -> None:
-    root = replace(root_of({"a/x": ""}), changed=touching("a/b/x", "c"))
+def test_a_part_knows_what_changes_in_it_and_what_is_documentation() -> None:
+    paths = touching("a/b.py", "c", "README.md", "a/docs.md", "docs/a.txt")
+    root = replace(root_of({"a/x": ""}), changed=paths)
+    assert root.changed_docs == {"README.md", "a/docs.md", "docs/a.txt"}
+    assert root.changed_sources == {"a/b.py", "c"}
     part = root.below("a")
-    assert part.changed == touching("b/x")
-
-
-def test_documentation_is_known_and_kept_apart() -> None:
-    changes = Changes.of(["a/b.py", "README.md", "a/docs.md"])
-    assert changes == Changes(frozenset({"a/b.py"}), frozenset({"README.md", "a/docs.md"}))
-    assert changes.within("a") == Changes(frozenset({"b.py"}), frozenset({"docs.md"}))
-    assert changes.within("") == changes
-    assert changes.below("a") == {"a/b.py"}
-    assert changes.below("") == {"a/b.py"}
+    assert part.changed_sources == {"b.py"}
+    assert part.changed_docs == {"docs.md"}
+    assert root.below("docs").changed_docs == {"a.txt"}
 
 
 def test_files_are_read_once_and_many_together() -> None:

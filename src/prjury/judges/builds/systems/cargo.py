@@ -55,7 +55,7 @@ def _list_changed_packages(part: SourceTree, manifest: CargoToml) -> list[str]:
         return []
     places = part.directories_with(_MANIFEST)
     default = match_members(manifest.default, places)
-    homes = {nearest(path, places) for path in part.changed.paths} - default
+    homes = {nearest(path, places) for path in part.changed_sources} - default
     packages = (part.readable(path_in(home, _MANIFEST), read_cargo_toml) for home in homes if home)
     return sorted(package.name for package in packages if package and package.name)
 

@@ -119,15 +119,14 @@ def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
 
 
 def _list_changed_modules(root: SourceTree, directory: str, reactor: Reactor) -> Sequence[str]:
-    changes = root.changed
     config = root.text(path_in(directory, ".mvn/maven.config")).split()
-    if changes is None or len(reactor) == 1 or not _CHOOSING.isdisjoint(config):
+    if root.changed is None or len(reactor) == 1 or not _CHOOSING.isdisjoint(config):
         return ()
     homes, modules = {parent_of(path): path for path in reactor}, dict[str, None]()
     places = frozenset(homes)
     # documentation in a module may be packaged with it
-    docs = {path for path in changes.docs if nearest(path, places - {""}) is not None}
-    for path in sorted(changes.paths | docs):
+    docs = {path for path in root.changed_docs if nearest(path, places - {""}) is not None}
+    for path in sorted(root.changed_sources | docs):
         home = nearest(path, places)
         if path.endswith(POM) or home == directory:
             return ()  # it belongs to no single module
