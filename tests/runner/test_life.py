@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fakes.github import running
-from prjury.cli.init import add_check_permissions
+from prjury.cli.init import Situation, render_files
 from runner.git_server import serving
 from runner.life import Bill, Life
 from runner.shop import BROKEN, GREEN, REPAIRED, Shop
@@ -276,8 +276,8 @@ def test_checks_that_are_read_hold_neither_the_running_job_nor_its_report(
     """GitHub lists both on the head, the report of the run before as well."""
     shop = life.shop
     file = life.workflows / "prjury.yml"
-    (_, text), *_ = add_check_permissions({"prjury.yml": file.read_text()}).items()
-    file.write_text(text)
+    written = render_files(Situation(), from_checks=True)
+    file.write_text(written[".github/workflows/prjury.yml"])
     shop.move_base({".github/prjury.yml": CHECKS})
     opened = shop.push(GREEN, "opened", force=True)
     test = life.fake.add_check_run("test", "failure", suite=7, head_sha=shop.head)

@@ -5,7 +5,6 @@ Only what the repository declares, or what runners do not bring, is set up; each
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -19,28 +18,23 @@ from prjury.judges.builds.toolchains import Toolchains, WantedVersion
 from prjury.manifests.spans import release
 from prjury.snapshot.model import visible
 
-#: Actions, each with the commit of its version.
-PINS: Mapping[str, tuple[str, str]] = {
-    "actions/checkout": ("3d3c42e5aac5ba805825da76410c181273ba90b1", "v7.0.1"),
-    "actions/setup-java": ("03ad4de0992f5dab5e18fcb136590ce7c4a0ac95", "v5.6.0"),
-    "actions/setup-node": ("48b55a011bda9f5d6aeb4c2d9c7362e8dae4041e", "v6.4.0"),
-    "actions/setup-python": ("5fda3b95a4ea91299a34e894583c3862153e4b97", "v7.0.0"),
-    "actions/setup-go": ("4a3601121dd01d1626a1e23e37211e3254c1c06c", "v6.4.0"),
-    "actions/setup-dotnet": ("a98b56852c35b8e3190ac28c8c2271da59106c68", "v6"),
-    "pnpm/action-setup": ("8912a9102ac27614460f54aedde9e1e7f9aec20d", "v6.0.5"),
-    "oven-sh/setup-bun": ("0c5077e51419868618aeaa5fe8019c62421857d6", "v2"),
-    "astral-sh/setup-uv": ("c771a70e6277c0a99b617c7a806ffedaca235ff9", "v9.0.0"),
+#: Actions, each with the commit and the name of its version.
+PINS: Mapping[str, str] = {
+    "actions/checkout": "3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1",
+    "actions/setup-java": "03ad4de0992f5dab5e18fcb136590ce7c4a0ac95 # v5.6.0",
+    "actions/setup-node": "48b55a011bda9f5d6aeb4c2d9c7362e8dae4041e # v6.4.0",
+    "actions/setup-python": "5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0",
+    "actions/setup-go": "4a3601121dd01d1626a1e23e37211e3254c1c06c # v6.4.0",
+    "actions/setup-dotnet": "a98b56852c35b8e3190ac28c8c2271da59106c68 # v6",
+    "pnpm/action-setup": "8912a9102ac27614460f54aedde9e1e7f9aec20d # v6.0.5",
+    "oven-sh/setup-bun": "0c5077e51419868618aeaa5fe8019c62421857d6 # v2",
+    "astral-sh/setup-uv": "c771a70e6277c0a99b617c7a806ffedaca235ff9 # v9.0.0",
 }
 _PNPM = "10"
 _CACHES = {"npm": "npm", "pnpm": "pnpm", "yarn": "yarn", "maven": "maven", "gradle": "gradle"}
 #: Where lock files decide what a cache holds; without one the action that caches fails.
 _LOCKED = {"npm": ("package-lock.json", "npm-shrinkwrap.json"), "yarn": ("yarn.lock",)}
 _LATEST_NODE = {"node-version": "lts/*"}
-_PLACE = "    steps:\n"
-#: The condition of the first step of a workflow's first job.
-_CONDITION = re.compile(
-    r"\A(?:(?!    steps:\n).*\n)*    steps:\n      - name: .*\n(        if: .*)\n"
-)
 
 
 class SetupStep(Struct, frozen=True):
@@ -53,33 +47,9 @@ class SetupStep(Struct, frozen=True):
     ref: str = ""
     command: str = ""
 
-    def lines(self) -> Iterator[str]:
-        yield f"      - name: {self.name}"
-        if self.command:
-            yield f"        run: {self.command}"
-            yield ""
-            return
-        commit, version = PINS.get(self.action, (self.ref, ""))
-        yield f"        uses: {self.action}@{commit}" + (f" # {version}" if version else "")
-        if self.inputs:
-            yield "        with:"
-        for key, value in self.inputs.items():
-            if "\n" in value:
-                yield f"          {key}: |"
-                yield from (f"            {line}" for line in value.strip().splitlines())
-            else:
-                plain = value in {"true", "false"} or value.isalpha()
-                yield f"          {key}: {value if plain else json.dumps(value)}"
-        yield ""
-
-
-def add_setup_steps(workflow: str, steps: Sequence[SetupStep]) -> str:
-    """A workflow whose first job begins with these steps, under the condition of its first one."""
-    match = _CONDITION.search(workflow)
-    condition = [match[1]] if match else []
-    blocks = ((first, *condition, *rest) for first, *rest in map(SetupStep.lines, steps))
-    text = "".join(f"{line}\n" for lines in blocks for line in lines)
-    return workflow.replace(_PLACE, _PLACE + text, 1)
+    @property
+    def uses(self) -> str:
+        return f"{self.action}@{PINS.get(self.action, self.ref)}"
 
 
 def list_setup_steps(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +18,7 @@ from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
 from prjury.policy import POLICY_PATH
 
 if TYPE_CHECKING:
+    from prjury.app.setup_steps import SetupStep
     from prjury.git.operator import OperatorRepository
     from prjury.judges.builds.ci import BaseCi
     from prjury.judges.builds.plan import DetectedBuilds
@@ -33,18 +34,10 @@ _BACKPORT = ("prjury-backport.yml",)
 _COMMENT = "prjury-comment.yml"
 #: The part of that file that remains without commands in comments.
 _CONFLICTS = "prjury-conflicts.yml"
-#: Those that build.
-_BUILDING = ("prjury.yml", "prjury-build.yml", "prjury-queue.yml")
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
-#: The branches that the template watches, and names that no pattern takes for something else.
-_USUAL = "branches: [main, master]"
+_USUAL = "main, master"
+#: Branches whose names no pattern takes for something else.
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
-#: Permissions for a build that is taken from the checks of the head, beside those of the templates.
-_CHECKS = "      checks: write # to write the annotated check run\n"
-_VERDICT = "      actions: read # to read the verdict of the pull request\n"
-_READING = (_CHECKS, f"{_CHECKS}      actions: read # to read the checks that build the change\n")
-_READING_IN_QUEUE = (_VERDICT, f"{_VERDICT}      checks: read # and the checks that build it\n")
-#: The line by which editors find the schema.
 _EDITORS = "# yaml-language-server: $schema="
 _PINNED = r"[\w.-]+/[\w./-]+@[0-9a-f]{40}"
 
@@ -104,7 +97,11 @@ def init(
             why="One takes the build from your CI, the other builds here",
             remedy="Leave out one of them",
         )
-    workflows = _read_templates(situation, action)
+    if action is not None and not _ACTION.fullmatch(action):
+        raise UsageError(
+            f"--action {action[:120]!r} is not OWNER/NAME@SHA",
+            remedy="Pin the action by its full commit id",
+        )
     repository = open_repository(repo)
     root = _require_work_tree(repository)
     around, runner = RunEnvironment(terminal.environ), GitHubRunner(terminal.environ)
@@ -115,11 +112,14 @@ def init(
         built = "" if reason else plan_directory(root, around, here=runner)
     except PrJuryError as error:
         built = str(error)
-    workflows = (
-        add_check_permissions(workflows) if reason else _set_up_builds(workflows, root, built, ci)
+    steps = () if isinstance(built, str) else _list_steps(root, built, ci)
+    files = render_files(
+        situation,
+        action=action or PLACEHOLDER,
+        branches=_name_watched_branches(repository),
+        from_checks=bool(reason),
+        steps=steps,
     )
-    files = _restrict_to_default_branch(workflows, repository)
-    files = {**files, POLICY_PATH: make_policy_text(action, from_checks=bool(reason))}
     new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
     _write_files(terminal, root, new, force=force)
     terminal.print_lines(_describe_result(list(new), root, situation, action=action))
@@ -148,17 +148,48 @@ def _describe_needs(ci: BaseCi | None) -> str:
     return f"{who} needs {', '.join(needs[:3])}" if needs else ""
 
 
-def make_policy_text(action: str | None, *, from_checks: bool) -> str:
-    """The policy that is written: what differs from the defaults, with the line for editors."""
-    place = (action or PLACEHOLDER).replace("@", "/")
-    schema = f"https://raw.githubusercontent.com/{place}/.github/prjury.schema.json"
-    build = "\nbuild: {from: checks} # the outcome of your CI's own checks\n" if from_checks else ""
-    return (
-        f"{_EDITORS}{schema}\n"
-        "# The policy of PR Jury: what differs from the defaults; `prjury check-config` shows it.\n"
-        "# The policy of the base commit is in force: no pull request relaxes it for itself.\n"
-        f"version: 1\n{build}"
+def render_files(
+    situation: Situation,
+    *,
+    action: str = PLACEHOLDER,
+    branches: str = _USUAL,
+    from_checks: bool = False,
+    steps: Sequence[SetupStep] = (),
+) -> Mapping[str, str]:
+    """The workflows that the situation takes, and the policy, by their paths."""
+    import json
+
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    from prjury.resources import templates
+
+    environment = Environment(  # noqa: S701 - YAML, in which GitHub's own expressions stand
+        "<%",
+        "%>",
+        "<<",
+        ">>",
+        loader=FileSystemLoader(templates() / "workflows"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
+    environment.filters["quote"] = json.dumps
+    facts = {
+        "action": action,
+        "branches": branches,
+        "comments": not situation.no_comments,
+        "condition": "",
+        "forks": situation.forks,
+        "from_checks": from_checks,
+        "steps": steps,
+    }
+    sources = {name: _COMMENT if name == _CONFLICTS else name for name in situation.workflows}
+    files = {f"{WORKFLOWS}/{name}": source for name, source in sources.items()}
+    files[POLICY_PATH] = "policy.yml"
+    return {
+        path: environment.get_template(f"{name}.j2").render(facts) for path, name in files.items()
+    }
 
 
 def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
@@ -178,51 +209,6 @@ def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, forc
     for path, text in new.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         write_atomically(root / path, text)
-
-
-def _read_templates(situation: Situation, action: str | None) -> Mapping[str, str]:
-    from prjury.resources import templates
-
-    if action is not None and not _ACTION.fullmatch(action):
-        raise UsageError(
-            f"--action {action[:120]!r} is not OWNER/NAME@SHA",
-            remedy="Pin the action by its full commit id",
-        )
-    texts = {}
-    for name in situation.workflows:
-        file = _COMMENT if name == _CONFLICTS else name
-        text = (templates() / "workflows" / file).read_text(encoding="utf-8")
-        text = remove_comment_job(text) if name == _CONFLICTS else text
-        if situation.forks and file == _COMMENT:
-            text = text.replace("PRJURY_GATE: job # or status,", "PRJURY_GATE: status #")
-        texts[f"{WORKFLOWS}/{name}"] = text.replace(PLACEHOLDER, action or PLACEHOLDER)
-    return texts
-
-
-def remove_comment_job(text: str) -> str:
-    """The workflow for comments and conflicts, with the conflicts alone."""
-    text = re.sub(r"  issue_comment:.*\n    types: \[created\]\n", "", text)
-    text = re.sub(r"  comment:\n(?:    .*\n|\n)*?(?=  conflicts:)", "", text)
-    text = text.replace("commands in comments (`/prjury help` lists them), and merges", "merges")
-    text = text.replace(
-        "${{ github.event.comment.id || github.event.after", "${{ github.event.after"
-    )
-    text = text.replace("one for each comment and each head", "one for each head")
-    text = text.replace(
-        "!github.event.comment && (!github.event.changes || ", "(!github.event.changes || "
-    )
-    return text.replace("name: PR Jury comment", "name: PR Jury conflicts").replace(
-        "group: prjury-comment-", "group: prjury-conflicts-"
-    )
-
-
-def add_check_permissions(wanted: Mapping[str, str]) -> Mapping[str, str]:
-    """The workflows, for a build that is taken from the checks of the head."""
-    changed = {path: text.replace(*_READING) for path, text in wanted.items()}
-    queue = f"{WORKFLOWS}/{_QUEUE[0]}"
-    if queue in changed:
-        changed[queue] = changed[queue].replace(*_READING_IN_QUEUE)
-    return changed
 
 
 def _require_work_tree(repository: OperatorRepository) -> Path:
@@ -297,36 +283,23 @@ def _describe_result(
     yield "Check the set-up: prjury doctor"
 
 
-def _set_up_builds(
-    workflows: Mapping[str, str], root: Path, built: DetectedBuilds | str, ci: BaseCi | None
-) -> Mapping[str, str]:
-    from prjury.app.setup_steps import add_setup_steps, list_ci_setup_steps, list_setup_steps
+def _list_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:
+    from prjury.app.setup_steps import list_ci_setup_steps, list_setup_steps
     from prjury.git.directory import TREE, open_directory
 
-    if isinstance(built, str):
-        return workflows
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
-    steps = list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
-    places = {f"{WORKFLOWS}/{name}" for name in _BUILDING}
-    return {
-        path: add_setup_steps(text, steps) if path in places else text
-        for path, text in workflows.items()
-    }
+    return list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
 
 
-def _restrict_to_default_branch(
-    workflows: Mapping[str, str], repository: OperatorRepository
-) -> Mapping[str, str]:
+def _name_watched_branches(repository: OperatorRepository) -> str:
+    """Name the default branch, or where it is not known those that it usually is, as YAML."""
     from prjury.judges.backport.requests.branches import bare
 
     try:
         default = bare(repository.default_branch().ref)
     except SourceError:
-        return workflows
-    if not _PLAIN.fullmatch(default):
-        return workflows
-    watched = f'branches: ["{default}"]'
-    return {path: text.replace(_USUAL, watched) for path, text in workflows.items()}
+        return _USUAL
+    return f'"{default}"' if _PLAIN.fullmatch(default) else _USUAL
 
 
 def _describe_build(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from prjury.cli.init import remove_comment_job
+from prjury.cli.init import Situation, render_files
 from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.manifests.workflow import read_workflow
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
+EXAMPLES = Path(__file__).resolve().parents[3] / ".github" / "workflows" / "examples"
 ALONE, BUILD, JUDGE = "prjury.yml", "prjury-build.yml", "prjury-judge.yml"
 QUEUE, BACKPORT, COMMENT = "prjury-queue.yml", "prjury-backport.yml", "prjury-comment.yml"
 APART = (BUILD, JUDGE, COMMENT)
@@ -26,7 +26,7 @@ STATUS = ("PRJURY_GATE: job", "PRJURY_GATE: status")
 
 def texts_of(*names: str) -> dict[str, str]:
     """The files as `prjury init` writes them."""
-    texts = {name: (TEMPLATES / name).read_text() for name in names}
+    texts = {name: (EXAMPLES / name).read_text() for name in names}
     if JUDGE in texts and COMMENT in texts:
         texts[COMMENT] = texts[COMMENT].replace(*STATUS)
     return {name: text.replace("OWNER/pr-jury@COMMIT", PINNED) for name, text in texts.items()}
@@ -247,9 +247,8 @@ def test_steps_that_set_up_tools_are_not_taken_for_ours(way: tuple[str, ...], ac
 
 
 def test_conflicts_alone_are_fine() -> None:
-    texts = texts_of(ALONE, COMMENT)
-    alone = remove_comment_job(texts.pop(COMMENT))
-    setup = set_up({**texts, "prjury-conflicts.yml": alone})
+    files = render_files(Situation(no_comments=True), action=PINNED)
+    setup = set_up({Path(path).name: text for path, text in files.items() if "workflows" in path})
     assert complaints(setup) == []
     assert [one.mode for one in setup.uses] == ["review", "conflicts"]
 

@@ -15,12 +15,12 @@ from prjury.github.client import Connection, RetryBudget
 from prjury.github.settings import BranchRules, RepoSettings, RepositoryFacts, RequiredCheck
 from prjury.manifests.workflow import read_workflow
 
-TEMPLATES = Path(__file__).resolve().parents[3] / "templates" / "workflows"
+EXAMPLES = Path(__file__).resolve().parents[3] / ".github" / "workflows" / "examples"
 AT = "the rules of `main`"
 
 
 def set_up(*names: str) -> Setup:
-    texts = {f"{name}.yml": (TEMPLATES / f"{name}.yml").read_text() for name in names}
+    texts = {f"{name}.yml": (EXAMPLES / f"{name}.yml").read_text() for name in names}
     read = (read_workflow(t, name) for name, t in texts.items())
     return Setup(tuple(read))
 

@@ -12,13 +12,13 @@ import pytest
 import yaml
 
 from prjury.app.inputs import ALLOWED, INPUTS
-from prjury.cli.init import make_policy_text
+from prjury.cli.init import Situation, render_files
+from prjury.policy import POLICY_PATH
 from prjury.policy.load import default_policy, json_schema, read_policy
-from prjury.resources import templates
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / ".github" / "workflows" / "examples"
-WORKFLOWS = sorted((templates() / "workflows").iterdir())
+WORKFLOWS = sorted(EXAMPLES.iterdir())
 #: A required check is ended by a new head and by nothing else.
 ENDED_BY = "${{ github.event.action == 'synchronize' }}"
 PIN = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
@@ -29,9 +29,12 @@ def read(path: Path) -> Any:
 
 
 def test_the_examples_are_what_init_writes() -> None:
-    assert {path.name: path.read_text() for path in EXAMPLES.iterdir()} == {
-        path.name: path.read_text() for path in WORKFLOWS
+    apart, alone = Situation(forks=True), Situation(queue=True, backport=True)
+    written = {
+        Path(path).name: text for path, text in (render_files(apart) | render_files(alone)).items()
     }
+    shared = {path.name: path.read_text() for path in WORKFLOWS if path.stem != "prjury-shared"}
+    assert shared.items() <= written.items()
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
@@ -86,7 +89,7 @@ def test_the_gate_has_one_name_in_every_mode() -> None:
     review = jobs["prjury.yml"]["prjury"]["steps"][0]
     condition = name.removeprefix("${{ ").removesuffix(idle).strip()
     assert review["if"] == f"${{{{ !({condition}) }}}}"
-    assert condition in read(templates() / "workflows" / "prjury.yml")["concurrency"]["group"]
+    assert condition in read(EXAMPLES / "prjury.yml")["concurrency"]["group"]
     assert jobs["prjury-queue.yml"]["prjury"]["name"] == "prjury"
     others = [*jobs["prjury-build.yml"].values(), *jobs["prjury-judge.yml"].values()]
     assert "prjury" not in {job["name"] for job in others}
@@ -121,9 +124,7 @@ def test_only_one_job_of_four_holds_the_key() -> None:
     }
     used = {where: text.replace("secrets.OPENAI_API_KEY != ''", "") for where, text in jobs.items()}
     assert [name for (_, name), text in used.items() if "secrets." in text] == ["judge"]
-    assert (
-        read(templates() / "workflows" / "prjury-judge.yml")["jobs"]["judge"]["permissions"] == {}
-    )
+    assert read(EXAMPLES / "prjury-judge.yml")["jobs"]["judge"]["permissions"] == {}
 
 
 def test_answers_are_remembered_only_where_nothing_of_a_change_runs() -> None:
@@ -134,7 +135,7 @@ def test_answers_are_remembered_only_where_nothing_of_a_change_runs() -> None:
         if any(step["uses"].startswith("actions/cache@") for step in job["steps"])
     }
     assert cached == {("prjury-judge.yml", "judge")}
-    assert list(read(templates() / "workflows" / "prjury-judge.yml")[True]) == ["workflow_run"]
+    assert list(read(EXAMPLES / "prjury-judge.yml")[True]) == ["workflow_run"]
 
 
 def test_the_schema_describes_every_key_and_lies_where_editors_look() -> None:
@@ -155,7 +156,7 @@ def _undescribed(node: Any) -> Iterator[str]:
 
 def test_the_policy_that_init_writes_is_short_and_the_default_one() -> None:
     for from_checks in (False, True):
-        text = make_policy_text(None, from_checks=from_checks)
+        text = render_files(Situation(), from_checks=from_checks)[POLICY_PATH]
         assert len(text.splitlines()) <= 10
         assert text.startswith("# yaml-language-server: $schema=")
         written = read_policy(text, "file:policy.yml")
