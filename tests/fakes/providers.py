@@ -23,7 +23,7 @@ from typing import Any, TypeAlias
 
 from fakes.chat_server import SERVER_SECRET, Behaviour, Handler
 from fakes.history import History
-from prjury.cli import app
+from prjury.cli import make_app
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError
 
@@ -197,7 +197,9 @@ def typed(args: Sequence[str], environ: Mapping[str, str]) -> tuple[int, str, st
     with _stream() as out, _stream() as err:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             try:
-                code = int(app(list(args), standalone_mode=False, obj=Terminal(environ)) or 0)
+                code = int(
+                    make_app()(list(args), standalone_mode=False, obj=Terminal(environ)) or 0
+                )
             except PrJuryError as error:
                 code = int(error.exit_code)
                 err.write(f"{error}\n")

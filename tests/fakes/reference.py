@@ -9,7 +9,7 @@ from typing import Any
 import typer
 import yaml
 
-from prjury.cli import app
+from prjury.cli import make_app
 from prjury.policy.load import json_schema
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +40,7 @@ The JSON Schemas: `prjury schema` for the policy, `prjury schema --report` for `
 
 
 def command_line() -> str:
-    program: Any = typer.main.get_command(app)
+    program: Any = typer.main.get_command(make_app())
     sections = [
         text for name, command in program.commands.items() for text in _command(name, command)
     ]

@@ -17,7 +17,7 @@ import words
 from fakes import cascade_tables, voting_tables
 from fakes.pages import Program, programs, renewed, tables
 from prjury import CRITERIA, CRITERIA_GROUPS
-from prjury.cli import app
+from prjury.cli import make_app
 from prjury.doctor.examination import read_workflows
 from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.errors import ExitCode
@@ -27,7 +27,7 @@ from prjury.resources import DOCUMENTATION
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / ".github" / "docs"
 README = ROOT / "README.md"
-PROGRAM: Any = typer.main.get_command(app)
+PROGRAM: Any = typer.main.get_command(make_app())
 PAGES = words.pages()
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)[^)]*\)")

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import prjury
 from fakes import reference
-from prjury.cli import app
+from prjury.cli import make_app
 
 HELP = Path(prjury.__file__).with_name("help.txt")
 PLACE = Path(__file__).resolve().parents[2] / ".github" / "docs" / "reference"
@@ -32,7 +32,7 @@ def test_a_page_is_what_the_program_says(name: str) -> None:
 
 
 def test_the_help_that_is_kept_is_what_the_program_says() -> None:
-    made = CliRunner().invoke(app, ["--help"], prog_name="prjury", terminal_width=80).output
+    made = CliRunner().invoke(make_app(), ["--help"], prog_name="prjury", terminal_width=80).output
     if os.environ.get("PRJURY_UPDATE_GOLDEN"):
         HELP.write_text(made, "utf-8")
     assert HELP.read_text("utf-8") == made

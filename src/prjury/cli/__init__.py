@@ -10,54 +10,45 @@ import shutil
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from importlib import import_module
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
-from prjury.cli.backport import backport
-from prjury.cli.build import build, evidence
-from prjury.cli.calibrate import calibrate
-from prjury.cli.demo import demo
-from prjury.cli.doctor import check_config, doctor, schema
-from prjury.cli.init import init
-from prjury.cli.judge import improve, judge
-from prjury.cli.lookup import explain, journal, rules
-from prjury.cli.mcp import mcp
 from prjury.cli.output import Terminal, close_terminal, print_out
-from prjury.cli.review import review
 from prjury.errors import ExitCode, PrJuryError, UsageError
 
 if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter
 
-#: The commands by the groups of the help, each with an example.
-_COMMANDS: Mapping[str, Mapping[Callable[..., Any] | typer.Typer, str]] = {
+#: The commands by the groups of the help, each with its module and an example.
+_COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Judge a change": {
-        review: "review --base main",
-        backport: "backport 123 --onto 1.2.x",
-        build: "build --plan",
-        demo: "demo --keep DIR",
+        "review": ("review", "--base main"),
+        "backport": ("backport", "123 --onto 1.2.x"),
+        "build": ("build", "--plan"),
+        "demo": ("demo", "--keep DIR"),
     },
     "Judge anything else": {
-        judge: "judge file-exists --workspace . --option path=README.md",
-        improve: "improve --goal 'Mend the tests' --agent 'claude -p' --judge build",
-        mcp: "mcp --repo .",
+        "judge": ("judge", "file-exists --workspace . --option path=README.md"),
+        "improve": ("judge", "--goal 'Mend the tests' --agent 'claude -p' --judge build"),
+        "mcp": ("mcp", "--repo ."),
     },
     "Set up": {
-        init: "init --forks",
-        doctor: "doctor --offline",
-        check_config: "check-config .github/prjury.yml",
-        schema: "schema > prjury.schema.json",
-        calibrate: "calibrate reports/",
+        "init": ("init", "--forks"),
+        "doctor": ("doctor", "--offline"),
+        "check-config": ("doctor", ".github/prjury.yml"),
+        "schema": ("doctor", "> prjury.schema.json"),
+        "calibrate": ("calibrate", "reports/"),
     },
     "Look things up": {
-        explain: "explain tests-vanished",
-        rules: "rules list",
-        journal: "journal show",
-        evidence: "evidence from-junit reports/",
+        "explain": ("lookup", "tests-vanished"),
+        "rules": ("lookup", "list"),
+        "journal": ("lookup", "show"),
+        "evidence": ("build", "from-junit reports/"),
     },
 }
 #: Commands and options of earlier releases.
@@ -79,7 +70,7 @@ class GroupedCommands(TyperGroup):
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         for title, commands in _COMMANDS.items():
-            group = filter(None, [self.get_command(ctx, _name_command(each)) for each in commands])
+            group = filter(None, [self.get_command(ctx, name) for name in commands])
             rows = [(command.name or "", command.get_short_help_str(200)) for command in group]
             with formatter.section(title):
                 formatter.write_dl(rows)
@@ -93,33 +84,32 @@ class GroupedCommands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def _name_command(command: Callable[..., Any] | typer.Typer) -> str:
-    if isinstance(command, typer.Typer):
-        return command.info.name or ""
-    return command.__name__.replace("_", "-")
-
-
-app = typer.Typer(
-    name="prjury",
-    help="A cascaded jury for pull requests: it merges and builds for real, scans for version "
-    "mistakes, asks judges, and tells you whether to merge.",
-    epilog="Exit codes: 0 gate open, 1 rejected, 2 usage, 3 could not be judged, "
-    "4 source unavailable, 5 could not publish, 70 a bug in PR Jury, 130 interrupted.",
-    cls=GroupedCommands,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={
-        "help_option_names": ["-h", "--help"],
-        "max_content_width": shutil.get_terminal_size((100, 24)).columns,
-    },
-)
-for _group in _COMMANDS.values():
-    for _command, _example in _group.items():
-        if isinstance(_command, typer.Typer):
-            app.add_typer(_command)
+def make_app(word: str = "") -> typer.Typer:
+    """The program; if the word is a command, with this one alone, for each takes time to load."""
+    app = typer.Typer(
+        name="prjury",
+        help="A cascaded jury for pull requests: it merges and builds for real, scans for version "
+        "mistakes, asks judges, and tells you whether to merge.",
+        epilog="Exit codes: 0 gate open, 1 rejected, 2 usage, 3 could not be judged, "
+        "4 source unavailable, 5 could not publish, 70 a bug in PR Jury, 130 interrupted.",
+        cls=GroupedCommands,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "max_content_width": shutil.get_terminal_size((100, 24)).columns,
+        },
+    )
+    app.callback()(_set_global_options)
+    rows = {name: row for group in _COMMANDS.values() for name, row in group.items()}
+    for name in [word] if word in rows else rows:
+        module, example = rows[name]
+        command = getattr(import_module(f"prjury.cli.{module}"), name.replace("-", "_"))
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
         else:
-            epilog = f"Example: prjury {_example}"
-            app.command(_name_command(_command), epilog=epilog)(_command)
+            app.command(name, epilog=f"Example: prjury {name} {example}")(command)
+    return app
 
 
 def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag over like this
@@ -130,7 +120,6 @@ def _show_version(value: bool) -> None:  # noqa: FBT001 - typer hands the flag o
         raise typer.Exit
 
 
-@app.callback()
 def _set_global_options(
     context: typer.Context,
     *,
@@ -246,6 +235,7 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
 
 def _run_command(terminal: Terminal) -> int:
     try:
+        app = make_app(sys.argv[1])
         return int(app(standalone_mode=False, obj=terminal, prog_name="prjury") or ExitCode.OPEN)
     except PrJuryError as error:
         if error.exit_code is not ExitCode.OPEN:

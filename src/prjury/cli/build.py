@@ -5,20 +5,27 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import typer
 from msgspec import structs
 from typer.core import TyperCommand
 
+from prjury.app.builds import JunitPlaces, make_junit_evidence, plan_change, plan_directory
+from prjury.app.builds import build as run
+from prjury.app.request import LARGEST
 from prjury.cli import options
 from prjury.cli.options import make_group
 from prjury.cli.output import PlainFormat, Terminal, print_out, refuse_place
 from prjury.errors import CannotJudgeError, ExitCode, SourceError, UsageError
-
-if TYPE_CHECKING:
-    from prjury.judges.builds.plan import DetectedBuilds
-    from prjury.judges.builds.stage import BuiltEvidence
+from prjury.git.open_snapshot import NothingToReview
+from prjury.judges.builds.plan import DetectedBuilds, list_plan_lines, make_plan_document
+from prjury.judges.builds.stage import BuiltEvidence
+from prjury.jury.judgment import Status
+from prjury.publishers.files import write_atomically
+from prjury.publishers.judgment import JudgmentPrinter
+from prjury.publishers.terminal import printable_line
+from prjury.report.codec import printable_json
 
 
 @options.expand_option_groups
@@ -35,8 +42,6 @@ def build(
     format: Annotated[PlainFormat, typer.Option(help="How the plan is printed.")] = "terminal",
 ) -> int:
     """Merge and build a change, and write the evidence for another job to judge."""
-    from prjury.app.builds import build as run
-
     terminal: Terminal = context.obj
     if plan:
         return _print_plan(terminal, change, format)
@@ -49,12 +54,6 @@ def build(
 
 def write_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
-    from prjury.app.request import LARGEST
-    from prjury.jury.judgment import Status
-    from prjury.publishers.files import write_atomically
-    from prjury.publishers.judgment import JudgmentPrinter
-    from prjury.publishers.terminal import printable_line
-
     content = json.dumps(outcome.evidence, indent=1, allow_nan=False)
     write_atomically(output, content + "\n")
     printer, ballot = JudgmentPrinter(sys.stdout, terminal.redact), outcome.ballot
@@ -79,9 +78,6 @@ def write_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> 
 
 def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFormat) -> int:
     """Print the plan of a change, or of the directory where none is named and none is there."""
-    from prjury.judges.builds.plan import list_plan_lines, make_plan_document
-    from prjury.report.codec import printable_json
-
     planned = _plan_builds(terminal, change)
     if kind == "json":
         document = printable_json(make_plan_document(planned), terminal.redact)
@@ -105,9 +101,6 @@ def _explain_no_build(found: DetectedBuilds) -> str:
 
 
 def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
-    from prjury.app.builds import plan_change, plan_directory
-    from prjury.git.open_snapshot import NothingToReview
-
     environment = terminal.make_environment()
     stated = change.target or change.base or change.head
     try:
@@ -171,8 +164,6 @@ def from_junit(
     ),
 ) -> int:
     """Turn JUnit reports of any CI into evidence; nothing is run."""
-    from prjury.app.builds import JunitPlaces, make_junit_evidence
-
     terminal: Terminal = context.obj
     refuse_place(output)
     change = options.ChangeOptions(**structs.asdict(sides), target=pull)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from prjury.calibration import answers
 from prjury.cli import options
 from prjury.cli.output import Terminal, print_out
 from prjury.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from prjury.report.codec import ReportJson
+from prjury.policy.schema import Config
+from prjury.report.codec import ReportJson, read_form
 
 
 def calibrate(
@@ -29,11 +31,6 @@ def calibrate(
     repo: options.Repo = Path(),
 ) -> int:
     """Count what became of the errors that models reported; write the record if they may block."""
-    from datetime import UTC, datetime
-
-    from prjury.calibration import answers
-    from prjury.policy.schema import Config
-
     terminal: Terminal = context.obj
     first = read_reports(reports)
     if against is not None:
@@ -68,10 +65,6 @@ def calibrate(
 
 def read_reports(places: Sequence[Path]) -> list[ReportJson]:
     """Read reports as they are named, those of a directory in the order of their names."""
-    import json
-
-    from prjury.report.codec import ReportJson, read_form
-
     reports = []
     for place in places:
         files = sorted(place.rglob("*.json"), key=_group_by_number) if place.is_dir() else [place]

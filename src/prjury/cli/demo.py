@@ -6,16 +6,20 @@ import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from prjury.app.request import ReviewRequest
+from prjury.app.review import run
 from prjury.cli.options import absolute
 from prjury.cli.output import Terminal
+from prjury.demo.repository import PULLS, SamplePull, make_repository
 from prjury.errors import CannotJudgeError, ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from prjury.demo.repository import SamplePull
+from prjury.git.open_snapshot import SnapshotRequest
+from prjury.publishers.terminal import printable_line
+from prjury.report.backports import backport_line
+from prjury.scratch import scratch
 
 
 def demo(
@@ -29,11 +33,7 @@ def demo(
     ] = None,
 ) -> int:
     """Judge five pull requests of an embedded sample repository: offline, without a key."""
-    from prjury.demo.repository import PULLS, make_repository
-
     terminal: Terminal = context.obj
-    from prjury.scratch import scratch
-
     started = time.monotonic()
     with ExitStack() as stack:
         place = keep or stack.enter_context(scratch("prjury-demo-"))
@@ -68,12 +68,6 @@ def _require_empty(place: Path) -> Path:
 
 
 def _try_sample(pull: SamplePull, repository: Path, terminal: Terminal, keep: Path | None) -> bool:
-    from prjury.app.request import ReviewRequest
-    from prjury.app.review import run
-    from prjury.git.open_snapshot import SnapshotRequest
-    from prjury.publishers.terminal import printable_line
-    from prjury.report.backports import backport_line
-
     request = ReviewRequest(SnapshotRequest(repository, pull.number), offline=True)
     report = run(request, terminal.make_environment())
     print(f"#{pull.number} {pull.title}: {pull.shows}")

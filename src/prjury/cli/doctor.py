@@ -7,18 +7,24 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from prjury.app.policy_in_force import read_config_text
 from prjury.cli import options
 from prjury.cli.output import PlainFormat, Terminal, print_out
+from prjury.doctor.checked import check_policy, find_unlikely_settings
+from prjury.doctor.examination import run_examination
+from prjury.doctor.workflows import Diagnosis, Level
 from prjury.errors import ConfigError, ExitCode
 from prjury.policy import POLICY_PATH
-
-if TYPE_CHECKING:
-    from prjury.doctor.workflows import Diagnosis
-    from prjury.policy.schema import Config
+from prjury.policy.load import json_schema, list_places
+from prjury.policy.schema import Config
+from prjury.policy.yaml_reader import read_yaml
+from prjury.report.codec import report_schema
+from prjury.report.sanitise import log_line
+from prjury.report.wording import pluralize
 
 SCHEMA = "prjury/doctor/v1"
 
@@ -34,11 +40,6 @@ def doctor(
     ] = False,
 ) -> int:
     """Check the set-up: workflows, policy, token, required checks; each problem with its fix."""
-    from prjury.doctor.examination import run_examination
-    from prjury.doctor.workflows import Level
-    from prjury.report.sanitise import log_line
-    from prjury.report.wording import pluralize
-
     terminal: Terminal = context.obj
     findings = list(run_examination(repo, terminal.environ, offline=offline))
     if format == "json":
@@ -64,9 +65,6 @@ def doctor(
 def _print_diagnoses(
     findings: Sequence[Diagnosis], terminal: Terminal, *, everything: bool
 ) -> None:
-    from prjury.doctor.workflows import Level
-    from prjury.report.wording import pluralize
-
     for level in Level:
         for finding in findings:
             if finding.level is level and (everything or level is not Level.FINE):
@@ -80,12 +78,6 @@ def check_config(
     file: Annotated[Path, typer.Argument(help="The configuration file.")] = Path(POLICY_PATH),
 ) -> None:
     """Check a configuration file; every problem is a line `file:line:column: message`."""
-    from prjury.app.policy_in_force import read_config_text
-    from prjury.doctor.checked import check_policy, find_unlikely_settings
-    from prjury.policy.load import list_places
-    from prjury.policy.yaml_reader import read_yaml
-    from prjury.report.wording import pluralize
-
     text = read_config_text(file)
     try:
         directory = file.absolute().parent
@@ -126,7 +118,4 @@ def schema(
     ] = False,
 ) -> None:
     """Print the JSON Schema of the configuration file, or of the report."""
-    from prjury.policy.load import json_schema
-    from prjury.report.codec import report_schema
-
     print_out("schema", json.dumps(report_schema() if report else json_schema(), indent=2))

@@ -3,25 +3,38 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from msgspec import Struct
 
+from prjury.app.builds import find_ci, plan_directory
+from prjury.app.request import RunEnvironment
+from prjury.app.setup_steps import (
+    GitHubRunner,
+    SetupStep,
+    find_main_job,
+    list_ci_setup_steps,
+    list_needs,
+    list_setup_steps,
+)
 from prjury.cli import options
 from prjury.cli.output import Terminal
 from prjury.errors import ExitCode, PrJuryError, SourceError, UsageError
+from prjury.git.directory import TREE, open_directory
+from prjury.git.operator import OperatorRepository, open_repository
+from prjury.judges.backport.requests.branches import bare
+from prjury.judges.builds.ci import BaseCi
+from prjury.judges.builds.plan import DetectedBuilds, summarise_plans
 from prjury.policy import POLICY_PATH
-
-if TYPE_CHECKING:
-    from prjury.app.setup_steps import SetupStep
-    from prjury.git.operator import OperatorRepository
-    from prjury.judges.builds.ci import BaseCi
-    from prjury.judges.builds.plan import DetectedBuilds
+from prjury.publishers.files import write_atomically
+from prjury.resources import templates
 
 WORKFLOWS = ".github/workflows"
 #: The placeholder in the templates for the action's repository and commit.
@@ -84,11 +97,6 @@ def init(
     ] = False,
 ) -> int:
     """Write workflows and a policy into a repository; nothing is overwritten without --force."""
-    from prjury.app.builds import find_ci, plan_directory
-    from prjury.app.request import RunEnvironment
-    from prjury.app.setup_steps import GitHubRunner
-    from prjury.git.operator import open_repository
-
     terminal: Terminal = context.obj
     if situation.from_ci and (situation.forks or situation.build):
         other = "--forks" if situation.forks else "--build"
@@ -141,8 +149,6 @@ def _explain_using_checks(situation: Situation, ci: BaseCi | None) -> str:
 
 
 def _describe_needs(ci: BaseCi | None) -> str:
-    from prjury.app.setup_steps import find_main_job, list_needs
-
     needs, job = list_needs(ci), find_main_job(ci)
     who = f"{job.path}, job {job.job}," if job else "the test of pull requests"
     return f"{who} needs {', '.join(needs[:3])}" if needs else ""
@@ -157,12 +163,6 @@ def render_files(
     steps: Sequence[SetupStep] = (),
 ) -> Mapping[str, str]:
     """The workflows that the situation takes, and the policy, by their paths."""
-    import json
-
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    from prjury.resources import templates
-
     environment = Environment(  # noqa: S701 - YAML, in which GitHub's own expressions stand
         "<%",
         "%>",
@@ -193,8 +193,6 @@ def render_files(
 
 
 def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
-    from prjury.publishers.files import write_atomically
-
     differing = [path for path in new if (root / path).exists()]
     for path in differing:
         lines = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
@@ -284,17 +282,12 @@ def _describe_result(
 
 
 def _list_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:
-    from prjury.app.setup_steps import list_ci_setup_steps, list_setup_steps
-    from prjury.git.directory import TREE, open_directory
-
     files = frozenset(entry.path for entry in open_directory(root).files(TREE))
     return list_setup_steps(built.plans, files, list_ci_setup_steps(ci))
 
 
 def _name_watched_branches(repository: OperatorRepository) -> str:
     """Name the default branch, or where it is not known those that it usually is, as YAML."""
-    from prjury.judges.backport.requests.branches import bare
-
     try:
         default = bare(repository.default_branch().ref)
     except SourceError:
@@ -305,8 +298,6 @@ def _name_watched_branches(repository: OperatorRepository) -> str:
 def _describe_build(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
-    from prjury.judges.builds.plan import summarise_plans
-
     line = built if isinstance(built, str) else summarise_plans(built)[0]
     yield f"What it would build: {line}. See prjury build --plan."
     if lacks := _describe_needs(ci):

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any, cast
 
 import typer
 
+from prjury.agents.command import CommandAgent
+from prjury.app.registry import find_installed, find_judge_factory
+from prjury.app.request import RunEnvironment
 from prjury.cli.options import absolute, parse_seconds
 from prjury.cli.output import JudgmentFormat, PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from prjury.agents.command import CommandAgent
-    from prjury.app.request import RunEnvironment
-    from prjury.jury.context import JudgmentContext
-    from prjury.jury.judge import Judge
-    from prjury.jury.library.improvement import Improvement, ImprovementRound
-    from prjury.jury.voting import Ballot
+from prjury.journal.write import RecordedRounds
+from prjury.judges.workspace.catalog import KINDS, make_named_judge
+from prjury.judges.workspace.program_judges import make_shell
+from prjury.jury.context import JudgmentContext
+from prjury.jury.guard import printable
+from prjury.jury.judge import Judge
+from prjury.jury.judgment import Status
+from prjury.jury.jury import Jury
+from prjury.jury.library.agent import AgentResult
+from prjury.jury.library.improvement import Improvement, ImprovementRound
+from prjury.jury.library.improvement import improve as improved
+from prjury.jury.verdicts import JuryVerdict
+from prjury.jury.voting import NOT_APPLICABLE, Ballot, ConsensusVoting, ErrorPolicy, MajorityVoting
+from prjury.ports import Ports
+from prjury.publishers.judgment import JudgmentPrinter
+from prjury.report.codec import printable_json
+from prjury.report.sanitise import redact_text
+from prjury.report.wording import pluralize
 
 
 def _refuse_missing(workspace: Path) -> None:
@@ -57,8 +71,6 @@ def judge(
     ] = "terminal",
 ) -> int:
     """Ask one judge about a directory, and print its judgment."""
-    from prjury.jury.context import JudgmentContext
-
     terminal: Terminal = context.obj
     options = parse_options(option or ())
     _refuse_missing(workspace)
@@ -100,9 +112,6 @@ def ask_judge(
     terminal: Terminal, name: str, options: dict[str, str], context: JudgmentContext
 ) -> Ballot:
     """The judge's ballot. It is asked in a thread of its own, so that Ctrl-C ends it at once."""
-    from prjury.jury.jury import Jury
-    from prjury.jury.voting import MajorityVoting
-
     environment = terminal.make_environment()
     progress = environment.progress
     try:
@@ -117,11 +126,6 @@ def make_judge(
     terminal: Terminal, name: str, options: dict[str, str], environment: RunEnvironment
 ) -> Judge[JudgmentContext]:
     """The judge of a directory that goes by a name, ours or somebody else's."""
-    from prjury.app.registry import find_installed, find_judge_factory
-    from prjury.judges.workspace.catalog import KINDS, make_named_judge
-    from prjury.judges.workspace.program_judges import make_shell
-    from prjury.ports import Ports
-
     nothing: Any = None  # there is no pull request, and so no repository
     shell = make_shell(terminal.environ)
     progress, journal = environment.progress, environment.journal
@@ -133,12 +137,6 @@ def make_judge(
 
 
 def _print_judgment(terminal: Terminal, ballot: Ballot, kind: JudgmentFormat) -> int:
-    from prjury.jury.judgment import Status
-    from prjury.jury.verdicts import JuryVerdict
-    from prjury.jury.voting import NOT_APPLICABLE
-    from prjury.publishers.judgment import JudgmentPrinter
-    from prjury.report.sanitise import redact_text
-
     printer, judgment = JudgmentPrinter(sys.stdout, terminal.redact), ballot.judgment
     if kind == "json":
         print_out("judgment", printer.json(judgment))  # UTF-8 whatever the locale
@@ -218,11 +216,6 @@ def improve(  # noqa: PLR0913 - the options of the command
     format: Annotated[PlainFormat, typer.Option(help="What goes to standard output.")] = "terminal",
 ) -> int:
     """Let an agent work until the judges accept it, each time with the feedback on the last try."""
-    from prjury.journal.write import RecordedRounds
-    from prjury.jury.jury import Jury
-    from prjury.jury.library.improvement import improve as improved
-    from prjury.jury.voting import ConsensusVoting, ErrorPolicy
-
     terminal: Terminal = context.obj
     _refuse_missing(workspace)
     options = _assign_options(judge, option or ())
@@ -258,9 +251,6 @@ def _assign_options(judges: Sequence[str], texts: Sequence[str]) -> dict[str, di
 def _make_agent(
     terminal: Terminal, command: str, timeout: float, env: Sequence[str], home: Path | None
 ) -> CommandAgent:
-    from prjury.agents.command import CommandAgent
-    from prjury.judges.workspace.program_judges import make_shell
-
     missing = [name for name in env if not terminal.environ.get(name)]
     if missing:
         raise UsageError(f"--env {missing[0]} is not set", remedy="Set it, or leave it out")
@@ -280,13 +270,6 @@ def _make_agent(
 
 
 def _print_outcome(terminal: Terminal, done: Improvement, kind: PlainFormat) -> int:
-    import json
-
-    from prjury.jury.judgment import Status
-    from prjury.jury.library.agent import AgentResult
-    from prjury.report.codec import printable_json
-    from prjury.report.sanitise import redact_text
-    from prjury.report.wording import pluralize
 
     rounds = [_encode_round(each) for each in done.rounds]
     if kind == "json":
@@ -326,8 +309,6 @@ def _encode_round(each: ImprovementRound) -> dict[str, Any]:
 
 
 def _format_round(reported: dict[str, Any]) -> str:
-    from prjury.jury.guard import printable
-
     agent = reported["agent"] or {}
     facts = [f"{agent['seconds']:g} s"] if "seconds" in agent else []
     facts += [f"${agent['usd']:.2f}"] if "usd" in agent else []

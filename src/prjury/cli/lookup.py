@@ -9,16 +9,24 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from prjury.app.explain import explain as page
 from prjury.cli.options import make_group
 from prjury.cli.output import PlainFormat, Terminal, TextFormat, print_out
 from prjury.errors import ExitCode, UsageError
-
-if TYPE_CHECKING:
-    from prjury.judges.patterns.pack_tests import PackTestResult
+from prjury.journal.read import list_journal, read_journal
+from prjury.journal.write import journal_directory, journal_files
+from prjury.judges.patterns.pack_tests import PackTestResult, run_pack_tests
+from prjury.report.wording import pluralize
+from prjury.resources import rule_packs
+from prjury.rulepacks import display
+from prjury.rulepacks.description import Described, DescribedRule
+from prjury.rulepacks.display import encode_pack, summary, table
+from prjury.rulepacks.find import find_named, list_known, packs_at
+from prjury.snapshot.model import visible
 
 rules = make_group("rules", "Version-pattern packs: list them, explain one, run their tests.")
 
@@ -37,8 +45,6 @@ def explain(
     name: Annotated[str, typer.Argument(help="A judge, a check, a rule or a pack of rules.")],
 ) -> None:
     """Show the page of a judge, a check or a rule."""
-    from prjury.app.explain import explain as page
-
     print_out("page", page(name), sys.stdout.encoding)
 
 
@@ -49,9 +55,6 @@ def list_packs(
     format: Annotated[TextFormat, typer.Option(help="What goes to standard output.")] = "terminal",
 ) -> None:
     """List packs: what they are about, to which projects they apply, how many rules they have."""
-    from prjury.rulepacks.display import encode_pack, summary, table
-    from prjury.rulepacks.find import list_known
-
     packs = list_known(paths or [])
     if format == "json":
         _print_json({"packs": [encode_pack(pack) for pack in packs]})
@@ -69,10 +72,6 @@ def show(
     format: _Printed = "terminal",
 ) -> None:
     """Explain a pack or a rule: why, since when, what to write instead, an example."""
-    from prjury.rulepacks import display
-    from prjury.rulepacks.description import Described, DescribedRule
-    from prjury.rulepacks.find import find_named, list_known
-
     pack, rule = find_named(name, list_known(paths or []))
     if format == "json" and rule:
         _print_json(display.encode_rule(DescribedRule(pack, rule)))
@@ -92,11 +91,6 @@ def run_tests(
     format: _Printed = "terminal",
 ) -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
-    from prjury.judges.patterns.pack_tests import run_pack_tests
-    from prjury.report.wording import pluralize
-    from prjury.resources import rule_packs
-    from prjury.rulepacks.find import packs_at
-
     if not paths and not any(rule_packs().glob("*.cases.yml")):
         raise UsageError(
             "An installed package has no cases of the shipped packs",
@@ -136,8 +130,6 @@ def _print_json(value: Any) -> None:  # noqa: ANN401 - JSON
 
 
 def _print_lines(lines: Iterator[str] | Sequence[str]) -> None:
-    from prjury.snapshot.model import visible
-
     shown = [visible(line.replace("\t", "    ")) for line in lines]
     print_out("packs", "\n".join(shown), sys.stdout.encoding)
 
@@ -155,9 +147,6 @@ def show_journal(
     ] = None,
 ) -> None:
     """Show a run as a timeline: hotspots, which step follows which, and loops."""
-    from prjury.journal.read import list_journal, read_journal
-    from prjury.journal.write import journal_directory, journal_files
-
     terminal: Terminal = context.obj
     place = journal_directory(terminal.environ)
     files = [file] if file else journal_files(place) if place else []

@@ -21,9 +21,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from msgspec.structs import replace
 
+from prjury.app.backport import backport as judge_backport
+from prjury.app.explain import explain as page
+from prjury.app.review import run
 from prjury.cli import options as flags
+from prjury.cli.judge import ask_judge
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, UsageError
+from prjury.git.open_snapshot import NothingToReview
+from prjury.judges.workspace.catalog import KINDS
+from prjury.jury.codec import judgment_to_json
+from prjury.jury.context import JudgmentContext
+from prjury.report.codec import backports_to_json, printable_json, report_to_json
+from prjury.resources import program_version
+from prjury.sandbox.held import interrupt, resume
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -55,8 +66,6 @@ def mcp(  # noqa: PLR0913 - the command's options
     offline: flags.Offline = False,
 ) -> None:
     """Serve review, judge, backport and explain as tools to an agent, over stdio (MCP)."""
-    from prjury.sandbox.held import interrupt
-
     roots = tuple(place.resolve() for place in repo or [Path()])
     tools = AgentTools(
         context.obj,
@@ -88,8 +97,6 @@ def make_server(tools: AgentTools) -> MCPServer[Any]:
             why="It is optional",
             remedy="Install it: pip install 'prjury[mcp]'",
         ) from error
-    from prjury.resources import program_version
-
     calls = (tools.review, tools.judge, tools.backport, tools.explain)
     return MCPServer(
         "prjury",
@@ -106,8 +113,6 @@ def make_server(tools: AgentTools) -> MCPServer[Any]:
 def _make_interruptible(call: Callable[..., Any]) -> Callable[..., Any]:
     """The call in a thread; where it is cancelled, the programs that it runs are ended."""
     import anyio
-
-    from prjury.sandbox.held import interrupt
 
     @functools.wraps(call)
     async def run(**arguments: Any) -> Any:  # noqa: ANN401 - those of the tool
@@ -170,10 +175,6 @@ class AgentTools:
             staged: judge what is staged, against the last commit.
             report: also return the whole report (prjury/report/v1).
         """
-        from prjury.app.review import run
-        from prjury.git.open_snapshot import NothingToReview
-        from prjury.report.codec import report_to_json
-
         with self._guard_call("review"):
             change = self._name_change(repo, target, base, head)
             judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
@@ -207,11 +208,6 @@ class AgentTools:
             options: the judge's options by name.
             goal: what the work should achieve.
         """
-        from prjury.cli.judge import ask_judge
-        from prjury.jury.codec import judgment_to_json
-        from prjury.jury.context import JudgmentContext
-        from prjury.report.codec import printable_json
-
         with self._guard_call("judge"):
             place = self._resolve_directory(workspace)
             _check_length("name", name)
@@ -225,8 +221,6 @@ class AgentTools:
             return answer
 
     def _check_options(self, name: str, given: dict[str, str]) -> dict[str, str]:
-        from prjury.judges.workspace.catalog import KINDS
-
         if "model" in given:
             raise UsageError(
                 "a model is for the operator to choose, not for an agent", remedy="Use --model"
@@ -259,10 +253,6 @@ class AgentTools:
             head: the branch or commit with the change.
             repo: a directory in the repository.
         """
-        from prjury.app.backport import backport as judge_backport
-        from prjury.git.open_snapshot import NothingToReview
-        from prjury.report.codec import backports_to_json
-
         with self._guard_call("backport"):
             change = self._name_change(repo, target, base, head)
             for branch in onto:
@@ -282,8 +272,6 @@ class AgentTools:
         Args:
             name: such as build, tests-passed or jakarta/persistence.
         """
-        from prjury.app.explain import explain as page
-
         with self._guard_call("explain"):
             return page(name)
 
@@ -291,8 +279,6 @@ class AgentTools:
     def _guard_call(self, tool: str) -> Iterator[None]:
         """One call: alone, in the journal, with our errors as answers for the agent."""
         from mcp.server.mcpserver.exceptions import ToolError
-
-        from prjury.sandbox.held import resume
 
         journal = self.terminal.open_journal()
         with self._turn:
