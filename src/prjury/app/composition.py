@@ -44,21 +44,22 @@ def make_review_ports(
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
     nobody = withhold_models(snapshot.pull, config.pulls, request.actor)
     agents = choose_agents(request, environment, config, nobody, panel)
-    return Composition(replace(ports, models=nobody or panel, memory=memory, agents=agents), panel)
+    models = NoModels(nobody) if nobody else panel
+    return Composition(replace(ports, models=models, memory=memory, agents=agents), panel)
 
 
 def choose_agents(
     request: ReviewRequest,
     environment: RunEnvironment,
     config: Config,
-    nobody: NoModels | None,
+    nobody: Panel | None,
     panel: ModelPanel,
 ) -> Agents:
     """The starter of agents. They may use the network, by which they reach their models."""
     if not request.models:
         return NoAgents("agents are not started with --no-llm", NOT_CONFIGURED)
     if nobody:
-        return NoAgents(nobody.panel().missing, nobody.panel().label)
+        return NoAgents(nobody.missing, nobody.label)
     from prjury.agents.command import AgentStarter  # noqa: PLC0415 - many reviews ask no model
 
     trusted = request.trusts_policy or request.config is not None
@@ -107,14 +108,14 @@ def make_panel(request: ReviewRequest, environment: RunEnvironment, config: Conf
     )
 
 
-def withhold_models(pull: PullRequest, policy: PullsConfig, actor: str | None) -> NoModels | None:
+def withhold_models(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Panel | None:
     """Models that are not asked: of drafts, and of a bot's change until somebody else pushes."""
     if pull.draft and not policy.drafts:
         missing = "a draft: models are asked when it is ready (pulls.drafts)"
-        return NoModels(Panel((), missing, "draft"))
+        return Panel((), missing, "draft")
     bots = {f"{name}[bot]" for name in policy.bots}
     if pull.author in bots and actor in {None, pull.author}:
-        return NoModels(Panel((), f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE))
+        return Panel((), f"a pull request of {pull.author} (pulls.bots)", NOT_APPLICABLE)
     return None
 
 

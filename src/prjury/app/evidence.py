@@ -13,14 +13,13 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Never, TypeAlias, TypeVar
 
 from msgspec import Meta, Struct, field, to_builtins
 from msgspec.structs import replace
 
 from prjury.app.registry import SeatPosition, Unwanted
 from prjury.app.request import read_regular_file
-from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.context import CallSite
 from prjury.jury.codec import judgment_from_json, judgment_to_json
@@ -31,7 +30,6 @@ from prjury.ports.types import LinkedIssue, TreeEntry
 from prjury.report.codec import SCHEMA_NAME, Json, read_form, report_to_json
 from prjury.report.model import Backport, Cost, Count, Report
 from prjury.report.sanitise import BY_SHAPE, Redact
-from prjury.snapshot.merge_style import HistoryCommit, RebaseTrial
 from prjury.snapshot.model import PullRequest, visible
 
 if TYPE_CHECKING:
@@ -120,24 +118,17 @@ class Opinions(Struct, frozen=True):
 class _FilesAlone(Struct, frozen=True):
     """A repository for judges that ask models: they read files, and nothing else is here."""
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:  # noqa: ARG002 - it refuses
-        raise self._make_absence_error()
-
     def nearest_tag(self, commit: str) -> str:  # noqa: ARG002 - there is none
         return ""
 
-    def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:  # noqa: ARG002 - as above
-        raise self._make_absence_error()
-
-    def rebase(self, base: str, head: str, deadline: Deadline) -> RebaseTrial:  # noqa: ARG002 - as above
-        raise self._make_absence_error()
-
-    def _make_absence_error(self) -> SourceError:
-        return SourceError(
+    def refuse(self, *_: object, **__: object) -> Never:
+        raise SourceError(
             "the repository is not here",
             why="Models are asked in a job that holds their key and nothing else",
             reason="no_repository",
         )
+
+    export = recent = rebase = refuse
 
 
 class ReadingAlong(_FilesAlone, frozen=True):
@@ -176,13 +167,13 @@ class TakenAlong(_FilesAlone, frozen=True):
 
     def files(self, commit: str) -> Sequence[TreeEntry]:
         if commit != self.taken.commit:
-            raise self._make_absence_error()
+            self.refuse()
         return self.taken.entries
 
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes; None for those that were missing there as well."""
         if not self.taken.blobs.keys() >= set(blobs):
-            raise self._make_absence_error()
+            self.refuse()
         return {blob: self.taken.blobs[blob] for blob in blobs}
 
 

@@ -131,21 +131,19 @@ def record_of(judge: PullJudge) -> SeatRecord:
 
 
 def restore_times(seating: Seating, verdict: Verdict) -> Verdict:
-    """The verdict with the time that each recorded answer really took."""
+    """The verdict of recorded answers alone, with the time that each of them really took."""
     attempts = []
     for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
-        if tier.jury is None or attempt.verdict is None:
-            attempts.append(attempt)
-            continue
-        ballots = tuple(
-            replace(ballot, elapsed_ms=seat.judge.record.elapsed_ms)
-            if isinstance(seat.judge, StandInJudge)
-            else ballot
-            for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True)
-        )
-        elapsed = max([attempt.elapsed_ms, *(ballot.elapsed_ms for ballot in ballots)])
-        counted = JuryVerdict(attempt.verdict.aggregated, ballots)
-        attempts.append(replace(attempt, verdict=counted, elapsed_ms=elapsed))
+        restored = attempt
+        if tier.jury and attempt.verdict:
+            ballots = tuple(
+                replace(ballot, elapsed_ms=record_of(seat.judge).elapsed_ms)
+                for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True)
+            )
+            elapsed = max([attempt.elapsed_ms, *(ballot.elapsed_ms for ballot in ballots)])
+            counted = JuryVerdict(attempt.verdict.aggregated, ballots)
+            restored = replace(attempt, verdict=counted, elapsed_ms=elapsed)
+        attempts.append(restored)
     return replace(verdict, attempts=tuple(attempts))
 
 

@@ -63,13 +63,6 @@ class RecordingModel:
         return None
 
 
-class RecordingModels:
-    """Seats a model that is not asked, so that what it would read is read."""
-
-    def panel(self, request: str = "auto") -> Panel:  # noqa: ARG002 - it is nobody in particular
-        return Panel((RecordingModel(),))
-
-
 def collect(
     request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
 ) -> StageEvidence:
@@ -83,7 +76,9 @@ def collect(
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)
-        chosen, spares = change.choose_branches(), _explain_sparing(change)
+        chosen = change.choose_branches()
+        panel = withhold_models(change.pull, change.config.pulls, request.actor)
+        spares = (panel.missing, panel.label) if panel else None
         branches = change.branch_judges(ports)
         record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
         unrepaired = (NO_REPAIR,) if change.config.fix.enabled else ()
@@ -141,13 +136,7 @@ def _make_ports(change: OpenedChange, environment: RunEnvironment, workflow: str
     ports = make_program_ports(change.request, environment, change.config, change.snapshot.store)
     edited = _explain_workflow_edit(change.snapshot, workflow)
     evidence = Refused(edited) if edited else ports.evidence
-    return structs.replace(ports, models=RecordingModels(), evidence=evidence)
-
-
-def _explain_sparing(change: OpenedChange) -> tuple[str, str] | None:
-    nobody = withhold_models(change.pull, change.config.pulls, change.request.actor)
-    panel = nobody.panel() if nobody else None
-    return (panel.missing, panel.label) if panel else None
+    return structs.replace(ports, models=NoModels(Panel((RecordingModel(),))), evidence=evidence)
 
 
 def ask_needed_models(

@@ -12,8 +12,7 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -90,7 +89,6 @@ def mcp(  # noqa: PLR0913 - the command's options
 def make_server(tools: AgentTools) -> MCPServer[Any]:
     try:
         from mcp.server.mcpserver import MCPServer
-        from mcp.server.mcpserver.tools import Tool
     except ImportError as error:
         raise UsageError(
             "the MCP SDK is not installed",
@@ -102,32 +100,29 @@ def make_server(tools: AgentTools) -> MCPServer[Any]:
         "prjury",
         instructions=_INSTRUCTIONS,
         version=program_version(),
-        tools=[
-            _forbid_unknown_arguments(Tool.from_function(_make_interruptible(call)))
-            for call in calls
-        ],
+        tools=[_make_tool(tools, call) for call in calls],
         log_level="WARNING",
     )
 
 
-def _make_interruptible(call: Callable[..., Any]) -> Callable[..., Any]:
-    """The call in a thread; where it is cancelled, the programs that it runs are ended."""
+def _make_tool(tools: AgentTools, call: Callable[..., Any]) -> Tool:
+    """A tool that makes the call in a thread; if it is cancelled, the programs that run are ended.
+
+    It refuses unknown arguments: a misspelled one would judge something else.
+    """
     import anyio
+    from mcp.server.mcpserver.tools import Tool
 
     @functools.wraps(call)
-    async def run(**arguments: Any) -> Any:  # noqa: ANN401 - those of the tool
-        work = functools.partial(call, **arguments)
+    async def run_call(**arguments: Any) -> Any:  # noqa: ANN401 - those of the tool
+        work = functools.partial(tools.answer, call, arguments)
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
             interrupt()
             raise
 
-    return run
-
-
-def _forbid_unknown_arguments(tool: Tool) -> Tool:
-    """The tool, which refuses unknown arguments: a misspelled one would judge something else."""
+    tool = Tool.from_function(run_call)
     model = tool.fn_metadata.arg_model
     model.model_config["extra"] = "forbid"
     model.model_rebuild(force=True)
@@ -148,6 +143,24 @@ class AgentTools:
     #: Whether it may have commands of its own run.
     commands: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def answer(self, call: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+        """Make one call: alone, in the journal, with our errors as answers for the agent."""
+        from mcp.server.mcpserver.exceptions import ToolError
+
+        journal = self.terminal.open_journal()
+        with self._turn:
+            resume()
+            started = time.monotonic()
+            try:
+                return call(**arguments)
+            except NothingToReview as nothing:
+                return {"status": nothing.default_reason, "reason": nothing.what}
+            except PrJuryError as error:
+                raise ToolError(self.terminal.redact(str(error))) from error
+            finally:
+                ms = round((time.monotonic() - started) * 1000)
+                journal.record("tool", name=call.__name__, ms=ms)
 
     def review(  # noqa: PLR0913 - the tool's parameters
         self,
@@ -175,23 +188,20 @@ class AgentTools:
             staged: judge what is staged, against the last commit.
             report: also return the whole report (prjury/report/v1).
         """
-        with self._guard_call("review"):
-            change = self._name_change(repo, target, base, head)
-            judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
-            request = flags.request_of(self.terminal, change, judges, self.models)
-            work = flags.UncommittedOptions(worktree=worktree, staged=staged)
-            try:
-                outcome = run(work.apply_to(request, change), self.terminal.make_environment())
-            except NothingToReview as nothing:
-                return {"status": nothing.default_reason, "reason": nothing.what}
-            answer = {
-                "status": outcome.verdict.status.value,
-                "gate": outcome.gate.value,
-                "headline": outcome.headline,
-                "feedback": self.terminal.render(outcome, "feedback"),
-            }
-            whole = {"report": report_to_json(outcome, self.terminal.redact)} if report else {}
-            return {**answer, **whole}
+        change = self._name_change(repo, target, base, head)
+        judges = replace(self.judges, title=_check_length("title", title, _LONGEST_TEXT))
+        request = flags.request_of(self.terminal, change, judges, self.models)
+        work = flags.UncommittedOptions(worktree=worktree, staged=staged)
+        outcome = run(work.apply_to(request, change), self.terminal.make_environment())
+        answer: dict[str, Any] = {
+            "status": outcome.verdict.status.value,
+            "gate": outcome.gate.value,
+            "headline": outcome.headline,
+            "feedback": self.terminal.render(outcome, "feedback"),
+        }
+        if report:
+            answer["report"] = report_to_json(outcome, self.terminal.redact)
+        return answer
 
     def judge(
         self,
@@ -208,17 +218,14 @@ class AgentTools:
             options: the judge's options by name.
             goal: what the work should achieve.
         """
-        with self._guard_call("judge"):
-            place = self._resolve_directory(workspace)
-            _check_length("name", name)
-            _check_length("goal", goal, _LONGEST_TEXT)
-            allowed = self._check_options(name, options or {})
-            context = JudgmentContext(goal, workspace=place)
-            judgment = ask_judge(self.terminal, name, allowed, context).judgment
-            answer: dict[str, Any] = printable_json(
-                judgment_to_json(judgment), self.terminal.redact
-            )
-            return answer
+        place = self._resolve_directory(workspace)
+        _check_length("name", name)
+        _check_length("goal", goal, _LONGEST_TEXT)
+        allowed = self._check_options(name, options or {})
+        context = JudgmentContext(goal, workspace=place)
+        judgment = ask_judge(self.terminal, name, allowed, context).judgment
+        answer: dict[str, Any] = printable_json(judgment_to_json(judgment), self.terminal.redact)
+        return answer
 
     def _check_options(self, name: str, given: dict[str, str]) -> dict[str, str]:
         if "model" in given:
@@ -253,18 +260,12 @@ class AgentTools:
             head: the branch or commit with the change.
             repo: a directory in the repository.
         """
-        with self._guard_call("backport"):
-            change = self._name_change(repo, target, base, head)
-            for branch in onto:
-                _check_length("branch", branch)
-            request = flags.request_of(
-                self.terminal, change, self.judges, self.models, onto=list(onto)
-            )
-            try:
-                report = judge_backport(request, self.terminal.make_environment())
-            except NothingToReview as nothing:
-                return {"status": nothing.default_reason, "reason": nothing.what}
-            return backports_to_json(report, self.terminal.redact)
+        change = self._name_change(repo, target, base, head)
+        for branch in onto:
+            _check_length("branch", branch)
+        request = flags.request_of(self.terminal, change, self.judges, self.models, onto=list(onto))
+        report = judge_backport(request, self.terminal.make_environment())
+        return backports_to_json(report, self.terminal.redact)
 
     def explain(self, name: str) -> str:
         """Explain a judge, a check or a rule: what it asks, and what its outcomes mean.
@@ -272,25 +273,7 @@ class AgentTools:
         Args:
             name: such as build, tests-passed or jakarta/persistence.
         """
-        with self._guard_call("explain"):
-            return page(name)
-
-    @contextmanager
-    def _guard_call(self, tool: str) -> Iterator[None]:
-        """One call: alone, in the journal, with our errors as answers for the agent."""
-        from mcp.server.mcpserver.exceptions import ToolError
-
-        journal = self.terminal.open_journal()
-        with self._turn:
-            resume()
-            started = time.monotonic()
-            try:
-                yield
-            except PrJuryError as error:
-                raise ToolError(self.terminal.redact(str(error))) from error
-            finally:
-                ms = round((time.monotonic() - started) * 1000)
-                journal.record("tool", name=tool, ms=ms)
+        return page(name)
 
     def _name_change(
         self, repo: str | None, target: str | None, base: str | None, head: str | None
