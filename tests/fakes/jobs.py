@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from fakes.github import FakeGitHub
-from prjury.app.inputs import Inputs
+from prjury.action.job import Inputs
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 

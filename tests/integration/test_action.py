@@ -31,10 +31,9 @@ from fakes.history import History
 from fakes.jobs import connect, job_environment
 from prjury.action import main
 from prjury.action.dependencies import wire
-from prjury.action.job import Beforehand, Dependencies, GitAccess
+from prjury.action.job import Beforehand, Dependencies, GitAccess, Inputs
 from prjury.action.job import Job as ActionJob
 from prjury.app.backport import Picks
-from prjury.app.inputs import Inputs
 from prjury.errors import CannotJudgeError, ExitCode
 from prjury.git.open_snapshot import NothingToReview
 from prjury.github.event import Event, EventKind

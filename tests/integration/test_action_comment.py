@@ -33,7 +33,7 @@ from fakes.skeletons import inline_types
 from prjury.action import main
 from prjury.action.dependencies import wire
 from prjury.action.history import PullHistory
-from prjury.app.inputs import Inputs
+from prjury.action.job import Inputs
 from prjury.errors import ExitCode
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind

@@ -20,7 +20,7 @@ from fakes.github import NO_FAULT, Account, FakeGitHub, Fault, Payload
 from fakes.github.payloads import issue_payload, minimal_repository
 from prjury.action import main
 from prjury.action.dependencies import wire
-from prjury.app.inputs import Inputs
+from prjury.action.job import Inputs
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub, RetryBudget
 from prjury.github.event import Event
 from prjury.publishers.check_run import NAME

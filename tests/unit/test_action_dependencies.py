@@ -7,8 +7,7 @@ import io
 import pytest
 
 from prjury.action.dependencies import make_request, wire
-from prjury.action.job import Job, JobDirectories, Log
-from prjury.app.inputs import Inputs
+from prjury.action.job import Inputs, Job, JobDirectories, Log
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import PullFacts, Tip
 from prjury.report.sanitise import Redactor

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from fakes.bare_report import report
-from prjury.app.inputs import ALLOWED, INPUTS, OUTPUTS, Inputs, read_inputs
+from prjury.action.job import ALLOWED, INPUTS, OUTPUTS, Inputs, read_inputs
 from prjury.doctor.examination import read_workflows
 from prjury.doctor.workflows import Level, Setup, examine_setup
 from prjury.publishers.files import outputs_of

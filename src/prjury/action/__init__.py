@@ -8,8 +8,7 @@ from importlib import import_module
 from typing import TextIO
 
 from prjury.action.dependencies import wire
-from prjury.action.job import Dependencies, Job, JobDirectories, JobResult, Log
-from prjury.app.inputs import Inputs, read_inputs
+from prjury.action.job import Dependencies, Inputs, Job, JobDirectories, JobResult, Log, read_inputs
 from prjury.errors import ExitCode, PrJuryError
 from prjury.report.sanitise import Redactor
 from prjury.secret_env import secrets_in

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from msgspec import structs
 
-from prjury.action.job import Beforehand, Dependencies, GitAccess, Job
-from prjury.app.inputs import Inputs
+from prjury.action.job import Beforehand, Dependencies, GitAccess, Inputs, Job
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Landed, SnapshotRequest
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub
@@ -154,6 +153,10 @@ def make_environment(job: Job) -> RunEnvironment:
     return structs.replace(job.dependencies.environment, environ=environ)
 
 
+#: What an event, or GitHub, says of a pull request.
+_FACTS = ("repo", "title", "body", "author", "draft", "url", "labels", "milestone")
+
+
 def _make_snapshot_request(job: Job, event: Event) -> SnapshotRequest:
     inputs, git = job.inputs, job.dependencies.git
     pull, group = event.pull, event.kind is EventKind.MERGE_GROUP
@@ -165,16 +168,7 @@ def _make_snapshot_request(job: Job, event: Event) -> SnapshotRequest:
         head=inputs.head or (None if of_head else pull.head.sha or pull.head.ref),
         url=git.url(event),
         transport=git.transport(event, job.environ, inputs.github_token),
-        facts={
-            "repo": pull.repo,
-            "title": pull.title,
-            "body": pull.body,
-            "author": pull.author,
-            "draft": pull.draft,
-            "url": pull.url,
-            "labels": pull.labels,
-            "milestone": pull.milestone,
-        },
+        facts={name: getattr(pull, name) for name in _FACTS},
         local=False,
         head_sha=pull.head.sha if of_head else None,
     )

@@ -1,4 +1,4 @@
-"""One job of a workflow: the parts it works with, where it leaves its files, and how it ends."""
+"""One job of a workflow: its inputs, its parts, where it leaves its files, and how it ends."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TextIO, get_args
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
 from prjury.action.history import StandingCommands
-from prjury.app.inputs import OUTPUTS, Inputs
 from prjury.app.request import RunEnvironment, open_regular_file
 from prjury.errors import ExitCode, PublishError, UsageError
 from prjury.git.fetch import Transport
@@ -33,6 +32,83 @@ from prjury.sandbox.contained import LOGS
 
 if TYPE_CHECKING:
     from prjury.app.backport import Picks
+
+Mode = Literal[
+    "review", "build", "collect", "decide", "publish", "backport", "conflicts", "comment"
+]
+FailOn = Literal["gate", "never"]
+
+_PREFIX = "PRJURY_INPUT_"
+#: What later steps can read; see `prjury.publishers.files`.
+OUTPUTS = (
+    "verdict",
+    "gate",
+    "headline",
+    "report-json",
+    "report-html",
+    "build-log",
+    "comment-url",
+    "backports",
+    "llm-usd",
+)
+
+
+class Inputs(Struct, frozen=True):
+    """The inputs of one run; an empty text means that nothing was given."""
+
+    mode: Mode = "review"
+    github_token: str = ""
+    config: str = ""
+    model: str = ""
+    model_api_key: str = ""
+    model_base_url: str = ""
+    build: bool = True
+    base: str = ""
+    head: str = ""
+    fail_on: FailOn = "gate"
+    junit: str = ""
+    python_version: str = ""
+    #: Whether the token is the job's own, whose account is known.
+    is_job_token: bool = False
+
+    def __repr__(self) -> str:
+        return f"Inputs(mode={self.mode!r})"  # a token or a key is printed nowhere
+
+
+#: The inputs that `action.yml` declares, each with the variable in which it hands the value over.
+INPUTS: Mapping[str, str] = {
+    name.replace("_", "-"): _PREFIX + name.upper() for name in Inputs.__struct_fields__[:-1]
+}
+#: The values of an input that is not free text.
+ALLOWED: Mapping[str, tuple[str, ...]] = {
+    "mode": get_args(Mode),
+    "build": ("true", "false"),
+    "fail-on": get_args(FailOn),
+}
+
+
+def read_inputs(environ: Mapping[str, str]) -> Inputs:
+    """Read the inputs in the environment; refuse others, and values that they cannot have."""
+    for variable in environ:
+        if variable.startswith(_PREFIX) and variable not in INPUTS.values():
+            raise UsageError(
+                f"There is no input for {variable}",
+                why="action.yml and the program are of different versions",
+                remedy="Use one release of the action as a whole",
+            )
+    values: dict[str, Any] = {}
+    for name, variable in INPUTS.items():
+        text = environ.get(variable, "").strip()
+        allowed = ALLOWED.get(name)
+        if text and allowed and text not in allowed:
+            raise UsageError(
+                f"The input {name} cannot be {text[:60]!r}",
+                remedy=f"Use one of: {', '.join(allowed)}",
+            )
+        if text:
+            values[name.replace("-", "_")] = text == "true" if "true" in (allowed or ()) else text
+    return Inputs(**values, is_job_token=environ.get("PRJURY_JOB_TOKEN") == "true")
+
 
 #: Of a longer log the end is kept.
 _LARGEST = 20 * 1024**2

@@ -12,8 +12,7 @@ from typing import Any, Self
 from msgspec import structs
 
 from prjury.action.history import EarlierComments, PullHistory, StandingCommands, find_queued_number
-from prjury.action.job import Job, JobResult, copy_logs
-from prjury.app.inputs import OUTPUTS
+from prjury.action.job import OUTPUTS, Job, JobResult, copy_logs
 from prjury.errors import ExitCode, PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event

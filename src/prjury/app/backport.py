@@ -101,8 +101,6 @@ def judge_picks(request: ReviewRequest, environment: RunEnvironment) -> Picks:
 
 
 class _PickMaker(Struct, frozen=True):
-    """Makes the commits of picks."""
-
     result: BackportResult
     releases: Releases
 

@@ -71,15 +71,14 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
         for file in files:
             try:
                 value = json.loads(file.read_bytes())
+                if not place.is_dir() or (isinstance(value, dict) and "schema" in value):
+                    reports.append(read_form(value, ReportJson))
             except (OSError, ValueError, RecursionError) as error:
-                why = getattr(error, "strerror", None) or str(error)
-                raise _word_refusal(file, why) from error
-            if place.is_dir() and not (isinstance(value, dict) and "schema" in value):
-                continue
-            try:
-                reports.append(read_form(value, ReportJson))
-            except ValueError as error:
-                raise _word_refusal(file, str(error)) from error
+                raise UsageError(
+                    f"{file} is no report of PR Jury",
+                    why=getattr(error, "strerror", None) or str(error),
+                    remedy="Write reports with `prjury review --output json=FILE`",
+                ) from error
     if not reports:
         names = ", ".join(map(str, places))
         raise UsageError(f"There is no report in {names}", remedy="Name JSON reports of reviews")
@@ -88,8 +87,3 @@ def read_reports(places: Sequence[Path]) -> list[ReportJson]:
 
 def _group_by_number(file: Path) -> list[str]:  # 9 before 10
     return [part.zfill(20) if part.isdigit() else part for part in re.split(r"(\d+)", str(file))]
-
-
-def _word_refusal(file: Path, why: str) -> UsageError:
-    remedy = "Write reports with `prjury review --output json=FILE`"
-    return UsageError(f"{file} is no report of PR Jury", why=why, remedy=remedy)

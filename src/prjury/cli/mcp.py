@@ -21,10 +21,10 @@ import typer
 from msgspec.structs import replace
 
 from prjury.app.backport import backport as judge_backport
-from prjury.app.explain import explain as page
 from prjury.app.review import run
 from prjury.cli import options as flags
 from prjury.cli.judge import ask_judge
+from prjury.cli.lookup import find_page
 from prjury.cli.output import Terminal
 from prjury.errors import PrJuryError, UsageError
 from prjury.git.open_snapshot import NothingToReview
@@ -273,7 +273,7 @@ class AgentTools:
         Args:
             name: such as build, tests-passed or jakarta/persistence.
         """
-        return page(name)
+        return find_page(name)
 
     def _name_change(
         self, repo: str | None, target: str | None, base: str | None, head: str | None

@@ -110,8 +110,6 @@ class Terminal:
 
 
 class _Redacted(logging.Formatter):
-    """Lines of a log without secrets."""
-
     def __init__(self, redact: Redact) -> None:
         super().__init__()
         self._redact = redact

@@ -17,10 +17,9 @@ from fakes.history import History, script
 from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
-from prjury.action.job import Beforehand, Dependencies, Job
+from prjury.action.job import Beforehand, Dependencies, Inputs, Job
 from prjury.app.backport import Picks
 from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text, sha256
-from prjury.app.inputs import Inputs
 from prjury.app.stages import derive_report
 from prjury.github.client import Connection, GitHub, RetryBudget
 from prjury.github.event import Event

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from prjury.app.inputs import ALLOWED, INPUTS
+from prjury.action.job import ALLOWED, INPUTS
 from prjury.cli.init import Situation, render_files
 from prjury.policy import POLICY_PATH
 from prjury.policy.load import default_policy, json_schema, read_policy
