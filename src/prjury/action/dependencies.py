@@ -97,11 +97,7 @@ def _make_picks(job: Job, event: Event, branches: Sequence[str]) -> Picks:
     landed, sha = Landed(pull.commits or 1, pull.head.sha), pull.merge_sha
     target = structs.replace(request.target, head=sha, head_sha=sha, landed=landed)
     request = structs.replace(
-        request,
-        target=target,
-        backport_to=tuple(branches),
-        build=False,
-        models=False,
+        request, target=target, backport_to=tuple(branches), build=False, models=False
     )
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")

@@ -33,14 +33,7 @@ from prjury.app.stages import collect as collect_stage
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.open_snapshot import SUPERSEDED, NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact
-from prjury.github.event import (
-    ENDED,
-    Event,
-    EventKind,
-    Superseded,
-    find_pull,
-    read_event,
-)
+from prjury.github.event import ENDED, Event, EventKind, Superseded, find_pull, read_event
 from prjury.github.payload import PullFacts, Tip
 from prjury.github.pulls import list_candidate_pulls, require_single_pull, twins_of
 from prjury.github.workflow_runs import WorkflowRun, has_newer_run

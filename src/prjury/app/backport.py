@@ -16,10 +16,10 @@ from prjury.app import steps
 from prjury.app.composition import make_review_ports
 from prjury.app.release_branches import BranchJudges, ask_if_unsure, with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
+from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
-from prjury.git.open_snapshot import Landed, NothingToReview, Snapshot
+from prjury.git.open_snapshot import Landed, NothingToReview
 from prjury.git.releases import Releases
-from prjury.policy.load import Policy
 from prjury.publishers.backport_pulls import Opening, is_proposable
 from prjury.report.backports import Backports
 from prjury.report.model import Backport
@@ -30,40 +30,33 @@ from prjury.snapshot.picked import Pick, PickedCommit
 _PICK_SECONDS = 120.0
 
 
-class BackportResult(Struct, frozen=True):
-    """The verdicts with the snapshot and the policy behind them."""
-
-    verdicts: Backports
-    snapshot: Snapshot
-    policy: Policy
-
-
 def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports:
     """Judge the change for branches; one that the base has already is judged as it was merged."""
-    with judge_backports(request, environment) as result:
-        return result.verdicts
+    with judge_backports(request, environment) as (verdicts, _):
+        return verdicts
 
 
 @contextmanager
 def judge_backports(
     request: ReviewRequest, environment: RunEnvironment, *, texts: bool = True
-) -> Iterator[BackportResult]:
+) -> Iterator[tuple[Backports, OpenedChange]]:
+    """The verdicts, with the change behind them."""
     started = time.monotonic()
     target = structs.replace(request.target, landed=request.target.landed or Landed())
     with steps.open_change(structs.replace(request, target=target)) as change:
         steps.record_change(change, environment.journal, started)
         snapshot, policy = change.snapshot, change.policy
-        wired = make_review_ports(request, environment, policy.config, snapshot)
+        ports, _ = make_review_ports(request, environment, policy.config, snapshot)
         chosen = change.choose_branches(alone=True, texts=texts)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.skipped]) or "the policy names none"
             raise NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")
         context = change.start_clock()
-        judges = BranchJudges(snapshot, wired.ports, policy.config, request.build, texts)
-        with closing(wired.ports.progress):
+        judges = BranchJudges(snapshot, ports, policy.config, request.build, texts)
+        with closing(ports.progress):
             backports = judges.judge(chosen.names, context.deadline)
             if request.models:
-                backports = with_opinions(backports, ask_if_unsure(backports, wired.ports, context))
+                backports = with_opinions(backports, ask_if_unsure(backports, ports, context))
         verdicts = Backports(
             pull=snapshot.pull,
             backports=backports,
@@ -73,7 +66,7 @@ def judge_backports(
             notes=(*snapshot.pull.notes, *chosen.notes),
             elapsed_ms=round((time.monotonic() - started) * 1000),
         )
-        yield BackportResult(verdicts, snapshot, policy)
+        yield verdicts, change
 
 
 class Picks(Struct, frozen=True):
@@ -88,12 +81,12 @@ class Picks(Struct, frozen=True):
 def judge_picks(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
     try:
-        with judge_backports(request, environment, texts=False) as result:
-            policy, backports = result.policy.config.backport.open, result.verdicts.backports
+        with judge_backports(request, environment, texts=False) as (verdicts, change):
+            policy, backports = change.config.backport.open, verdicts.backports
             if not policy.enabled:
                 return Picks(None, backports)
             opening = Opening(policy.conflicts, tuple(policy.labels))
-            maker = _PickMaker(result, Releases(result.snapshot.store))
+            maker = _PickMaker(change, Releases(change.snapshot.store))
             picks = [maker.make_pick(one) for one in backports if is_proposable(one, opening)]
             return Picks(opening, backports, tuple(picks))
     except NothingToReview as nothing:
@@ -101,11 +94,11 @@ def judge_picks(request: ReviewRequest, environment: RunEnvironment) -> Picks:
 
 
 class _PickMaker(Struct, frozen=True):
-    result: BackportResult
+    change: OpenedChange
     releases: Releases
 
     def make_pick(self, backport: Backport) -> Pick:
-        pull = self.result.snapshot.pull
+        pull = self.change.pull
         tip = self.releases.tip(backport.branch_sha or backport.branch)
         clean = backport.tree is not None
         return Pick(
@@ -124,12 +117,12 @@ class _PickMaker(Struct, frozen=True):
         )
 
     def _list_commits(self, backport: Backport, tree: str) -> Iterator[PickedCommit]:
-        pull = self.result.snapshot.pull
+        pull = self.change.pull
         for entry in backport.prerequisites:
             commit = self._commit(entry.split(" ")[0], tree)
             yield commit
             tree = commit.tree
-        if self.result.policy.config.backport.merge != "rebase" or pull.ahead <= 1:
+        if self.change.config.backport.merge != "rebase" or pull.ahead <= 1:
             yield self._squash(tree)
             return
         deadline = Deadline.after(_PICK_SECONDS)
@@ -139,7 +132,7 @@ class _PickMaker(Struct, frozen=True):
             tree = commit.tree
 
     def _squash(self, tree: str) -> PickedCommit:
-        pull = self.result.snapshot.pull
+        pull = self.change.pull
         after = self.releases.pick(pull.merge_base, pull.head.sha, tree).tree or tree
         message, author = self.releases.read_commit(pull.head.sha)
         if pull.ahead > 1:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -26,16 +25,10 @@ from prjury.snapshot.model import PullRequest
 from prjury.state_directory import make_private_directory
 
 
-class Composition(Struct, frozen=True):
-    """The ports of a run, and the models behind them, which know what was spent."""
-
-    ports: Ports
-    models: ModelPanel
-
-
 def make_review_ports(
     request: ReviewRequest, environment: RunEnvironment, config: Config, snapshot: Snapshot
-) -> Composition:
+) -> tuple[Ports, ModelPanel]:
+    """The ports of a run, and the models behind them, which know what was spent."""
     panel = make_panel(request, environment, config)
     ports = make_program_ports(request, environment, config, snapshot.store, panel)
     # A build, or an agent, could have written answers of earlier runs.
@@ -45,7 +38,7 @@ def make_review_ports(
     nobody = withhold_models(snapshot.pull, config.pulls, request.actor)
     agents = choose_agents(request, environment, config, nobody, panel)
     models = NoModels(nobody) if nobody else panel
-    return Composition(replace(ports, models=models, memory=memory, agents=agents), panel)
+    return replace(ports, models=models, memory=memory, agents=agents), panel
 
 
 def choose_agents(

@@ -22,10 +22,7 @@ from prjury.ports import Ports
 from prjury.report.model import NOT_TRIED, Backport
 
 #: Why no backport is tried after such a verdict of a review.
-_REFUSALS = {
-    Status.FAIL: "the change is rejected",
-    Status.ERROR: "the change could not be judged",
-}
+_REFUSALS = {Status.FAIL: "the change is rejected", Status.ERROR: "the change could not be judged"}
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,8 @@ def run(request: ReviewRequest, environment: RunEnvironment) -> Report:
 
 def _judge_change(change: OpenedChange, environment: RunEnvironment, started: float) -> Report:
     request, config = change.request, change.config
-    composition = make_review_ports(request, environment, config, change.snapshot)
-    ports, models, shell = composition.ports, composition.models, composition.ports.shell
+    ports, models = make_review_ports(request, environment, config, change.snapshot)
+    shell = ports.shell
     seating = seat(config, ports, change.unwanted, steps.choose_casting(change))
     if request.models:
         models.start_loading_clients()
@@ -80,15 +80,15 @@ def forecast(request: ReviewRequest, environment: RunEnvironment) -> tuple[Forec
     from prjury.judges.quality.kinds import make_suitability  # noqa: PLC0415 - as above
 
     with steps.open_change(request) as change:
-        wired = make_review_ports(request, environment, change.config, change.snapshot)
-        seating = seat(change.config, wired.ports, change.unwanted)
+        ports, _ = make_review_ports(request, environment, change.config, change.snapshot)
+        seating = seat(change.config, ports, change.unwanted)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
         if request.models and change.choose_branches().names:
-            judges.append(make_suitability(SuitabilityOptions(), wired.ports))
+            judges.append(make_suitability(SuitabilityOptions(), ports))
         try:
             asking = [judge for judge in judges if isinstance(judge, ModelBackedJudge)]
             return tuple(judge.forecast(context) for judge in asking)
         finally:
-            wired.ports.progress.close()
+            ports.progress.close()

@@ -35,14 +35,7 @@ from prjury.policy.schema import Config
 from prjury.ports import Ports, Progress, Recorder
 from prjury.ports.types import LinkedIssue
 from prjury.report.judge_facts import AgentFacts, PanelFacts
-from prjury.report.model import (
-    Backport,
-    Cost,
-    EarlierVotes,
-    PolicyOrigin,
-    Recovery,
-    Report,
-)
+from prjury.report.model import Backport, Cost, EarlierVotes, PolicyOrigin, Recovery, Report
 from prjury.snapshot import exempt
 from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import PullRequest, patch_id, printable

@@ -130,7 +130,7 @@ def init(
     )
     new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
     _write_files(terminal, root, new, force=force)
-    terminal.print_lines(_describe_result(list(new), root, situation, action=action))
+    terminal.print_lines(_describe_result(list(new), root, situation, action))
     if reason:
         terminal.print_lines([f"The build is taken from your CI's checks: {reason}."])
     elif built:
@@ -163,18 +163,7 @@ def render_files(
     steps: Sequence[SetupStep] = (),
 ) -> Mapping[str, str]:
     """The workflows that the situation takes, and the policy, by their paths."""
-    environment = Environment(  # noqa: S701 - YAML, in which GitHub's own expressions stand
-        "<%",
-        "%>",
-        "<<",
-        ">>",
-        loader=FileSystemLoader(templates() / "workflows"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["quote"] = json.dumps
+    environment = _load_templates()
     facts = {
         "action": action,
         "branches": branches,
@@ -190,6 +179,22 @@ def render_files(
     return {
         path: environment.get_template(f"{name}.j2").render(facts) for path, name in files.items()
     }
+
+
+def _load_templates() -> Environment:
+    environment = Environment(  # noqa: S701 - YAML, in which GitHub's own expressions stand
+        "<%",
+        "%>",
+        "<<",
+        ">>",
+        loader=FileSystemLoader(templates() / "workflows"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["quote"] = json.dumps
+    return environment
 
 
 def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
@@ -253,32 +258,19 @@ def _holds_text(path: Path, text: str) -> bool:
 
 
 def _describe_result(
-    written: list[str], root: Path, situation: Situation, *, action: str | None
-) -> Iterator[str]:
-    yield f"wrote {', '.join(written)}" if written else "everything is already there"
+    written: list[str], root: Path, situation: Situation, action: str | None
+) -> Sequence[str]:
     other = _ALONE if situation.forks else _APART
     names = (*other, _COMMENT if situation.no_comments else _CONFLICTS)
-    superfluous = [f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()]
-    if superfluous:
-        yield f"Remove {', '.join(superfluous)}: a pull request has one gate."
-    if action is None and any(path != POLICY_PATH for path in written):
-        yield (
-            f"Put the action's repository and commit in place of {PLACEHOLDER}, or run it again "
-            "with --action OWNER/NAME@SHA --force."
-        )
-    yield (
-        "When it is merged, require the check `prjury` in a ruleset, with GitHub Actions as its "
-        "source; models need the secret OPENAI_API_KEY."
+    template = _load_templates().get_template("written.txt.j2")
+    text = template.render(
+        written=written,
+        superfluous=[f"{WORKFLOWS}/{name}" for name in names if (root / WORKFLOWS / name).exists()],
+        unpinned=action is None and any(path != POLICY_PATH for path in written),
+        placeholder=PLACEHOLDER,
+        policy=POLICY_PATH,
     )
-    yield (
-        "GitHub starts a release branch's own files: copy the workflows there as well if its pull "
-        "requests should be judged."
-    )
-    yield (
-        "Until then the base commit's policy stays in force; try this one now: "
-        f"prjury review --config {POLICY_PATH}"
-    )
-    yield "Check the set-up: prjury doctor"
+    return text.splitlines()
 
 
 def _list_steps(root: Path, built: DetectedBuilds, ci: BaseCi | None) -> Sequence[SetupStep]:

@@ -148,11 +148,7 @@ def show(
 
 
 @rules.command("test")
-def run_tests(
-    paths: _Paths = None,
-    *,
-    format: _Printed = "terminal",
-) -> int:
+def run_tests(paths: _Paths = None, *, format: _Printed = "terminal") -> int:
     """Run the tests of packs: what each rule must find, must leave alone and must fix."""
     if not paths and not any(rule_packs().glob("*.cases.yml")):
         raise UsageError(

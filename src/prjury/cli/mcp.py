@@ -52,8 +52,7 @@ def mcp(  # noqa: PLR0913 - the command's options
     context: typer.Context,
     *,
     repo: Annotated[
-        list[Path] | None,
-        typer.Option(help="A directory in which agents may ask; repeatable."),
+        list[Path] | None, typer.Option(help="A directory in which agents may ask; repeatable.")
     ] = None,
     commands: Annotated[
         bool, typer.Option("--commands", help="Let agents have commands of their own run.")
@@ -204,11 +203,7 @@ class AgentTools:
         return answer
 
     def judge(
-        self,
-        name: str,
-        workspace: str = ".",
-        options: dict[str, str] | None = None,
-        goal: str = "",
+        self, name: str, workspace: str = ".", options: dict[str, str] | None = None, goal: str = ""
     ) -> dict[str, Any]:
         """Ask one judge about a directory; returns its judgment.
 
@@ -297,8 +292,7 @@ class AgentTools:
             )
         if not place.is_dir():
             raise UsageError(
-                "there is no such directory",
-                remedy=f"Name one by its path from {self.change.repo}",
+                "there is no such directory", remedy=f"Name one by its path from {self.change.repo}"
             )
         return place
 

@@ -55,8 +55,7 @@ Config = Annotated[
 NoBuild = Annotated[bool, typer.Option("--no-build", help="Run no build.")]
 NoLlm = Annotated[bool, typer.Option("--no-llm", help="Ask no model.")]
 Model = Annotated[
-    str | None,
-    typer.Option(help="provider:name, several separated by commas, or scripted:FILE."),
+    str | None, typer.Option(help="provider:name, several separated by commas, or scripted:FILE.")
 ]
 Offline = Annotated[bool, typer.Option("--offline", help="Use no network.")]
 
