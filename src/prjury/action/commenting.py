@@ -35,7 +35,7 @@ from prjury.errors import ExitCode, PrJuryError, PublishError
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
-from prjury.github.posts import delete_comment, has_own_reaction, post_comment, react
+from prjury.github.posts import delete_comment, has_own_reaction, post_comment, react, set_status
 from prjury.github.workflow_runs import WorkflowRun, find_workflow_run, list_runs, run_again
 from prjury.report.codec import ReportJson, verdict_from_report
 from prjury.report.continuity import ToldVerdict, write_dismissal
@@ -280,9 +280,17 @@ class Replies:
         return CommandReply(words)
 
     def _keep(self, context: str) -> None:
-        url = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
-        place = f"{url}#issuecomment-{self.comment.id}"
-        self.history.keep_command(self._head, context, self.comment, place)
+        """Leave what the comment asks for on the head; once more is the same as once."""
+        pull = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
+        does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
+        set_status(
+            self.history.room,
+            self._head,
+            context,
+            state="success",
+            description=f"@{self.comment.author} {does} this commit",
+            target_url=f"{pull}#issuecomment-{self.comment.id}",
+        )
 
     def _run_of(self, number: int | None) -> WorkflowRun | None:
         return find_workflow_run(self.history.room, number) if number else None

@@ -28,7 +28,6 @@ from prjury.snapshot.model import visible
 CONFLICT = "conflict"
 #: The variable that says what the gate is: a job, or a status where building is a job of its own.
 GATE = "PRJURY_GATE"
-_WAITING = "The verdict follows"
 #: Words of a head's message for which GitHub starts no run.
 _SKIPS = re.compile(
     r"\[(?:skip ci|ci skip|no ci|skip actions|actions skip)\]|^skip-checks: *true\s*\Z",
@@ -87,7 +86,7 @@ class _Watch:
             if match:
                 publication.set_gate("error", _SKIPPED.format(match[0].strip()))
             else:
-                publication.set_gate("pending", _WAITING)
+                publication.set_gate("pending", "The verdict follows")
             publication.gates = False
 
     def check_pulls_onto_moved_base(self) -> None:
@@ -125,17 +124,14 @@ class _Watch:
         if not judged.pull.merge.conflicts:
             self.observations.append(f"#{pull.number} merges without a conflict.")
             return True
-        by_status = self._has_status(history, pull.head.sha or "")
+        by_status = False
+        try:
+            by_status = history.find_gate(pull.head.sha or "") is not None
+        except PublishError as error:
+            if error.reason != "permission":
+                raise
         with Publication(self.job, event, CONFLICT, by_status, history) as publication:
             publication.finish(judged)
         self.complaints += publication.complaints
         self.observations.append(f"#{pull.number}: {judged.headline}")
         return True
-
-    def _has_status(self, history: PullHistory, head: str) -> bool:
-        try:
-            return history.find_gate(head) is not None
-        except PublishError as error:
-            if error.reason != "permission":
-                raise
-            return False

@@ -22,7 +22,7 @@ from prjury.github.artifacts import extract_file, fetch_artifact
 from prjury.github.client import GitHub
 from prjury.github.event import Event, EventKind
 from prjury.github.payload import CommentFacts, PullFacts
-from prjury.github.posts import list_statuses, read_comments, set_status
+from prjury.github.posts import list_statuses, read_comments
 from prjury.github.repo_client import RepoClient, login_of
 from prjury.github.workflow_runs import list_runs
 from prjury.publishers.comment import Marker
@@ -66,7 +66,6 @@ _GONE = {
 
 #: Characters of a reason.
 LONGEST_REASON = 300
-_WORD = "/prjury"
 _BRANCH = re.compile(r"(?!-)[A-Za-z0-9._/+-]{1,200}", re.ASCII)
 _NUMBER = re.compile(r"[1-9]\d{0,3}", re.ASCII)
 
@@ -82,7 +81,7 @@ class CommentCommand(Struct, frozen=True):
 
 def is_command(body: str) -> bool:
     """Tell whether a comment speaks to us, whatever it says then."""
-    return first_line(body).partition(" ")[0] == _WORD
+    return first_line(body).partition(" ")[0] == "/prjury"
 
 
 def read_command(body: str) -> CommentCommand | None:
@@ -138,8 +137,6 @@ _ANSWER = re.compile(r"answer\.(\d{1,18})", re.ASCII)
 _GROUP = re.compile(r"gh-readonly-queue/.+/pr-(?P<number>[1-9]\d{0,8})-[0-9a-f]{40}", re.ASCII)
 #: Dismissals that are looked up.
 _MOST = 30
-#: What the workflows keep for people, by the artifact's and the file's name.
-_REPORT, _REPORT_FILE = "prjury-report", "report.json"
 
 
 def find_queued_number(event: Event) -> int | None:
@@ -294,20 +291,14 @@ class PullHistory:
         holds = self._stands(comment, _BY_STATUS[status.context])
         return (comment.author, command) if holds else None
 
-    def keep_command(self, head: str, context: str, comment: CommentFacts, url: str) -> None:
-        """Leave what a comment asks for on a commit; once more is the same as once."""
-        does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
-        words = f"@{comment.author} {does} this commit"
-        set_status(self.room, head, context, state="success", description=words, target_url=url)
-
     def _is_ours(self, status: PostedStatus) -> bool:
         return login_of(status.creator) == self.room.account()
 
     def read_report(self, run: int) -> ReportJson | None:
         """Read the report that a run has kept; None for none, and for one of another version."""
         try:
-            archive = fetch_artifact(self.client, self.repo, run, _REPORT)
-            content = extract_file(archive, _REPORT_FILE, must_be_alone=False)
+            archive = fetch_artifact(self.client, self.repo, run, "prjury-report")
+            content = extract_file(archive, "report.json", must_be_alone=False)
             return read_form(json.loads(content), ReportJson)
         except (CannotJudgeError, ValueError, RecursionError):
             return None

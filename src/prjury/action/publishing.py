@@ -26,8 +26,6 @@ from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
 from prjury.report.sanitise import plain
 
-_NOT_GATING = " (not gating: fail-on is `never`)"
-_NO_POST = "The report is in the job summary and in the report files."
 _INTERRUPTED = "The job was stopped before there was a verdict. Run it again."
 
 
@@ -137,7 +135,8 @@ class Publication:
     def finish(self, report: Report) -> JobResult:
         # Where the status is the gate, a job that is green whatever comes changes nothing of it.
         if self.job.inputs.fail_on == "never" and self.job.inputs.mode == "review":
-            report = replace(report, headline=report.headline + _NOT_GATING)
+            headline = f"{report.headline} (not gating: fail-on is `never`)"
+            report = replace(report, headline=headline)
         self.job.log.say(report.headline)
         self._publish(self.earlier.add_history(report))
         for note in self.notes:
@@ -263,4 +262,7 @@ class Publication:
         errors = self._withheld.items()
         lacks = [f"the {what} ({e.remedy[:1].lower()}{e.remedy[1:]})" for what, e in errors]
         whys = dict.fromkeys(error.why for error in self._withheld.values())
-        self.notes.append(f"Not written: {', '.join(lacks)}. {'. '.join(whys)}. {_NO_POST}")
+        self.notes.append(
+            f"Not written: {', '.join(lacks)}. {'. '.join(whys)}. The report is in "
+            "the job summary and in the report files."
+        )

@@ -26,9 +26,6 @@ from prjury.report.model import Backport
 from prjury.resources import program_version
 from prjury.snapshot.picked import Pick, PickedCommit
 
-#: Seconds for picking commits one by one.
-_PICK_SECONDS = 120.0
-
 
 def backport(request: ReviewRequest, environment: RunEnvironment) -> Backports:
     """Judge the change for branches; one that the base has already is judged as it was merged."""
@@ -125,7 +122,7 @@ class _PickMaker(Struct, frozen=True):
         if self.change.config.backport.merge != "rebase" or pull.ahead <= 1:
             yield self._squash(tree)
             return
-        deadline = Deadline.after(_PICK_SECONDS)
+        deadline = Deadline.after(120.0)
         for sha in self.releases.pick_each(pull.merge_base, pull.head.sha, tree, deadline).made:
             commit = self._commit(sha, tree)
             yield commit

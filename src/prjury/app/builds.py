@@ -49,12 +49,10 @@ def plan_directory(
 ) -> DetectedBuilds:
     """All that would be built of a directory, or of the newest commit of a bare repository."""
     if (root / "objects").is_dir() and (root / "HEAD").is_file():  # a bare repository
-        repository = open_repository(root)
-        with open_store(repository) as store:
-            head = repository.resolve("HEAD").sha
-            return _make_judge(environment, _read_config(None, config), store).find_plans(
-                head, head
-            )
+        with open_store(open_repository(root)) as store:
+            head = store.operator.resolve("HEAD").sha
+            judge = _make_judge(environment, _read_config(None, config), store)
+            return judge.find_plans(head, head)
     judge = _make_judge(environment, _read_config(root, config), open_directory(root))
     return judge.find_plans(TREE, TREE, toolchains=here)
 
@@ -67,9 +65,7 @@ def find_ci(root: Path, environment: RunEnvironment, here: Toolchains) -> BaseCi
 
 def _read_config(root: Path | None, own: Path | None) -> Config:
     file = own or (root / POLICY_PATH if root and (root / POLICY_PATH).is_file() else None)
-    if file is None:
-        return default_policy().config
-    return read_policy_file(file).config
+    return (read_policy_file(file) if file else default_policy()).config
 
 
 def _make_judge(

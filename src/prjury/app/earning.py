@@ -16,8 +16,6 @@ from prjury.policy.schema import Config
 from prjury.ports import Repository
 from prjury.report.judge_facts import PanelFacts
 
-_VOTES = frozenset({Status.PASS, Status.FAIL})
-
 
 def read_base_record(repository: Repository, commit: str, config: Config) -> str | None:
     """Read the record at the base commit; None if it has none, empty if it cannot be read."""
@@ -64,7 +62,7 @@ def _find_misfit(record: Record, attempt: TierAttempt) -> str | None:
         setup = PanelFacts.of(ballot.judgment).setup
         if setup:
             setups.append(setup)
-        elif ballot.judgment.status in _VOTES and ballot.type in MODEL_BACKED:
+        elif ballot.judgment.status in {Status.PASS, Status.FAIL} and ballot.type in MODEL_BACKED:
             return f"{ballot.judge} does not say which model and questions its answers depend on"
     joined = join_model_setups(setups)
     return record.find_misfit(joined) if joined else None

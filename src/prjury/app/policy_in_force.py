@@ -17,7 +17,6 @@ from prjury.snapshot.model import MISSING, PullRequest, printable
 COMMENT_WORKFLOW = ".github/workflows/prjury-comment.yml"
 #: Workflows, and actions wherever they stand in the tree.
 _WORKFLOW = re.compile(r"\A\.github/workflows/|(\A|/)action\.ya?ml\Z")
-_REGULAR_FILES = frozenset({"100644", "100755"})
 
 
 def policy_in_force(
@@ -49,7 +48,7 @@ def read_text_at(repository: Repository, commit: str, path: str, shown: str) -> 
     entries = _list_entries(repository, commit, path)
     if not entries:
         return None
-    if entries[0].path != path or entries[0].mode not in _REGULAR_FILES:
+    if entries[0].path != path or entries[0].mode not in {"100644", "100755"}:
         raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
     content = repository.read([entries[0].blob])[entries[0].blob]
     if content is None:

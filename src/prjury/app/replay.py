@@ -25,9 +25,6 @@ from prjury.report.model import Dismissal
 from prjury.report.wording import pluralize
 from prjury.rulepacks.applicability import at_least
 
-#: The label of a judge that is asked in another stage.
-WAITING = "waiting"
-
 
 @dataclass(frozen=True)
 class StandInJudge:
@@ -67,7 +64,7 @@ def _make_placeholder(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
     def read(context: PullRequestContext) -> Judgment:
         if isinstance(judge_to_be, ModelBackedJudge):
             judge_to_be.prepare_case(context)
-        return Judgment.abstained("asked in the next job", WAITING)
+        return Judgment.abstained("asked in the next job", "waiting")
 
     record = structs.replace(record_of(judge), waits=True)
     return StandInJudge(record, read, "is asked in a job of its own")

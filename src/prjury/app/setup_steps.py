@@ -30,11 +30,9 @@ PINS: Mapping[str, str] = {
     "oven-sh/setup-bun": "0c5077e51419868618aeaa5fe8019c62421857d6 # v2",
     "astral-sh/setup-uv": "c771a70e6277c0a99b617c7a806ffedaca235ff9 # v9.0.0",
 }
-_PNPM = "10"
 _CACHES = {"npm": "npm", "pnpm": "pnpm", "yarn": "yarn", "maven": "maven", "gradle": "gradle"}
 #: Where lock files decide what a cache holds; without one the action that caches fails.
 _LOCKED = {"npm": ("package-lock.json", "npm-shrinkwrap.json"), "yarn": ("yarn.lock",)}
-_LATEST_NODE = {"node-version": "lts/*"}
 
 
 class SetupStep(Struct, frozen=True):
@@ -73,7 +71,7 @@ def list_setup_steps(
 def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
     wants = {one.tool: one for one in reversed(plan.wants)}
     if plan.system == "pnpm":
-        version = {} if "pnpm" in wants else {"version": _PNPM}
+        version = {} if "pnpm" in wants else {"version": "10"}
         yield SetupStep("Set up pnpm", "pnpm/action-setup", version)
     if plan.system == "bun":
         yield SetupStep("Set up Bun", "oven-sh/setup-bun", _choose_version("bun", wants))
@@ -85,7 +83,8 @@ def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         yield SetupStep("Set up Java", "actions/setup-java", {**vendor, **java, **cache})
     node = _choose_version("node", wants)
     if node or (cache and plan.system in {"npm", "pnpm", "yarn"}):
-        yield SetupStep("Set up Node", "actions/setup-node", {**(node or _LATEST_NODE), **cache})
+        version = node or {"node-version": "lts/*"}
+        yield SetupStep("Set up Node", "actions/setup-node", {**version, **cache})
     if (python := _choose_version("python", wants)) and plan.system != "uv":
         yield SetupStep("Set up Python", "actions/setup-python", python)
     if plan.system == "dotnet" and "global.json" in files:
@@ -106,19 +105,14 @@ def _choose_cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
 
 def _choose_version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
     one = wanted.get(tool)
-    if one is None or not (version := _pick_version(tool, one)):
+    if one is None:
         return {}
-    return {f"{tool}-version": visible(version)}
-
-
-def _pick_version(tool: str, one: WantedVersion) -> str:
-    if one.kind != "range":
-        return one.version.removeprefix("==").removesuffix(".*")
-    low = one.span.low if one.span else release(one.version)
-    if not low:
-        return ""
-    least = ".".join(map(str, low[:1] if tool in {"java", "node"} else low[:2]))
-    return least if tool in {"java", "go"} else f">={least}"
+    version = one.version.removeprefix("==").removesuffix(".*")
+    if one.kind == "range":
+        low = one.span.low if one.span else release(one.version)
+        least = ".".join(map(str, low[:1] if tool in {"java", "node"} else low[:2])) if low else ""
+        version = least if tool in {"java", "go"} or not least else f">={least}"
+    return {f"{tool}-version": visible(version)} if version else {}
 
 
 #: Actions that set up a tool, or its caches, for a build of ours.

@@ -33,7 +33,6 @@ from prjury.app.replay import (
     restore_times,
 )
 from prjury.app.request import ReviewRequest, RunEnvironment
-from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.git.open_snapshot import Snapshot
@@ -70,7 +69,11 @@ def collect(
     started = time.monotonic()
     with steps.open_change(request) as opened:
         change = structs.replace(opened, policy=opened.policy.built_elsewhere)
-        ports = _make_ports(change, environment, workflow)
+        ports = make_program_ports(request, environment, change.config, change.snapshot.store)
+        edited = _explain_workflow_edit(change.snapshot, workflow)
+        evidence = Refused(edited) if edited else ports.evidence
+        unasked = NoModels(Panel((RecordingModel(),)))
+        ports = structs.replace(ports, models=unasked, evidence=evidence)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
         casting = defer_models(structs.replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
@@ -132,13 +135,6 @@ def _explain_workflow_edit(snapshot: Snapshot, workflow: str | None) -> str:
     return f"The change edits {visible(workflow)}, the workflow that made it"
 
 
-def _make_ports(change: OpenedChange, environment: RunEnvironment, workflow: str | None) -> Ports:
-    ports = make_program_ports(change.request, environment, change.config, change.snapshot.store)
-    edited = _explain_workflow_edit(change.snapshot, workflow)
-    evidence = Refused(edited) if edited else ports.evidence
-    return structs.replace(ports, models=NoModels(Panel((RecordingModel(),))), evidence=evidence)
-
-
 def ask_needed_models(
     evidence: StageEvidence,
     evidence_digest: str,
@@ -180,10 +176,6 @@ def ask_needed_models(
     )
 
 
-#: More than replayed judges ever take.
-_SECONDS = 60.0
-
-
 def make_abstaining_opinions(evidence: StageEvidence, digest: str) -> Opinions:
     """The opinions where no model has a key: every judge that waits abstains."""
     answer = Judgment.abstained(Panel().missing, Panel().label)
@@ -215,7 +207,7 @@ def derive_report(
     casting = replay_records(_add_answers(evidence, opinions))
     casting = honour_dismissals(casting, config, dismissals)
     seating = seat(config, ports, evidence.unwanted, casting)
-    context = steps.context_of(evidence.pull, _SECONDS)
+    context = steps.context_of(evidence.pull, 60.0)  # seconds, more than replays ever take
     verdict = restore_times(seating, steps.vote(seating, context, ports.progress))
     earned, notes = let_tiers_block(verdict, config, evidence.calibration, datetime.now(UTC).date())
     return assemble(

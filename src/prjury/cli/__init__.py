@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Judge a change": {
         "review": ("review", "--base main"),
-        "backport": ("backport", "123 --onto 1.2.x"),
+        "backport": ("review", "123 --onto 1.2.x"),
         "build": ("build", "--plan"),
         "demo": ("demo", "--keep DIR"),
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal
 
 import typer
 from msgspec import structs
@@ -84,20 +84,16 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
         print_out("plan", json.dumps(document, indent=2))
     else:
         terminal.print_lines(list_plan_lines(planned))
-    complete = bool(planned.plans) and not any(plan.missing for plan in planned.plans)
-    if not complete:
-        terminal.complain(_explain_no_build(planned))
-    return ExitCode.OPEN if complete else ExitCode.NOT_JUDGED
-
-
-def _explain_no_build(found: DetectedBuilds) -> str:
-    lacks = next((plan.missing for plan in found.plans if plan.missing), "")
-    if lacks:
-        return f"the build could not run here: {lacks}. Install it, or build where it is."
-    return (
-        "no build is known here. Nothing that builds was found at the top or below it. "
+    lacks = next((plan.missing for plan in planned.plans if plan.missing), "")
+    if planned.plans and not lacks:
+        return ExitCode.OPEN
+    terminal.complain(
+        f"the build could not run here: {lacks}. Install it, or build where it is."
+        if lacks
+        else "no build is known here. Nothing that builds was found at the top or below it. "
         "Name the command with `build: {command: …}` in the policy."
     )
+    return ExitCode.NOT_JUDGED
 
 
 def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
@@ -116,10 +112,6 @@ def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedB
 evidence = make_group(
     "evidence", "Evidence of what was built and tested elsewhere, for `build: {from: evidence}`."
 )
-
-#: How a job of another CI ended; the words are those of GitHub's `needs.JOB.result`.
-CiResult: TypeAlias = Literal["success", "failure", "cancelled", "skipped"]
-
 
 _BASE = "--base-junit"
 
@@ -157,7 +149,8 @@ def from_junit(
         typer.Option(_BASE, metavar="FILE...", help="The base's; they tell old failures from new."),
     ] = None,
     result: Annotated[
-        CiResult | None, typer.Option(help="How the job ended that made the head's reports.")
+        Literal["success", "failure", "cancelled", "skipped"] | None,
+        typer.Option(help="How the job ended that made the head's reports."),
     ] = None,
     output: Annotated[Path, typer.Option(metavar="FILE", help="Where the evidence goes.")] = Path(
         "build-evidence.json"

@@ -26,8 +26,6 @@ from prjury.report.codec import report_schema
 from prjury.report.sanitise import log_line
 from prjury.report.wording import pluralize
 
-SCHEMA = "prjury/doctor/v1"
-
 
 def doctor(
     context: typer.Context,
@@ -51,7 +49,7 @@ def doctor(
             }
             for finding in findings
         ]
-        print(json.dumps({"schema": SCHEMA, "findings": entries}, indent=2))
+        print(json.dumps({"schema": "prjury/doctor/v1", "findings": entries}, indent=2))
     else:
         _print_diagnoses(findings, terminal, everything=verbose or terminal.verbose)
     problems = sum(finding.level is Level.PROBLEM for finding in findings)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 import json
+import os
 import re
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -42,10 +42,8 @@ PLACEHOLDER = "OWNER/pr-jury@COMMIT"
 
 _ALONE = ("prjury.yml",)
 _APART = ("prjury-build.yml", "prjury-judge.yml")
-_QUEUE = ("prjury-queue.yml",)
-_BACKPORT = ("prjury-backport.yml",)
 _COMMENT = "prjury-comment.yml"
-#: The part of that file that remains without commands in comments.
+#: The part of it that remains without commands in comments.
 _CONFLICTS = "prjury-conflicts.yml"
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,38}/[\w.-]{1,100}@[0-9a-f]{40}", re.ASCII)
 _USUAL = "main, master"
@@ -79,7 +77,8 @@ class Situation(Struct, frozen=True):
     def workflows(self) -> tuple[str, ...]:
         gate = _APART if self.forks else _ALONE
         beside = _CONFLICTS if self.no_comments else _COMMENT
-        return (*gate, beside, *_QUEUE * self.queue, *_BACKPORT * self.backport)
+        others = {"prjury-queue.yml": self.queue, "prjury-backport.yml": self.backport}
+        return (*gate, beside, *(name for name, wanted in others.items() if wanted))
 
 
 @options.expand_option_groups
@@ -173,11 +172,10 @@ def render_files(
         "from_checks": from_checks,
         "steps": steps,
     }
-    sources = {name: _COMMENT if name == _CONFLICTS else name for name in situation.workflows}
-    files = {f"{WORKFLOWS}/{name}": source for name, source in sources.items()}
-    files[POLICY_PATH] = "policy.yml"
+    names = {f"{WORKFLOWS}/{name}": name for name in situation.workflows}
+    names[POLICY_PATH] = "policy.yml"
     return {
-        path: environment.get_template(f"{name}.j2").render(facts) for path, name in files.items()
+        path: environment.get_template(f"{name}.j2").render(facts) for path, name in names.items()
     }
 
 
@@ -222,8 +220,7 @@ def _require_work_tree(repository: OperatorRepository) -> Path:
             remedy="Run it in a clone",
         )
     for directory in (root / ".github", root / WORKFLOWS):
-        mode = _read_mode(directory)
-        if mode is not None and not stat.S_ISDIR(mode):
+        if os.path.lexists(directory) and (directory.is_symlink() or not directory.is_dir()):
             raise UsageError(
                 f"{directory.relative_to(root)} is not a directory but a link or a file",
                 why="Files are not written through links",
@@ -232,19 +229,11 @@ def _require_work_tree(repository: OperatorRepository) -> Path:
     return root
 
 
-def _read_mode(path: Path) -> int | None:
-    try:
-        return path.lstat().st_mode
-    except FileNotFoundError:
-        return None
-
-
 def _holds_text(path: Path, text: str) -> bool:
     """Tell whether the file holds this text; with the placeholder in it, any commit will do."""
-    mode = _read_mode(path)
-    if mode is None:
+    if not os.path.lexists(path):
         return False
-    if not stat.S_ISREG(mode):
+    if path.is_symlink() or not path.is_file():
         raise UsageError(
             f"{path.name} is a link or a directory", remedy="Put a regular file there, or none"
         )

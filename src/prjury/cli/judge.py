@@ -161,58 +161,50 @@ _STOPPED = {
     "not_judged": "it could not be judged",
 }
 
-Goal = Annotated[str, typer.Option(help="What the agent should achieve.")]
-AgentLine = Annotated[
-    str,
-    typer.Option(
-        "--agent",
-        metavar="COMMAND",
-        help="One line for the shell. It reads the goal from standard input and works in the "
-        "workspace, such as 'claude -p --output-format json'.",
-    ),
-]
-JudgeNames = Annotated[
-    list[str],
-    typer.Option("--judge", metavar="NAME", help="A judge of `prjury judge`; several times."),
-]
-JudgeOptions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--option", metavar="[JUDGE.]NAME=VALUE", help="An option of a judge; several times."
-    ),
-]
-Workplace = Annotated[
-    Path, typer.Option(metavar="DIR", callback=absolute, help="Where the agent works.")
-]
-Rounds = Annotated[int, typer.Option(min=1, max=99, help="Attempts at most.")]
-Seconds = Annotated[
-    float,
-    typer.Option(
-        metavar="DURATION", parser=parse_seconds, help="For each attempt of the agent, such as 10m."
-    ),
-]
-Variables = Annotated[
-    list[str] | None,
-    typer.Option("--env", metavar="NAME", help="A variable that it gets, such as its key."),
-]
-Home = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="The agent's HOME, where its login is; else a fresh one."),
-]
-
 
 def improve(  # noqa: PLR0913 - the options of the command
     context: typer.Context,
     *,
-    goal: Goal,
-    agent: AgentLine,
-    judge: JudgeNames,
-    option: JudgeOptions = None,
-    workspace: Workplace = Path(),
-    max_rounds: Rounds = 3,
-    timeout: Seconds = 600.0,
-    env: Variables = None,
-    home: Home = None,
+    goal: Annotated[str, typer.Option(help="What the agent should achieve.")],
+    agent: Annotated[
+        str,
+        typer.Option(
+            "--agent",
+            metavar="COMMAND",
+            help="One line for the shell. It reads the goal from standard input and works in the "
+            "workspace, such as 'claude -p --output-format json'.",
+        ),
+    ],
+    judge: Annotated[
+        list[str],
+        typer.Option("--judge", metavar="NAME", help="A judge of `prjury judge`; several times."),
+    ],
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", metavar="[JUDGE.]NAME=VALUE", help="An option of a judge; several times."
+        ),
+    ] = None,
+    workspace: Annotated[
+        Path, typer.Option(metavar="DIR", callback=absolute, help="Where the agent works.")
+    ] = Path(),
+    max_rounds: Annotated[int, typer.Option(min=1, max=99, help="Attempts at most.")] = 3,
+    timeout: Annotated[
+        float,
+        typer.Option(
+            metavar="DURATION",
+            parser=parse_seconds,
+            help="For each attempt of the agent, such as 10m.",
+        ),
+    ] = 600.0,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="NAME", help="A variable that it gets, such as its key."),
+    ] = None,
+    home: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="The agent's HOME, where its login is; else a fresh one."),
+    ] = None,
     format: Annotated[PlainFormat, typer.Option(help="What goes to standard output.")] = "terminal",
 ) -> int:
     """Let an agent work until the judges accept it, each time with the feedback on the last try."""
