@@ -26,8 +26,6 @@ from prjury.report.findings import seat_outcomes
 from prjury.report.model import EarlierVotes, Report
 from prjury.report.sanitise import plain
 
-_INTERRUPTED = "The job was stopped before there was a verdict. Run it again."
-
 
 @dataclass
 class Publication:
@@ -64,7 +62,8 @@ class Publication:
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
         if error is not None and self.gates:
-            self._abandon(str(error) if isinstance(error, PrJuryError) else _INTERRUPTED)
+            stopped = "The job was stopped before there was a verdict. Run it again."
+            self._abandon(str(error) if isinstance(error, PrJuryError) else stopped)
         if self._hub:
             self._hub.close()
 

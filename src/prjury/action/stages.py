@@ -41,8 +41,6 @@ from prjury.jury.judgment import Status
 from prjury.publishers.files import write_atomically
 from prjury.snapshot.model import visible
 
-_BUILD_CODES = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
-
 
 def review(job: Job) -> JobResult:
     event = resolve_event(job)
@@ -86,7 +84,8 @@ def build(job: Job) -> JobResult:
     for one in outcome.ballots:
         job.log.say(f"{one.judge}: {one.judgment.status} - {one.judgment.reasoning}")
     judgment = outcome.ballot.judgment
-    code = _BUILD_CODES.get(judgment.status, ExitCode.OPEN)
+    codes = {Status.FAIL: ExitCode.REJECTED, Status.ERROR: ExitCode.NOT_JUDGED}
+    code = codes.get(judgment.status, ExitCode.OPEN)
     return JobResult(code, judgment.reasoning if code else None)
 
 

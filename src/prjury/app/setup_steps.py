@@ -83,8 +83,8 @@ def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         yield SetupStep("Set up Java", "actions/setup-java", {**vendor, **java, **cache})
     node = _choose_version("node", wants)
     if node or (cache and plan.system in {"npm", "pnpm", "yarn"}):
-        version = node or {"node-version": "lts/*"}
-        yield SetupStep("Set up Node", "actions/setup-node", {**version, **cache})
+        inputs = {**(node or {"node-version": "lts/*"}), **cache}
+        yield SetupStep("Set up Node", "actions/setup-node", inputs)
     if (python := _choose_version("python", wants)) and plan.system != "uv":
         yield SetupStep("Set up Python", "actions/setup-python", python)
     if plan.system == "dotnet" and "global.json" in files:

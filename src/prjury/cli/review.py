@@ -90,15 +90,13 @@ def _print_forecast(
     return ExitCode.OPEN
 
 
-_HEADINGS = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
-
-
 def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     from prjury.report.sanitise import log_line
 
     rows = [row for forecast in forecasts for row in _list_rows(forecast)]
     if rows:
-        yield from _lay_out_table([_HEADINGS, *rows])
+        headings = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
+        yield from _lay_out_table([headings, *rows])
         yield ""
     absent = {name: why for forecast in forecasts for name, why in forecast.absent.items()}
     for name, why in absent.items():

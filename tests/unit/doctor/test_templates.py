@@ -30,9 +30,8 @@ def read(path: Path) -> Any:
 
 def test_the_examples_are_what_init_writes() -> None:
     apart, alone = Situation(forks=True), Situation(queue=True, backport=True)
-    written = {
-        Path(path).name: text for path, text in (render_files(apart) | render_files(alone)).items()
-    }
+    texts = {**render_files(apart), **render_files(alone)}
+    written = {Path(path).name: text for path, text in texts.items()}
     shared = {path.name: path.read_text() for path in WORKFLOWS if path.stem != "prjury-shared"}
     assert shared.items() <= written.items()
 
