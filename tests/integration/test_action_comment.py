@@ -298,21 +298,18 @@ def test_a_comment_edited_before_the_job_begins_is_ignored(thread: Thread) -> No
 
 
 @pytest.mark.parametrize("body", ["/prjury override why not", "/prjury dismiss 1 x"])
-def test_a_push_in_between_makes_it_void(thread: Thread, body: str) -> None:
-    said = thread.say(body)
-    thread.push()
-    thread.run(said)
-    assert "the head is `dddddddddddd` now" in thread.answers[0]
-    assert (thread.fake.statuses, list(map(read_dismissals, thread.answers))) == ([], [()])
-
-
-@pytest.mark.parametrize("body", ["/prjury override why not", "/prjury dismiss 1 x"])
-def test_a_verdict_that_came_after_it_makes_it_void(thread: Thread, body: str) -> None:
+@pytest.mark.parametrize("pushed", [True, False], ids=["a push", "a verdict"])
+def test_what_came_in_between_makes_it_void(thread: Thread, body: str, *, pushed: bool) -> None:
     said = thread.say(body)
     verdict = thread.fake.comments[min(thread.fake.comments)]
-    thread.edit(verdict, verdict["body"])
+    if pushed:
+        thread.push()
+    else:
+        thread.edit(verdict, verdict["body"])
     thread.run(said)
-    assert "after this command" in thread.answers[0]
+    why = "the head is `dddddddddddd` now" if pushed else "after this command"
+    assert why in thread.answers[0]
+    assert (thread.fake.statuses, list(map(read_dismissals, thread.answers))) == ([], [()])
 
 
 def pattern_report() -> Report:
@@ -373,14 +370,6 @@ def test_a_dismissal_says_who_and_why_and_holds_nothing_live(patterns: Thread) -
     assert patterns.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
 
 
-def test_an_override_is_a_status_of_the_commit_and_starts_the_run_again(thread: Thread) -> None:
-    said = thread.say("/prjury override the machine is broken")
-    thread.run(said)
-    (status,) = thread.fake.statuses_of(HEAD_SHA, "prjury/override")
-    assert status["target_url"].endswith(f"#issuecomment-{said['id']}")
-    assert thread.reruns == [f"/repos/octo/shop/actions/runs/{RUN}/rerun"]
-
-
 @pytest.mark.parametrize("known", [True, False], ids=["with a verdict", "without"])
 def test_the_run_that_judged_the_head_is_the_one_to_start_again(
     thread: Thread, known: bool
@@ -414,6 +403,8 @@ def test_a_review_hears_the_comment_as_long_as_it_stands(thread: Thread) -> None
     def given(number: int = 7, head: str = HEAD_SHA) -> Override | None:
         return PullHistory(thread.hub, "octo/shop", number).read_standing_commands(head).override
 
+    (status,) = thread.fake.statuses_of(HEAD_SHA, "prjury/override")
+    assert status["target_url"].endswith(f"#issuecomment-{said['id']}")
     assert given() == Override("octocat", "the machine is broken")
     assert (given(head=NEWER), given(number=8)) == (None, None)
     thread.fake.roles["octocat"] = "read"
@@ -446,13 +437,10 @@ class TestDismissal:
         assert report.since.head == HEAD_SHA
         return sorted({(one.by, one.reason) for one in report.dismissals})
 
-    def test_it_stays_over_pushes(self, patterns: Thread) -> None:
-        patterns.run(patterns.say("/prjury dismiss 2 it is so"))
-        assert self.told(patterns) == [("octocat", "it is so")]
-
-    def test_without_its_command_it_is_none(self, patterns: Thread) -> None:
+    def test_it_stays_over_pushes_as_long_as_its_command_does(self, patterns: Thread) -> None:
         said = patterns.say("/prjury dismiss 2 it is so")
         patterns.run(said)
+        assert self.told(patterns) == [("octocat", "it is so")]
         del patterns.fake.comments[said["id"]]
         assert self.told(patterns) == []
 

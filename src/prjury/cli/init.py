@@ -78,7 +78,7 @@ class Situation(Struct, frozen=True):
         gate = _APART if self.forks else _ALONE
         beside = _CONFLICTS if self.no_comments else _COMMENT
         others = {"prjury-queue.yml": self.queue, "prjury-backport.yml": self.backport}
-        return (*gate, beside, *(name for name, wanted in others.items() if wanted))
+        return (*gate, beside, *(name for name, is_used in others.items() if is_used))
 
 
 @options.expand_option_groups

@@ -22,10 +22,13 @@ def test_a_missing_one(tmp_path: Path) -> None:
     assert "`prjury build`" in error.remedy
 
 
-@pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "directory"])
+@pytest.mark.parametrize("kind", ["link", "dangling", "fifo", "directory", "in the way"])
 def test_what_is_no_regular_file(tmp_path: Path, kind: str) -> None:
     file, other = tmp_path / "e.json", tmp_path / "other"
-    if kind == "fifo":
+    if kind == "in the way":
+        other.touch()
+        file = other / "e.json"
+    elif kind == "fifo":
         os.mkfifo(file)
     elif kind == "directory":
         file.mkdir()
@@ -36,14 +39,8 @@ def test_what_is_no_regular_file(tmp_path: Path, kind: str) -> None:
     error = refusal(file)
     assert error.reason == "evidence_invalid"
     assert error.what == f"the evidence {file} is refused"
-    links = {"link", "dangling"}
-    assert error.why == ("it is a link" if kind in links else "it is not a regular file")
-
-
-def test_a_directory_in_the_way(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    error = refusal(tmp_path / "file" / "e.json")
-    assert (error.reason, error.why) == ("evidence_invalid", "Not a directory")
+    whys = dict.fromkeys(("link", "dangling"), "it is a link") | {"in the way": "Not a directory"}
+    assert error.why == whys.get(kind, "it is not a regular file")
 
 
 @pytest.mark.parametrize(("size", "refused"), [(LARGEST, False), (LARGEST + 1, True)])

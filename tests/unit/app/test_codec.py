@@ -186,13 +186,6 @@ def test_a_policy_comes_back_with_its_hash(text: str) -> None:
     assert found.policy.config == policy.config
 
 
-def test_files_that_the_bases_policy_names_stay_files_of_the_base() -> None:
-    policy = read_policy(PROMPT, f"base:{PULL.base.sha}:x", commit=PULL.base.sha)
-    found = evidence_from_text(evidence_to_text(some(policy=policy)).encode())
-    assert isinstance(found, StageEvidence)
-    assert found.policy.config.tiers[0].judges[0].options.commit == PULL.base.sha
-
-
 def some(policy: Policy | None = None, **more: Any) -> StageEvidence:
     files = Files("a" * 40)
     return StageEvidence(PULL, policy or default_policy(), {}, files, "0.1.0", **more)
