@@ -54,11 +54,14 @@ _DISTRIBUTION = re2.compile(
     r"(?m)^\s*distributionUrl\s*[=:].*/gradle-([0-9][\w.-]*?)-(?:bin|all)\.zip"
 )
 _VARIABLE = re2.compile(r"""(?:["']([\w.-]+)["']\s*\]|\b(\w+))\s*=\s*["']([\w.+-]+)["']""")
-#: A project of the same build whose managed versions hold for this one.
-_PLATFORM = re2.compile(
-    r"""\b(?:platform|enforcedPlatform)\s*\(?\s*project\s*\(\s*(?:path\s*[:=]\s*)?"""
-    r"""["'](:[\w.:-]+)["']"""
+#: A project of the same build, or a platform whose managed versions hold for this one.
+_PROJECT = re2.compile(
+    r"""(\b(?:platform|enforcedPlatform)\s*\(?\s*)?\b(?:project\s*\(\s*(?:path\s*[:=]\s*)?"""
+    r"""["']:([\w.:-]+)["']|projects\.([A-Za-z]\w*(?:\.[A-Za-z]\w*)*))"""
 )
+#: Configurations of what is not for tests: what code is compiled with, and what of it is handed on.
+COMPILED = re.compile(r"(?!.*[tT]est)\w*(?:[iI]mplementation|[aA]pi|[cC]ompile(?:Only)?)")
+EXPORTED = re.compile(r"(?!.*[tT]est)\w*(?:[aA]pi|[cC]ompile)")
 #: The word with which a line begins: a configuration, such as ``testImplementation``.
 _FIRST_WORD = re.compile(r"\s*([\w.]+)")
 _OWN_VERSION = re2.compile(r"""(?m)^[ \t]*version(?:[ \t]*[=:]|[ \t])[ \t]*["']?([0-9][\w.+-]*)""")
@@ -81,7 +84,16 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
         coordinates=(*declared, *runtimes),
         properties=properties,
         own_version=own[1] if own else None,
-        platforms=tuple(dict.fromkeys(match[1] for match in _PLATFORM.finditer(code))),
+        projects=tuple(
+            Coordinate(
+                "",
+                match[2] or match[3].replace(".", ":"),
+                None,
+                Role.BOM if match[1] else Role.DEPENDENCY,
+                scope=_find_scope(code, match.start()),
+            )
+            for match in _PROJECT.finditer(code)
+        ),
     )
 
 
@@ -101,6 +113,12 @@ def managing(manifest: Manifest) -> Manifest:
         for each in manifest.coordinates
     ]
     return structs.replace(manifest, coordinates=tuple(coordinates))
+
+
+def exporting(manifest: Manifest) -> Manifest:
+    """The manifest for those who are compiled with its project."""
+    exported = [each for each in manifest.own if EXPORTED.fullmatch(each.scope)]
+    return structs.replace(manifest, coordinates=tuple(exported))
 
 
 def read_wrapper(content: bytes) -> Manifest:
@@ -145,7 +163,8 @@ def _list_dependencies(
     for match in _ALIAS.finditer(code):
         if library := catalog.get(match[1]):
             role = library.role if library.role is Role.PLUGIN else Role.DEPENDENCY
-            yield replace(library, role=role, lines=(source.line_at(match.start()),))
+            scope = _find_scope(code, match.start())
+            yield replace(library, role=role, lines=(source.line_at(match.start()),), scope=scope)
 
 
 def _make_dependency(
@@ -155,8 +174,12 @@ def _make_dependency(
     named: tuple[str, str, str | None],
     role: Role = Role.DEPENDENCY,
 ) -> Coordinate:
+    return Coordinate(*named, role, (source.line_at(at),), scope=_find_scope(code, at))
+
+
+def _find_scope(code: str, at: int) -> str:
     match = _FIRST_WORD.match(code[code.rfind("\n", 0, at) + 1 : at])
-    return Coordinate(*named, role, (source.line_at(at),), scope=match[1] if match else "")
+    return match[1] if match else ""
 
 
 def _variable(name: str | None) -> str | None:

@@ -121,6 +121,7 @@ def _resolve_coordinate(
         ecosystem=coordinate.ecosystem,
         optional=coordinate.optional,
         line=coordinate.lines[0] if coordinate.lines else None,
+        scope=coordinate.scope,
     )
 
 

@@ -16,22 +16,11 @@ ECOSYSTEMS = ("maven", "pypi", "npm", "go", "cargo", "nuget", "action", "runtime
 
 #: Whose build files declare what: languages' families by ecosystem, and by runtime.
 FAMILIES = {
-    "maven": "jvm",
-    "pypi": "python",
-    "npm": "node",
-    "go": "go",
-    "cargo": "rust",
-    "nuget": "dotnet",
-    "runtime:java": "jvm",
-    "runtime:kotlin": "jvm",
-    "runtime:gradle": "jvm",
-    "runtime:python": "python",
-    "runtime:node": "node",
-    "runtime:go": "go",
-    "runtime:rust": "rust",
-    "runtime:rust-edition": "rust",
-    "runtime:dotnet": "dotnet",
-}
+    "maven": "jvm", "pypi": "python", "npm": "node", "go": "go", "cargo": "rust",
+    "nuget": "dotnet", "runtime:java": "jvm", "runtime:kotlin": "jvm", "runtime:gradle": "jvm",
+    "runtime:python": "python", "runtime:node": "node", "runtime:go": "go",
+    "runtime:rust": "rust", "runtime:rust-edition": "rust", "runtime:dotnet": "dotnet",
+}  # fmt: skip
 
 
 class ManifestError(ValueError):
@@ -108,7 +97,7 @@ class Manifest(Struct, frozen=True):
         further: entries that say nothing of what the code is compiled against, such as overridden.
         members, excluded: parts of its project, mostly patterns of directories.
         unclear: it names its members in a form that no reader understands.
-        platforms: paths of Gradle's projects whose managed versions hold here, such as ``:a:b``.
+        projects: of Gradle, such as ``a:b``; those whose managed versions hold here are BOMs.
     """
 
     name: str = ""
@@ -124,7 +113,7 @@ class Manifest(Struct, frozen=True):
     members: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     unclear: bool = False
-    platforms: tuple[str, ...] = ()
+    projects: tuple[Coordinate, ...] = ()
     named_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property

@@ -118,6 +118,7 @@ class DeclaredVersion:
     ecosystem: str = "maven"
     optional: bool = False
     line: int | None = field(default=None, compare=False)
+    scope: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.group}:{self.artifact}" if self.group else self.artifact
@@ -225,11 +226,12 @@ class Sides(Struct, frozen=True):
     head: ManifestModule
     base: ManifestModule
     fresh: bool = False
+    for_tests: bool = True
 
     @property
-    def key(self) -> tuple[str, str, bool]:
+    def key(self) -> tuple[str, str, bool, bool]:
         """The build files; no other sides of one pull request have the same."""
-        return self.head.path, self.base.path, self.fresh
+        return self.head.path, self.base.path, self.fresh, self.for_tests
 
     @property
     def is_one_module(self) -> bool:

@@ -10,6 +10,8 @@ its own, is compared with the one above it at the base.
 from __future__ import annotations
 
 import posixpath
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -76,10 +78,11 @@ class Project(Struct, frozen=True):
         borders = _Borders(
             before,
             after,
-            _list_directories(entries) if changed else frozenset(),
+            sorted(entry.path for entry in entries) if changed else (),
             {f.path: f.old_path for f in renamed if f.old_path},
         )
-        places = {path: borders.find_place(path) for path in paths}
+        pairs = [(path, borders.find_place(path)) for path in paths]
+        places = {path: it._replace(tests=not _MAIN.search(path)) for path, it in pairs}
         after.load({place.head for place in places.values() if place.head})
         before.load(
             path for p in places.values() for path in (p.head, p.base) if before.holds(path)
@@ -112,12 +115,13 @@ class _Place(NamedTuple):
     head: str
     base: str
     fresh: bool = False
+    tests: bool = True
 
 
 class _Borders(Struct, frozen=True):
     before: BuildTree
     after: BuildTree
-    existing: frozenset[str]
+    existing: Sequence[str]
     renamed: Mapping[str, str]
 
     def find_place(self, path: str) -> _Place:
@@ -136,17 +140,10 @@ class _Borders(Struct, frozen=True):
         kind = find_format(build_file)
         directory = find_project_directory(build_file)
         loose = kind is not None and kind.loose
-        return not loose and "src" not in directory.split("/") and directory not in self.existing
-
-
-def _list_directories(entries: Iterable[TreeEntry]) -> frozenset[str]:
-    directories: set[str] = set()
-    for entry in entries:
-        directory = posixpath.dirname(entry.path)
-        while directory not in directories:
-            directories.add(directory)
-            directory = posixpath.dirname(directory)
-    return frozenset(directories)
+        inside = f"{directory}/".lstrip("/")
+        at = bisect_left(self.existing, inside)
+        exists = any(path.startswith(inside) for path in self.existing[at : at + 1])
+        return not (loose or exists or "src" in directory.split("/"))
 
 
 def _list_blobs_after(
@@ -166,35 +163,41 @@ def _list_blobs_after(
 def _make_sides(
     place: _Place, after: BuildTree, before: BuildTree, touched: frozenset[str]
 ) -> Sides:
-    base = _make_module(place.base, before.make_chain(place.base)) if place.base else NOWHERE
+    chain = before.make_chain(place.base) if place.base else None
+    base = _make_module(place.base, chain, tests=place.tests) if chain else NOWHERE
     if not place.head:
         return Sides(NOWHERE, base)
     chain, own, paths = after.make_chain(place.head), base, set[str]()
     if not before.blobs:
-        own = _make_module(place.head, chain)
+        own = _make_module(place.head, chain, tests=place.tests)
     elif place.fresh:
         own = ManifestModule(selves=base.selves)
     elif before.holds(place.head):
         before_it = before.make_chain(place.head)
-        own, paths = _make_module(place.head, before_it), set(before_it.paths)
+        own = _make_module(place.head, before_it, tests=place.tests)
+        paths = set(before_it.paths)
     head = replace(
-        _make_module(place.head, chain),
+        _make_module(place.head, chain, tests=place.tests),
         names=own.names,
         requested=own.requested,
         selves=own.selves,
         at="head" if touched.intersection({*chain.paths, *paths}) else "base",
     )
     alone = not place.base if place.fresh else place.head == place.base and head.at == "base"
-    return Sides(head, head) if alone else Sides(head, base, place.fresh)
+    return Sides(head, head if alone else base, place.fresh and not alone, place.tests)
 
 
-def _make_module(place: str, chain: Chain) -> ManifestModule:
+#: Sources of the JVM that are compiled without what only tests ask for.
+_MAIN = re.compile(r"(?:^|/)src/\w*[mM]ain/")
+
+
+def _make_module(place: str, chain: Chain, *, tests: bool) -> ManifestModule:
     directory = posixpath.basename(find_project_directory(place))
     return ManifestModule(
         path=printable(place),
         names=tuple(name for name in (directory, chain.name) if name),
         declared=tuple(sorted(chain.list_declared())),
-        requested=tuple(chain.list_own()),
+        requested=tuple(d for d in chain.list_own() if tests or "test" not in d.scope.lower()),
         selves=tuple(chain.list_selves()),
         broken=chain.broken,
         family=_family(place),

@@ -50,13 +50,11 @@ class VersionSpan(Struct, frozen=True):
 
 
 def exact(text: str) -> VersionSpan | None:
-    """One version and nothing else."""
     version = numbers(text)
     return pin(version) if version else None
 
 
 def pin(version: Numbers) -> VersionSpan:
-    """Exactly this version."""
     return VersionSpan(trim(version), (*trim(version), 0))
 
 
@@ -76,7 +74,6 @@ def step_over(version: Numbers) -> Numbers:
 
 
 def intersect(spans: Iterable[VersionSpan]) -> VersionSpan | None:
-    """Return the common part of the spans; None if there is none."""
     low: Numbers = (0,)
     high: Numbers | None = None
     for span in spans:
@@ -294,38 +291,22 @@ def parse_dotnet(text: str) -> VersionSpan | None:
     return find_hull(exact(match[1]) if match else None for match in matches)
 
 
-RUNTIMES: Mapping[str, Callable[[str], VersionSpan | None]] = {
-    "python": parse_pypi,
-    "node": parse_npm,
-    "go": minimum,
-    "rust": minimum,
-    "rust-edition": exact,
-    "java": parse_java,
-    "kotlin": parse_maven,
-    "gradle": exact,
-    "dotnet": parse_dotnet,
-}
-
-
-#: How a version is read in each ecosystem; runtimes have a table of their own, by name.
+#: How a version is read in each ecosystem, and for each runtime.
 SPANS: Mapping[str, Callable[[str], VersionSpan | None]] = {
-    "maven": parse_maven,
-    "pypi": parse_pypi,
-    "npm": parse_npm,
-    "go": exact,
-    "cargo": parse_cargo,
-    "nuget": parse_nuget,
-    "action": parse_action,
-    "runtime": exact,
-}
+    "maven": parse_maven, "pypi": parse_pypi, "npm": parse_npm, "go": exact, "cargo": parse_cargo,
+    "nuget": parse_nuget, "action": parse_action,
+    "runtime:python": parse_pypi, "runtime:node": parse_npm, "runtime:go": minimum,
+    "runtime:rust": minimum, "runtime:java": parse_java, "runtime:kotlin": parse_maven,
+    "runtime:gradle": exact, "runtime:rust-edition": exact, "runtime:dotnet": parse_dotnet,
+}  # fmt: skip
 
 
 def read_span(text: str, ecosystem: str, name: str = "") -> VersionSpan | None:
     """Read what a declared version may come to; None if unknown. Runtimes are read by name."""
     if len(text) > _MAX_LENGTH:
         return None
-    table, key = (RUNTIMES, name) if ecosystem == "runtime" else (SPANS, ecosystem)
-    return table.get(key, exact)(text)
+    key = f"runtime:{name}" if ecosystem == "runtime" else ecosystem
+    return SPANS.get(key, exact)(text)
 
 
 def surely_within(text: str, ecosystem: str, name: str, span: VersionSpan) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections import ChainMap, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TypeAlias
 
 from msgspec import Struct
 
@@ -22,13 +24,14 @@ from prjury.manifests.formats import (
     find_project_directory,
 )
 from prjury.manifests.lineage import Chain, make_directory_chain, make_maven_chain, parent_path
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError
+from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.syntax import check_size, text_of
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
 from prjury.snapshot.kinds import SUBMODULE_MODE, SYMLINK_MODE
 from prjury.snapshot.model import MISSING, printable
 
+View: TypeAlias = Callable[[Manifest], Manifest]
 _NOT_FILES = frozenset({SYMLINK_MODE, SUBMODULE_MODE})
 
 
@@ -109,16 +112,20 @@ class BuildTree:
         """The module's build files and what it inherits; `load` must have been given it."""
         if _is_pom(build_file):
             return make_maven_chain(build_file, self._manifests)
-        places = list(self._list_with_included(build_file))
-        included = {path for place in places for path in place} - set(self._list_around(build_file))
-        if not included:
-            return make_directory_chain(places, self._manifests)
-        platforms: dict[str, Manifest | ManifestError] = {
-            path: gradle.managing(manifest)
-            for path in included
-            if _is_script(path) and isinstance(manifest := self._manifests[path], Manifest)
-        }
-        return make_directory_chain(places, ChainMap(platforms, self._manifests))
+        places = self.places.list_around(build_file)
+        own, seen = set(places[0]), {path for files in places for path in files}
+        views: dict[str, Manifest | ManifestError] = {}
+        for place in places:
+            for path in place:  # which grows
+                scopes = gradle.COMPILED if path in own else gradle.EXPORTED
+                for each, view in self._list_inherited(path, scopes).items():
+                    manifest = self._manifests.get(each)
+                    if each not in seen and manifest is not None:
+                        seen.add(each)
+                        place.append(each)
+                        if view and isinstance(manifest, Manifest):
+                            views[each] = view(manifest)
+        return make_directory_chain(places, ChainMap(views, self._manifests))
 
     def load(self, files: Iterable[str]) -> None:
         """Read modules and everything that they inherit, one batch for each generation."""
@@ -130,7 +137,9 @@ class BuildTree:
             self._fetch(generation)
             for path in sorted(generation, key=lambda path: not path.endswith(CATALOG)):
                 self._read_once(path)
-            inherited = {each for path in generation for each in self._list_inherited(path)}
+            inherited = {
+                each for path in generation for each in self._list_inherited(path, gradle.COMPILED)
+            }
             generation = inherited & self.blobs.keys()
 
     def list_declaring(self) -> list[str]:
@@ -138,12 +147,8 @@ class BuildTree:
         self._fetch(self.blobs)
         for path in self.blobs:
             self._read_once(path)
-        read = {path: self._manifests[path] for path in self.blobs}
-        return [
-            path
-            for path, manifest in read.items()
-            if isinstance(manifest, Manifest) and manifest.coordinates
-        ]
+        read = self._manifests.items()
+        return [path for path, it in read if isinstance(it, Manifest) and it.coordinates]
 
     def trouble(self, build_file: str) -> str | None:
         """Return why a build file that has been loaded cannot be read; None for a lock file."""
@@ -154,49 +159,41 @@ class BuildTree:
     def _list_around(self, build_file: str) -> list[str]:
         return [path for files in self.places.list_around(build_file) for path in files]
 
-    def _list_with_included(self, build_file: str) -> Iterator[list[str]]:
-        seen = set(self._list_around(build_file))
-        for files in self.places.list_around(build_file):
-            place = list(files)
-            for path in place:
-                included = [each for each in self._list_inherited(path) if each not in seen]
-                present = [each for each in included if each in self._manifests]
-                seen.update(present)
-                place += present
-            yield place
-
-    def _list_inherited(self, path: str) -> list[str]:
+    def _list_inherited(self, path: str, scopes: re.Pattern[str]) -> dict[str, View | None]:
+        """List what a build file includes, and how others see that, if not as it is."""
         manifest = self._manifests.get(path)
         if not isinstance(manifest, Manifest):
-            return []
+            return {}
         if _is_pom(path):
-            return [parent_path(path, manifest) or ""]
-        if _is_script(path):
-            return [
-                each for name in manifest.platforms if (each := self._find_platform(path, name))
-            ]
-        directory = posixpath.dirname(path)
-        included = (posixpath.normpath(f"{directory or '.'}/{each}") for each in manifest.includes)
-        return [each for each in included if each in self.blobs and each.endswith(LISTS)]
+            return {parent_path(path, manifest) or "": None}
+        included: dict[str, View | None] = {}
+        for each in manifest.projects:
+            is_platform = each.role is Role.BOM
+            script = self._find_project(path, str(each))
+            if script and (is_platform or scopes.fullmatch(each.scope)):
+                included[script] = gradle.managing if is_platform else gradle.exporting
+        directory = posixpath.dirname(path) or "."
+        files = (posixpath.normpath(f"{directory}/{each}") for each in manifest.includes)
+        return {**included, **dict.fromkeys(each for each in files if each.endswith(LISTS))}
 
-    def _find_platform(self, path: str, project: str) -> str | None:
-        names = project.strip(":").split(":")
+    def _find_project(self, path: str, project: str) -> str | None:
+        names = _plain(project).split(":")
         directory = "/".join(names)
         for above in _upwards(path):
             if any(f"{above}/settings{end}".lstrip("/") in self.blobs for end in SCRIPTS):
-                directory = f"{above}/{directory}".strip("/")
+                directory = _plain(f"{above}/{directory}".strip("/"))
                 break
-        files = self.places.by_place.get(("jvm", directory), ())
-        namesakes = self._scripts.get(names[-1], [])
-        scripts = [each for each in files if _is_script(each) and _kind(each).anchor]
+        scripts, namesakes = (self._scripts.get(key, []) for key in (f"/{directory}", names[-1]))
         return next(iter(scripts or (namesakes if len(namesakes) == 1 else [])), None)
 
     @cached_property
     def _scripts(self) -> Mapping[str, Sequence[str]]:
+        """The scripts of projects by their names, and by their directories after a slash."""
         by_name: dict[str, list[str]] = defaultdict(list)
-        for path in self.blobs:
-            if _is_script(path):
-                by_name[posixpath.basename(path).partition(".gradle")[0]].append(path)
+        for path in sorted(self.blobs):
+            if _is_script(path) and _kind(path).anchor:
+                by_name[_plain(posixpath.basename(path).partition(".gradle")[0])].append(path)
+                by_name[_plain(f"/{posixpath.dirname(path)}")].append(path)
         return by_name
 
     def _fetch(self, paths: Iterable[str]) -> None:
@@ -243,6 +240,10 @@ def _is_pom(path: str) -> bool:
 
 def _is_script(path: str) -> bool:
     return path.endswith(SCRIPTS)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[-_.]", "", name).lower()
 
 
 def _upwards(path: str) -> Iterator[str]:

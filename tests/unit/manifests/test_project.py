@@ -258,3 +258,101 @@ def test_dependencies_of_a_parent_in_the_tree_are_asked_for() -> None:
     chain = make_maven_chain("b/pom.xml", shelf)
     assert [str(one) for one in chain.list_own()] == ["org.junit.vintage:junit-vintage-engine"]
     assert chain.name == "below"
+
+
+OLD = "com.fasterxml.jackson.core:jackson-databind"
+INCLUDES = {"settings.gradle": "include 'm', 'a', 'b', 'data-api'\n"}
+
+
+def script(*lines: str) -> str:
+    return "\n".join(["dependencies {", *lines, "}", ""])
+
+
+def member(name: str, *dependencies: str) -> str:
+    return child(name, more=f"<dependencies>{''.join(dependencies)}</dependencies>")
+
+
+@pytest.mark.parametrize(
+    ("base", "main", "tests"),
+    [
+        (
+            {
+                "m/build.gradle": script("implementation project(':a')"),
+                "a/build.gradle": script(f"api '{OLD}'"),
+            },
+            True,
+            True,
+        ),
+        (
+            {
+                "m/build.gradle": script("implementation project(path: ':a')"),
+                "a/build.gradle": script("api(project(':b'))"),
+                "b/build.gradle": script("api libs.old.one"),
+                "gradle/libs.versions.toml": (f'[libraries]\nold-one = "{OLD}:2"\n'),
+            },
+            True,
+            True,
+        ),
+        (
+            {
+                "m/build.gradle": script("implementation project(':a')"),
+                "a/build.gradle": script(f"implementation '{OLD}'"),
+            },
+            False,
+            False,
+        ),
+        (
+            {
+                "m/build.gradle.kts": script("implementation(projects.dataApi)"),
+                "data-api/build.gradle.kts": script(f'api("{OLD}")'),
+            },
+            True,
+            True,
+        ),
+        (
+            {
+                "m/build.gradle": script("testImplementation project(':a')"),
+                "a/build.gradle": script(f"api '{OLD}'"),
+            },
+            False,
+            False,
+        ),
+        (
+            {
+                "m/build.gradle": script("runtimeOnly project(':a')"),
+                "a/build.gradle": script(f"api '{OLD}'"),
+            },
+            False,
+            False,
+        ),
+        ({"m/build.gradle": script(f"testImplementation '{OLD}'")}, False, True),
+        ({"build.gradle": script(f"compile '{OLD}'"), "m/build.gradle": ""}, False, False),
+        (
+            {
+                "pom.xml": root(),
+                "m/pom.xml": member("m", dependency(f"{OLD}:2", "<scope>test</scope>")),
+            },
+            False,
+            True,
+        ),
+    ],
+)
+def test_what_other_projects_bring_along(base: Files, main: bool, tests: bool) -> None:
+    places = ["m/src/main/java/A.java", "m/src/test/java/ATest.java"]
+    modules = [module_of({**INCLUDES, **base}, path=path) for path in places]
+
+    asked = [OLD in map(str, module.requested) for module in modules]
+
+    assert asked == [main, tests]
+
+
+def test_a_sibling_whose_dependencies_change_moves_the_module() -> None:
+    base = {
+        "m/build.gradle": script("implementation project(':a')"),
+        "a/build.gradle": script("api 'org.springframework.boot:a:3.5'"),
+    }
+    after = {**base, "a/build.gradle": script("api 'org.springframework.boot:a:4.1'")}
+
+    module = module_of({**INCLUDES, **base}, {**INCLUDES, **after})
+
+    assert (module.truth(FOUR), module.at) == (Truth.YES, "head")
