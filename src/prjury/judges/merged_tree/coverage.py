@@ -10,7 +10,7 @@ from dataclasses import replace as copy
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
-from posixpath import basename, commonprefix, normpath
+from posixpath import normpath
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -143,9 +143,7 @@ def _resolve_file(name: str, roots: Sequence[str], place: str, tree: TreeFiles) 
             return path
     if plain in tree.paths:
         return plain
-    longer = [path for path in tree.named(basename(plain)) if path.endswith(f"/{plain}")]
-    nearest = max(longer, key=lambda path: len(commonprefix([path, place])), default="")
-    return nearest or tree.find_in_package("", plain) or ""
+    return tree.find_nearest(plain, place) or tree.find_in_package("", plain) or ""
 
 
 def decide_added(

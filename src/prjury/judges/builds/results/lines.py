@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -100,7 +101,8 @@ def find_place(
     fallback: Place = (None, None)
     for line in reversed(lines) if last else lines:
         if java := _JAVA.search(line):
-            path = tree.find_jvm_source(java["type"], java["file"], near)
+            package = java["type"].rpartition(".")[0].replace(".", "/")
+            path = tree.find_nearest(posixpath.join(package, java["file"]), near)
             if path and owner and java["type"].startswith(owner.partition("$")[0]):
                 return path, java["line"]
             if path and fallback[0] is None:
@@ -203,10 +205,6 @@ class RunnerOutput(Struct):
     @property
     def has_results(self) -> bool:
         return bool(self.failures or self.ran or self.counted)
-
-    @property
-    def says_something(self) -> bool:
-        return self.has_results or bool(self.skipped or self.doubts or self.unnamed or self.more)
 
     def add(self, other: RunnerOutput) -> None:
         for name in self.__struct_fields__:

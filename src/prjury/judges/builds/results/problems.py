@@ -6,7 +6,6 @@ expressions; a matcher may have a ``kind`` besides, and a pattern the group of a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -14,7 +13,8 @@ from importlib.resources import files
 from itertools import pairwise, takewhile
 from typing import Any, TypeAlias
 
-from msgspec import Struct, convert
+import msgspec
+from msgspec import Struct, field
 
 from prjury.judges.builds.failure import Failure, Kind, with_details
 from prjury.judges.builds.results.lines import (
@@ -57,7 +57,6 @@ class Pattern(Struct, frozen=True, forbid_unknown_fields=True):
         return {name: match[group] for name, group in groups.items() if group and match[group]}
 
 
-_TABLE = files("prjury.judges.builds.results").joinpath("problems.json").read_text("utf-8")
 _GROUPS = ("file", "line", "severity", "code", "message", "name")
 
 
@@ -113,26 +112,27 @@ class MatcherSet:
             yield at, values | below[-1].read(match)
 
 
-def parse_matchers(text: str) -> list[ProblemMatcher]:
-    return convert(json.loads(text)["problemMatcher"], list[ProblemMatcher])
+class Table(Struct, frozen=True):
+    """All matchers, and beginnings of lines: of goals, and of errors, some with a cause below."""
+
+    matchers: list[ProblemMatcher] = field(name="problemMatcher")
+    prefixes: dict[str, tuple[str, ...]] = {}
+
+
+_TABLE = files("prjury.judges.builds.results").joinpath("problems.json").read_bytes()
 
 
 @cache
-def load_matchers() -> MatcherSet:
-    return MatcherSet(parse_matchers(_TABLE))
-
-
-@cache
-def load_prefixes() -> dict[str, tuple[str, ...]]:
-    """The beginnings of lines: of goals, and of errors, some of which say the cause below."""
-    return convert(json.loads(_TABLE)["prefixes"], dict[str, tuple[str, ...]])
+def read_table() -> tuple[MatcherSet, dict[str, tuple[str, ...]]]:
+    table = msgspec.json.decode(_TABLE, type=Table)
+    return MatcherSet(table.matchers), table.prefixes
 
 
 def read_problems(section: LogSection) -> Found:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
     died = _read_perl_errors(lines) if "\nDubious, test " in section.text else {}
-    for matcher, index, values in load_matchers().find(lines):
+    for matcher, index, values in read_table()[0].find(lines):
         message = values.get("message", "")
         if message.endswith("Tests: 0 Failed: 0"):
             message = died.get(values.get("file", ""), message)
@@ -226,7 +226,7 @@ def _read_arrow_errors(section: LogSection) -> Found:
 
 def _read_prefixed_lines(section: LogSection) -> Found:
     """Yield what tools of Cargo and Node say in lines that are known by their beginnings."""
-    prefixes = load_prefixes()
+    _, prefixes = read_table()
     for index, line in enumerate(section.lines):
         text = line.strip()
         if text.startswith(prefixes["goals"]):

@@ -6,7 +6,7 @@ import json
 import posixpath
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from io import TextIOWrapper
 from itertools import islice
 from operator import itemgetter
@@ -171,20 +171,12 @@ _MOST_PER_READER = 2_000
 
 
 class LogResults(Struct):
-    """What was read from one step's log; `others` are no runner's failures."""
+    """What was read from one step's log by runners; the empty name is for errors of none."""
 
-    tail: str = ""
-    by_runner: dict[str, RunnerOutput] = {}
-    others: list[tuple[int, Failure]] = []
-    doubts: list[str] = []
+    tail: str
+    failed: bool
+    by_runner: dict[str, RunnerOutput]
     ignored: int = 0
-    failed: bool = False
-
-    def take(self, errors: Iterable[tuple[int, Failure]]) -> None:
-        listed = list(islice(errors, _MOST_PER_READER + 1))
-        self.others += listed[:_MOST_PER_READER]
-        if len(listed) > _MOST_PER_READER:
-            self.doubts.append(f"more than {_MOST_PER_READER} errors were printed")
 
 
 def read_log(
@@ -192,40 +184,40 @@ def read_log(
 ) -> LogResults:
     """Read the log of one step; if it did not fail, failures in it are no more than a number."""
     transcript = transcribe(log, tree, relative)
-    results = LogResults("\n".join(transcript.last), failed=failed)
-    for section in transcript.split_sections(tree):
-        has_tests = _collect_tests(section, results)
-        if failed:
-            results.take(read_problems(section))
-            results.take(read_build_errors(section, tests=has_tests))
-    results.by_runner.setdefault("go", RunnerOutput()).add(transcript.go.finish())
-    if failed:
-        if transcript.cut:
-            results.doubts.append("the log is too long to be read in full")
-        return results
-    good = LogResults(results.tail)
-    for runner, output in results.by_runner.items():
-        good.ignored += output.broken
-        doubts = output.doubts if runner == "tap" else []  # it announced more tests than it ran
-        if output.ran or output.counted or output.skipped or doubts:
+    results = LogResults("\n".join(transcript.last), failed, {"": RunnerOutput()})
+    every = [_read_section(section, failed=failed) for section in transcript.split_sections(tree)]
+    for outputs in (*every, {"go": transcript.go.finish()}):
+        for runner, output in outputs.items():
+            results.by_runner.setdefault(runner, RunnerOutput()).add(output)
+    if transcript.cut:
+        results.by_runner[""].doubts.append("the log is too long to be read in full")
+    if not failed:
+        results.ignored = sum(output.broken for output in results.by_runner.values())
+        for runner, output in results.by_runner.items():
+            doubts = output.doubts if runner == "tap" else []  # it announced more than it ran
             counts = output.ran, output.counted, output.skipped
-            good.by_runner[runner] = RunnerOutput([], *counts, doubts=doubts)
-    return good
+            results.by_runner[runner] = RunnerOutput([], *counts, doubts=doubts)
+    return results
 
 
-def _collect_tests(section: LogSection, results: LogResults) -> bool:
+def _read_section(section: LogSection, *, failed: bool) -> dict[str, RunnerOutput]:
     outputs = read_known_runners(section)
     for name, read, marks in _STREAMS:
         if any(mark in section.text for mark in marks):
             outputs[name] = read(section)
     if "tap" in outputs and outputs["tap"].has_results:  # the same tests, in a form for programs
         outputs.pop("vitest", None)
-    has_results = any(output.has_results for output in outputs.values())
-    if not has_results:
+    has_tests = any(output.has_results for output in outputs.values())
+    if not has_tests:
         outputs[_CLOSING] = read_unknown_runner(section)
-    for name, output in outputs.items():
-        results.by_runner.setdefault(name, RunnerOutput()).add(output)
-    return has_results
+    if failed:
+        others = outputs[""] = RunnerOutput()
+        for errors in (read_problems(section), read_build_errors(section, tests=has_tests)):
+            listed = list(islice(errors, _MOST_PER_READER + 1))
+            others.failures += listed[:_MOST_PER_READER]
+            if len(listed) > _MOST_PER_READER:
+                others.doubts.append(f"more than {_MOST_PER_READER} errors were printed")
+    return outputs
 
 
 def merge_results(
@@ -243,7 +235,7 @@ def merge_results(
             if not (runner == _CLOSING and reports.files):  # it counts the reports' tests
                 by_runner.setdefault(runner, RunnerOutput()).add(output)
     in_reports, covered = frozenset(reports.ran), set[str]()
-    names, problems, counted, skipped = list[str](), list[str](), 0, reports.skipped
+    names, problems, counted, skipped = list[str](), [*reports.problems], 0, reports.skipped
     for runner, output in by_runner.items():
         writers = _WRITING_TAP if runner == "tap" else (runner,)
         number = sum(reports.by_runner.get(name, 0) for name in writers)
@@ -257,10 +249,8 @@ def merge_results(
             names += [name for name in output.ran if name not in in_reports]
         if number and not surplus:
             covered.add(runner)
-    of_logs = [failure for log in logs for failure in _list_failures(log, covered, reports)]
-    failures = _merge(reports.failures, drop_repeats(of_logs))
+    failures = _merge_failures(logs, reports, covered)
     ran = (*reports.ran, *names[:_MOST_TESTS])
-    problems = [*reports.problems, *(doubt for log in logs for doubt in log.doubts), *problems]
     if len(failures) > _MOST_FAILURES:
         problems.append(f"more than {_MOST_FAILURES} failures")
     if len(names) > _MOST_TESTS:
@@ -279,35 +269,39 @@ def merge_results(
     )
 
 
-def _list_failures(log: LogResults, covered: set[str], reports: Results) -> Iterator[Failure]:
-    """Yield the failures of one log; those that reports hold go last: goals give up after them."""
-    listed = [item for output in log.by_runner.values() for item in output.failures]
-    tests = frozenset(reports.ran)
+def _merge_failures(
+    logs: Sequence[LogResults], reports: Results, covered: Collection[str]
+) -> list[Failure]:
+    """Merge what reports and logs hold, those of covered runners and at places of reports once."""
+    tests, ids = frozenset(reports.ran), {failure.id for failure in reports.failures}
+    places = {failure.place for failure in reports.failures} - {""}
     errors = [failure for failure in reports.failures if failure.kind == "error"]
     broken = {word for failure in errors for word in (failure.name, failure.place) if word}
-    repeated = set[str]()
-    for runner in covered.intersection(log.by_runner):
-        for _, failure in log.by_runner[runner].failures:
-            same = failure.kind == "test" and (runner in _OTHERWISE_CALLED or failure.id in tests)
-            whole = failure.kind == "error" and broken & {failure.name, failure.place}
-            if same or whole:
-                repeated.add(failure.id)
-    for failure in promote_unexplained_goals(sorted(listed + log.others, key=itemgetter(0))):
-        if failure.id not in repeated:
-            yield failure
-
-
-def _merge(of_reports: Sequence[Failure], of_logs: Sequence[Failure]) -> tuple[Failure, ...]:
-    ids = {failure.id for failure in of_reports}
-    places = {failure.place for failure in of_reports} - {""}
+    of_logs = list[Failure]()
+    for log in logs:
+        repeated = set[str]()
+        for runner in log.by_runner.keys() & covered:
+            for _, failure in log.by_runner[runner].failures:
+                same = failure.kind == "test" and (
+                    runner in _OTHERWISE_CALLED or failure.id in tests
+                )
+                whole = failure.kind == "error" and broken & {failure.name, failure.place}
+                if same or whole:
+                    repeated.add(failure.id)
+        listed = [item for output in log.by_runner.values() for item in output.failures]
+        of_logs += [  # goals give up after what is repeated
+            failure
+            for failure in promote_unexplained_goals(sorted(listed, key=itemgetter(0)))
+            if failure.id not in repeated
+        ]
     more = [
         failure
-        for failure in of_logs
+        for failure in drop_repeats(of_logs)
         if failure.id not in ids and not (failure.kind in _PLACED and failure.place in places)
     ]
-    tests = [failure for failure in of_reports if failure.kind == "test"]
-    others = drop_repeats(failure for failure in of_reports if failure.kind != "test")
-    return tuple(sort_failures([*tests, *others, *more[:_MOST_FAILURES]]))
+    of_reports = [failure for failure in reports.failures if failure.kind == "test"]
+    others = drop_repeats(failure for failure in reports.failures if failure.kind != "test")
+    return sort_failures([*of_reports, *others, *more[:_MOST_FAILURES]])
 
 
 #: How goals begin that are printed right after their causes, by the tool that prints them.

@@ -122,12 +122,13 @@ _KINDS = (
 _INSIDE = frozenset({"", "unloaded", "out", "good", "bad"})
 
 
-def _make_expression(line: str) -> str:
+def _make_expression(line: str, *, timed: bool) -> str:
     text = re.escape(line).replace(r"\(s\)", "s?").replace(r"\ ", r"\s+").replace(r"\*", ".*?")
     for part in line.split("{")[1:]:
         name = part.partition("}")[0]
         text = text.replace(rf"\{{{name}\}}", f"(?P<{name}>{_FIELDS.get(name, _TEXT)})")
-    return f"^{text}" if line.endswith("*") else f"^{text}$"
+    end = r"(?:\s+\(?[\d.]+ ?m?s\)?)?$" if timed else "$"
+    return f"^{text}" if line.endswith("*") else f"^{text}{end}"
 
 
 @cache
@@ -138,7 +139,7 @@ def _compile_lines(runner: Runner) -> tuple[LineSet, tuple[str, ...]]:
         for line in (lines,) if isinstance(lines, str) else lines:
             if line:
                 kinds.append(kind)
-                expressions.append(_make_expression(line))
+                expressions.append(_make_expression(line, timed=runner.timed))
     return LineSet(expressions), tuple(kinds)
 
 
@@ -146,9 +147,7 @@ def read_known_runners(section: LogSection) -> dict[str, RunnerOutput]:
     outputs = dict[str, RunnerOutput]()
     for runner in read_table()[:-1]:
         if any(mark in section.text for mark in runner.marks):
-            output = _Reader(section, runner).read()
-            if output.says_something:
-                outputs[runner.by] = output
+            outputs[runner.by] = _Reader(section, runner).read()
     return outputs
 
 
@@ -202,8 +201,6 @@ class _Reader:
                 continue
             if self._runner.by == "unittest":
                 text = self._join_status(index, text)
-            if self._runner.timed:
-                text = _strip_time(text)
             kind, fields = self._classify_line(text)
             if kind:
                 self._take_line(kind, fields, index, line)
@@ -406,15 +403,6 @@ def _list_counts(text: str) -> Iterator[tuple[str, int]]:
             word = word.split(" in ")[0].strip()
         if number.isascii() and number.isdigit() and len(number) <= 9:  # noqa: PLR2004 - fits 32 bits
             yield word, int(number)
-
-
-def _strip_time(text: str) -> str:
-    head, _, last = text.rpartition(" ")
-    if last in {"ms)", "s)"}:
-        return head.rpartition(" (")[0] or text
-    number = last.strip("()").rstrip("sm")
-    is_time = last.strip("()").endswith("s") and number.replace(".", "", 1).isdigit()
-    return head.rstrip() if head and is_time else text
 
 
 def _find_failed_group(name: str, owner: str) -> str:

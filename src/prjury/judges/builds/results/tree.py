@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from posixpath import commonprefix
 from urllib.parse import unquote
 
 from msgspec import Struct
@@ -58,38 +59,33 @@ class TreeFiles(Struct, frozen=True, dict=True):
 
     def _find_by_suffix(self, wanted: str, start: str) -> str | None:
         """The only file whose path ends so, in the directory or else anywhere."""
-        longer = [path for path in self.named(posixpath.basename(wanted)) if _ends(path, wanted)]
+        longer = self._list_ending(wanted)
         below = [path for path in longer if path.startswith(f"{start}/")] if start else []
         for matching in (below, longer):
             if len(matching) == 1:
                 return matching[0]
         return None
 
-    def named(self, name: str) -> Sequence[str]:
-        """The files whose last part this is, sorted; none where there are very many."""
-        paths = self._by_name.get(name, ())
-        return paths if len(paths) <= _MOST_NAMESAKES else ()
+    def _list_ending(self, end: str) -> list[str]:
+        """The files whose paths end so, sorted; none where very many have this name."""
+        paths = self._by_name.get(posixpath.basename(end), [])
+        few = paths if len(paths) <= _MOST_NAMESAKES else []
+        return [path for path in few if f"/{path}".endswith(f"/{end}")]
 
     def resolve(self, wanted: str, directory: str | None = None) -> str:
         """The file that is meant, or the path as it stands, from the root as far as possible."""
         start = self.directory if directory is None else directory
         return self.find(wanted, directory) or inside_tree(posixpath.join(start, wanted)) or wanted
 
-    def find_jvm_source(self, name: str, file: str, near: str = "") -> str | None:
-        """The source file of a JVM type by its full name, the one nearest to a path if several."""
-        package = name.rpartition(".")[0].replace(".", "/")
-        end = f"{package}/{file}" if package else file
-        sources = [path for path in self.named(file) if _ends(path, end)]
-        return max(
-            sources, key=lambda path: len(posixpath.commonprefix([path, near])), default=None
-        )
+    def find_nearest(self, end: str, near: str = "") -> str | None:
+        """The file whose path ends so, the one nearest to a path if several."""
+        paths = self._list_ending(end)
+        return max(paths, key=lambda path: len(commonprefix([path, near])), default=None)
 
     def package(self, name: str) -> str | None:
         """The directory of a JavaScript package by its name, where there is but one such."""
-        last = name.rpartition("/")[2]
-        places = [posixpath.dirname(path) for path in self.named("package.json")]
-        fitting = [place for place in places if posixpath.basename(place) == last]
-        return fitting[0] if len(fitting) == 1 else None
+        path = self._find_by_suffix(f"{name.rpartition('/')[2]}/package.json", "")
+        return posixpath.dirname(path) if path else None
 
     def find_module(self, dotted: str) -> str | None:
         """The file of the Python module with which a dotted name begins."""
@@ -102,10 +98,6 @@ class TreeFiles(Struct, frozen=True, dict=True):
                     return path
             stem = stem.rpartition("/")[0]
         return None
-
-
-def _ends(path: str, end: str) -> bool:
-    return f"/{path}".endswith(f"/{end}")
 
 
 class TemporaryPaths(Struct, frozen=True, dict=True):
