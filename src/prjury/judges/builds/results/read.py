@@ -88,42 +88,41 @@ class Transcript(Struct):
         return [LogSection(*texts, tree, place) for place, texts in sections.items()]
 
 
-class _Places:
-    """The directory in which a line was printed, as far as build tools say."""
-
-    def __init__(self, tree: TreeFiles) -> None:
-        self._tree = tree
-        self._here = tree.directory
-        self._entered: list[str] = []
-        self._prefixes: dict[str, str] = {}
+class _Places(Struct):
+    tree: TreeFiles
+    here: str
+    entered: list[str] = []
+    prefixes: dict[str, str] = {}
 
     def locate_line(self, line: str) -> tuple[str, str]:
-        if self._prefixes:
+        """Return where a line was printed, as far as build tools say, and what of it was."""
+        if self.prefixes:
             head, colon, rest = f"{line} ".partition(": ")  # scripts' names may hold colons
-            if colon and head in self._prefixes:
-                return self._prefixes[head], rest[:-1]
+            if colon and head in self.prefixes:
+                return self.prefixes[head], rest[:-1]
         if "$ " in line and (match := _PNPM.match(line)):
-            place = inside_tree(posixpath.join(self._tree.directory, match["place"])) or ""
-            self._prefixes[f"{match['place']} {match['script']}"] = place
+            place = inside_tree(posixpath.join(self.tree.directory, match["place"])) or ""
+            self.prefixes[f"{match['place']} {match['script']}"] = place
             return place, line
         if line.startswith("> ") and (match := _NPM.match(line)):
-            directory = self._tree.package(match["name"])
+            directory = self.tree.package(match["name"])
             if directory is not None or match["version"]:
-                self._here = directory or self._tree.directory
+                self.here = directory or self.tree.directory
         elif " directory '" in line and "make" in line.partition(": ")[0]:
             word, _, place = line.partition(": ")[2].partition(" directory '")
             if word == "Entering":
-                self._entered.append(self._here)
+                self.entered.append(self.here)
                 plain = posixpath.normpath(place.removesuffix("'"))
-                self._here = self._tree.directory if plain.startswith(("/", ".")) else plain
-            elif self._entered:
-                self._here = self._entered.pop()
-        return self._here, line
+                self.here = self.tree.directory if plain.startswith(("/", ".")) else plain
+            elif self.entered:
+                self.here = self.entered.pop()
+        return self.here, line
 
 
 def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
     """Read a log once; `relative` takes the tree's own place out of a text."""
-    transcript, places = Transcript(GoEvents(tree)), _Places(tree)
+    go = GoEvents(LogSection((), (), tree, tree.directory))
+    transcript, places = Transcript(go), _Places(tree, tree.directory)
     for number, raw in enumerate(_decode_lines(log, transcript)):
         place, line = places.locate_line(relative(strip_escapes(raw.rstrip("\n"))))
         event = _parse_go_event(line)

@@ -20,9 +20,9 @@ from prjury.judges.builds.results.lines import (
     is_hook,
 )
 from prjury.judges.builds.results.report_files import LEFT_OUT
-from prjury.judges.builds.results.tree import TreeFiles
 
 _PANICS = ("panic: ", "fatal error: ")
+_STOPPED = "the tests of the package {} stopped early"
 #: Lines of the runner's own.
 _CHATTER = ("=== ", "--- ", "FAIL", "ok  \t", "exit status ", "coverage: ", "Error Trace:")
 _MOST_LINES = 80
@@ -42,9 +42,9 @@ class _Package(Struct):
 class GoEvents:
     """The tests of packages by their events; one that fails by its subtests alone is left out."""
 
-    def __init__(self, tree: TreeFiles, directory: str | None = None) -> None:
+    def __init__(self, section: LogSection) -> None:
         self.results = RunnerOutput()
-        self._section = LogSection((), (), tree, tree.directory if directory is None else directory)
+        self._section = section
         self._packages: dict[str, _Package] = {}
 
     def read(self, number: int, event: dict[str, Any]) -> str:
@@ -98,39 +98,33 @@ class GoEvents:
         package.failed = True
         logs = any(place[2] for place in map(_parse_go_place, output) if place)
         if logs or test not in package.broken:
-            self._fail(number, make_go_failure(self._section, name, test, output))
+            failure = make_go_failure(self._section, name, test, output)
+            self.results.failures.append((number, failure))
         if any(map(_is_panic, output)):
-            self._note_stop(name)
-        parent = test.rpartition("/")[0]
-        while parent:
-            package.broken.add(parent)
-            parent = parent.rpartition("/")[0]
+            self.results.doubts.append(_STOPPED.format(name))
+        while test := test.rpartition("/")[0]:
+            package.broken.add(test)
 
     def _end_package(self, number: int, name: str, *, failed: bool, broken: bool) -> None:
-        package = self._packages.pop(name)
+        package, failures = self._packages.pop(name), list[Failure]()
         if not failed:
             return
         if broken or any("[build failed]" in line for line in package.output):
             text = f"FAIL {name} [build failed]"
-            self._fail(number, self._section.failure("goal", text, name=name))
-            return
+            failures.append(self._section.failure("goal", text, name=name))
+            package = _Package(failed=True)
         for test, output in package.running.items():
             self.results.ran.append(identity(name, test))
             if not any(other.startswith(f"{test}/") for other in package.running):
                 shown = output or package.output
-                self._fail(number, make_go_failure(self._section, name, test, shown))
+                failures.append(make_go_failure(self._section, name, test, shown))
         if package.running or any(map(_is_panic, package.output)):
-            self._note_stop(name)
+            self.results.doubts.append(_STOPPED.format(name))
         if not (package.running or package.failed):
             lines = [f"FAIL {name}", *_list_informative(package.output)]
             text = next(filter(_is_panic, lines), lines[-1])
-            self._fail(number, self._section.failure("error", text, name=name))
-
-    def _note_stop(self, name: str) -> None:
-        self.results.doubts.append(f"the tests of the package {name} stopped early")
-
-    def _fail(self, number: int, failure: Failure) -> None:
-        self.results.failures.append((number, failure))
+            failures.append(self._section.failure("error", text, name=name))
+        self.results.failures += [(number, failure) for failure in failures]
 
 
 def make_go_failure(section: LogSection, package: str, test: str, lines: Iterable[str]) -> Failure:
@@ -187,7 +181,7 @@ def _list_informative(output: Iterable[str]) -> Iterator[str]:
 
 def read_go_output(section: LogSection) -> RunnerOutput:
     """The failing tests by package; the names of others are lines that a test can print."""
-    events, start = GoEvents(section.tree, section.directory), 0
+    events, start = GoEvents(section), 0
     for index, line in enumerate(section.lines):
         if line.startswith(("ok  \t", "?   \t")):
             start = index + 1
