@@ -203,21 +203,19 @@ def _find_common_lack(
     ran, words = frozenset(base.results.ran), {_cut_names(one.message) for one in new}
     files = {identity.partition(":")[2].partition(":")[0] for identity in ran}
     old = [one for one in base.failures if _cut_names(one.message) in words][:_MOST_LACKING]
-    lacks = {(_cut_names(one.message), _find_lack(one, known)) for one in old}
-    for failure in new:
+    remedies = [find_remedy(_list_words(one), known, strict=False) for one in (*new, *old)]
+    lacks = [  # downloads fail for reasons of their own
+        (_cut_names(one.message), remedy.words) if remedy and not remedy.download else None
+        for one, remedy in zip((*new, *old), remedies, strict=True)
+    ]
+    for failure, lack in zip(new, lacks, strict=False):
         places = {failure.path, failure.name}
         in_new_file = files.isdisjoint(places) and not places.isdisjoint(changed)
         has_names = failure.kind == "test" and not base.results.counted
-        lack = (_cut_names(failure.message), _find_lack(failure, known))
-        if failure.id in ran or not (has_names or in_new_file) or lack not in lacks or not lack[1]:
+        is_old = lack is not None and lack in lacks[len(new) :]
+        if failure.id in ran or not (has_names or in_new_file) or not is_old:
             return None
-    return find_remedy(_list_words(new[0]), known, strict=False)
-
-
-def _find_lack(failure: Failure, known: frozenset[str]) -> str:
-    """The words about what it lacks of the machine; downloads fail for reasons of their own."""
-    remedy = find_remedy(_list_words(failure), known, strict=False)
-    return remedy.words if remedy and not remedy.download else ""
+    return remedies[0]
 
 
 def _list_words(failure: Failure) -> list[str]:
@@ -265,8 +263,9 @@ def _merge_retry(run: Run) -> TreeRun:
     return replace(retry, failures=(*retry.failures, *once))
 
 
-def _mark(run: TreeRun, which: Collection[Failure], state: State) -> TreeRun:
-    failures = tuple(replace(one, state=state) if one in which else one for one in run.failures)
+def _mark(run: TreeRun, which: Iterable[Failure], state: State) -> TreeRun:
+    marked = frozenset(which)
+    failures = tuple(replace(one, state=state) if one in marked else one for one in run.failures)
     return replace(run, failures=failures)
 
 
@@ -326,18 +325,19 @@ def _mark_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRu
         one.state in {"pre_existing", "environment"} and lacks_service("\n".join(_list_words(one)))
         for one in tests
     )
-    failures: list[Failure] = []
-    for failure in outcome.failures:
-        blamed = fault is not None and failure.kind in {"error", "goal"}
-        if blamed and tests:
-            blamed = bool(failure.name and find_remedy(_list_lines_about(failure, tail)))
-        unreadable = fault and not tests and failure.kind == "compile"
-        lacking = service and failure.state == "pre_existing"
-        state: State = "environment" if blamed or unreadable or lacking else failure.state
-        failures.append(replace(failure, state=state))
-    if fault and not any(one.state == "environment" for one in failures):
-        failures.append(replace(make_failure("error", fault.line), state="environment"))
-    return replace(outcome, failures=tuple(failures))
+
+    def is_to_blame(failure: Failure) -> bool:
+        if service and failure.state == "pre_existing":
+            return True
+        if fault and tests and failure.kind in {"error", "goal"} and failure.name:
+            return find_remedy(_list_lines_about(failure, tail)) is not None
+        return fault is not None and not tests
+
+    outcome = _mark(outcome, filter(is_to_blame, outcome.failures), "environment")
+    if fault and not any(one.state == "environment" for one in outcome.failures):
+        blamed = replace(make_failure("error", fault.line), state="environment")
+        outcome = replace(outcome, failures=(*outcome.failures, blamed))
+    return outcome
 
 
 def find_new_test_failures(run: Run) -> tuple[Failure, ...]:

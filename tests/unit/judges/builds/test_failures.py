@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from fakes.logs import PLACES, TREE, read_failed, read_step
 from prjury.judges.builds.failure import (
+    Results,
     drop_repeats,
     identity,
     make_failure,
     sort_failures,
 )
-from prjury.judges.builds.results.read import LogResults
+from prjury.judges.builds.results.read import merge_results
 
 
 def test_colours_and_carriage_returns_do_not_hide_an_error(tmp_path: Path) -> None:
@@ -203,7 +204,8 @@ def test_more_errors_than_anybody_reads_are_told_to_be_more(tmp_path: Path) -> N
 
 def test_nothing_in_the_log_of_a_step_that_did_not_fail_is_a_failure(tmp_path: Path) -> None:
     text = "a.c:1:1: error: bad\nmake: *** [Makefile:3: a] Error 1"
-    assert read_step(text, tmp_path, failed=False) == LogResults(text)
+    step = read_step(text, tmp_path, failed=False)
+    assert merge_results([step], Results(), reported=False) == ((), Results())
 
 
 @pytest.mark.parametrize(

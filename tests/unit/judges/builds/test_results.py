@@ -513,11 +513,8 @@ def test_files_by_package_type_and_module() -> None:
     assert tree.find_in_package("example.com/m/x", "c.go") == "m/x/c.go"
     assert tree.find_in_package("example.com/other/x", "c.go") == "x/c.go"
     assert tree.find_in_package("example.com/y", "d.go") is None
-    assert (
-        tree.find_jvm_source("p.A$Inner", "A.java", "two/target/reports/TEST-p.A.xml")
-        == "two/src/p/A.java"
-    )
-    assert tree.find_jvm_source("q.A", "A.java") is None
+    nearest = tree.find_nearest("p/A.java", "two/target/reports/TEST-p.A.xml")
+    assert (nearest, tree.find_nearest("q/A.java")) == ("two/src/p/A.java", None)
     assert tree.package("@x/api") == "packages/api"
     assert tree.package("web") is None
     assert tree.find_module("tests.t.Class.test") == "tests/t.py"

@@ -29,7 +29,6 @@ from prjury.judges.builds.results.lines import (
     LogSection,
     RunnerOutput,
     add_values,
-    find_place,
     is_hook,
     read_message,
     strip_escapes,
@@ -83,6 +82,7 @@ class _Report(Struct):
     path: str
     tree: TreeFiles
     relative: Callable[[str], str]
+    label: str = ""
     runner: str = ""
     suites: list[Mapping[str, str]] = []
     claimed: int = 0
@@ -157,14 +157,17 @@ class _Report(Struct):
             if count := case.inside.counted + len(case.inside.ran):
                 self.within[test] = count
 
-    def label_tests(self, label: str) -> None:
-        self.ran = [(f"{suite} ({label})", name) for suite, name in self.ran]
-        self.lucky = {(f"{suite} ({label})", name) for suite, name in self.lucky}
-        self.within = {(f"{s} ({label})", name): n for (s, name), n in self.within.items()}
-        for failures in (self.failures, self.flaky):
-            for at, failure in enumerate(failures):
-                if failure.kind == "test":
-                    failures[at] = replace(failure, suite=f"{failure.suite} ({label})")
+    def list_ids(self, tests: Iterable[_Test]) -> list[str]:
+        label = f" ({self.label})" if self.label else ""
+        return [identity(f"{suite}{label}", name) for suite, name in tests]
+
+    def label_failures(self, failures: Iterable[Failure]) -> list[Failure]:
+        return [
+            replace(failure, suite=f"{failure.suite} ({self.label})")
+            if self.label and failure.kind == "test"
+            else failure
+            for failure in failures
+        ]
 
 
 class _Case:
@@ -266,10 +269,11 @@ class _Case:
 
     def _locate_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         (suite, name), tree, runner = self.test, self._report.tree, self._report.runner
+        section = LogSection((), (), tree, tree.directory)
         if runner == "go" and self.kind == "test":
-            return make_go_failure(LogSection((), (), tree), suite, name, lines)
+            return make_go_failure(section, suite, name, lines)
         near, last = self._report.path, runner in {"", "pytest"}
-        path, line = find_place(lines, tree, owner=self._owner, near=near, last=last)
+        path, line = section.find_place(lines, owner=self._owner, near=near, last=last)
         message = "" if headline in _EMPTY else headline
         if runner == "nextest":
             message = read_message(lines)
@@ -372,7 +376,25 @@ def parse_reports(
         count += 1
         room -= report.tests
     _label_repeated_reports(reports)
-    return _sum_reports(reports, count, problems)
+    failures = [one for report in reports for one in report.label_failures(report.failures)]
+    if len(failures) > _MOST_FAILURES:
+        problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
+    by_runner, within = Counter[str](), dict[str, int]()
+    for report in reports:
+        by_runner[report.runner] += len(report.ran)
+        within |= zip(report.list_ids(report.within), report.within.values(), strict=True)
+    return Results(
+        count,
+        sum(report.tests for report in reports),
+        tuple(failures[:_MOST_FAILURES]),
+        tuple(problems),
+        tuple(test for report in reports for test in report.list_ids(report.ran)),
+        by_runner=dict(+by_runner),
+        skipped=sum(report.skipped for report in reports),
+        within=within,
+        flaky=tuple(one for report in reports for one in report.label_failures(report.flaky)),
+        retried=tuple(test for report in reports for test in report.list_ids(sorted(report.lucky))),
+    )
 
 
 def _label_repeated_reports(reports: Sequence[_Report]) -> None:
@@ -396,8 +418,7 @@ def _label_repeated_reports(reports: Sequence[_Report]) -> None:
             bad = report.failed - report.lucky
             passed = {test: test not in bad for test in report.ran} | passed
             count = report.path.removesuffix(".xml").removeprefix(name).removeprefix("~")
-            if words := f"{label} {'' if count == '1' else count}".strip():
-                report.label_tests(words)
+            report.label = f"{label} {'' if count == '1' else count}".strip()
 
 
 def _list_labels(names: Iterable[str]) -> list[str]:
@@ -407,27 +428,6 @@ def _list_labels(names: Iterable[str]) -> list[str]:
             for one in parts:
                 del one[end]
     return ["-".join(one) for one in parts]
-
-
-def _sum_reports(reports: Sequence[_Report], count: int, problems: Sequence[str]) -> Results:
-    failures = [failure for report in reports for failure in report.failures]
-    if len(failures) > _MOST_FAILURES:
-        problems = [*problems, f"more than {_MOST_FAILURES} tests failed"]
-    by_runner = Counter[str]()
-    for report in reports:
-        by_runner[report.runner] += len(report.ran)
-    return Results(
-        count,
-        sum(report.tests for report in reports),
-        tuple(failures[:_MOST_FAILURES]),
-        tuple(problems),
-        tuple(identity(*test) for report in reports for test in report.ran),
-        by_runner=dict(+by_runner),
-        skipped=sum(report.skipped for report in reports),
-        within={identity(*test): n for report in reports for test, n in report.within.items()},
-        flaky=tuple(failure for report in reports for failure in report.flaky),
-        retried=tuple(identity(*test) for report in reports for test in sorted(report.lucky)),
-    )
 
 
 def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:

@@ -88,33 +88,6 @@ _JAVA = re.compile(
 )
 
 
-def find_place(
-    lines: Sequence[str],
-    tree: TreeFiles,
-    directory: str | None = None,
-    *,
-    owner: str = "",
-    near: str = "",
-    last: bool = False,
-) -> Place:
-    """Return path and line of the frame nearest to the error that is in the tree, if any."""
-    fallback: Place = (None, None)
-    for line in reversed(lines) if last else lines:
-        if java := _JAVA.search(line):
-            package = java["type"].rpartition(".")[0].replace(".", "/")
-            path = tree.find_nearest(posixpath.join(package, java["file"]), near)
-            if path and owner and java["type"].startswith(owner.partition("$")[0]):
-                return path, java["line"]
-            if path and fallback[0] is None:
-                fallback = (path, java["line"])
-            continue
-        for path, number in list_places(line):
-            top = path.removeprefix("/")  # Vitest's, from the root of the tree
-            if inside := tree.find(path, directory) or (top if top in tree.paths else None):
-                return inside, number
-    return fallback
-
-
 def list_places(line: str) -> Iterator[tuple[str, str]]:
     if python := _PYTHON.search(line):
         yield python["path"], python["line"]
@@ -161,6 +134,27 @@ class LogSection(Struct, frozen=True, dict=True):
     def file(self, name: str) -> str:
         """The file of the tree that is meant, or the path as it stands."""
         return self.tree.resolve(name, self.directory)
+
+    def find_place(
+        self, lines: Sequence[str], *, owner: str = "", near: str = "", last: bool = False
+    ) -> Place:
+        """Return path and line of the frame nearest to the error that is in the tree, if any."""
+        fallback: Place = (None, None)
+        for line in reversed(lines) if last else lines:
+            if java := _JAVA.search(line):
+                package = java["type"].rpartition(".")[0].replace(".", "/")
+                path = self.tree.find_nearest(posixpath.join(package, java["file"]), near)
+                if path and owner and java["type"].startswith(owner.partition("$")[0]):
+                    return path, java["line"]
+                if path and fallback[0] is None:
+                    fallback = (path, java["line"])
+                continue
+            for path, number in list_places(line):
+                top = path.removeprefix("/")  # Vitest's, from the root of the tree
+                inside = self.tree.find(path, self.directory)
+                if inside or top in self.tree.paths:
+                    return inside or top, number
+        return fallback
 
     def failure(
         self,

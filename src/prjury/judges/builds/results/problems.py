@@ -21,7 +21,6 @@ from prjury.judges.builds.results.lines import (
     LineSet,
     LogSection,
     add_values,
-    find_place,
     list_places,
 )
 
@@ -280,7 +279,7 @@ def _read_error(
     message, is_syntax = match["message"], match["type"] in _SYNTAX
     kind: Kind = "compile" if is_syntax else "error"
     if above:
-        path, number = find_place(above, section.tree, section.directory, last=True)
+        path, number = section.find_place(above, last=True)
         if not path:
             path, number = next(list_places(above[-1]), (None, None))
         return section.failure(kind, message, path, number)
@@ -289,7 +288,7 @@ def _read_error(
     stack = lines[index + 1 + len(values) :][:_REACH]
     if "." in match["type"] or not (stack and stack[0].startswith("    at ")):
         return None  # of the JVM, or no stack
-    path, number = find_place(stack, section.tree, section.directory)
+    path, number = section.find_place(stack)
     if is_syntax:
         places = (place for line in lines[max(0, index - 6) : index] for place in list_places(line))
         path, number = next(places, (path, number))

@@ -16,7 +16,6 @@ from prjury.judges.builds.results.lines import (
     LineSet,
     LogSection,
     RunnerOutput,
-    find_place,
     is_hook,
     is_panic,
     read_message,
@@ -346,9 +345,7 @@ class _Reader:
         message = fields.get("message") or read_message(text, python=runner.python)
         path, line = fields.get("path"), fields.get("line")
         if not line:
-            inner, at = find_place(
-                text, section.tree, section.directory, owner=owner, last=runner.python
-            )
+            inner, at = section.find_place(text, owner=owner, last=runner.python)
             path, line = (inner, at) if inner else (path or self._suite or None, None)
         if kind == "unloaded":
             reasons = [line[1:].strip() for line in text if line.startswith("E  ")]

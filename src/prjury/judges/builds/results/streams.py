@@ -16,7 +16,6 @@ from prjury.judges.builds.results.lines import (
     RunnerOutput,
     add_values,
     find_error_above,
-    find_place,
     is_hook,
 )
 from prjury.judges.builds.results.report_files import LEFT_OUT
@@ -341,7 +340,7 @@ def _read_failure(section: LogSection, point: _Point) -> Failure:
     if name.endswith(_SCRIPTS) and " " not in name:  # a file that cannot be loaded
         message = find_error_above(section.lines, point.index) or message
         return section.failure("error", message, name, None, name)
-    path, line = find_place(block, section.tree, section.directory)
+    path, line = section.find_place(block)
     if is_hook(name):
         return section.failure("error", f"{name}: {message}", path, line, name)
     return section.failure("test", message or "failed", path, line, name, section.directory)

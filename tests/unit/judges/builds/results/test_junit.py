@@ -11,7 +11,7 @@ import pytest
 
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import parse_reports
-from prjury.judges.builds.results.lines import find_place
+from prjury.judges.builds.results.lines import LogSection
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"tests/test_a.py", "src/test/java/p/ATest.java"}))
@@ -250,6 +250,7 @@ def test_pytest_itself(tmp_path: Path, family: str) -> None:
 
 def test_the_innermost_frame_in_the_tree() -> None:
     lines = ['  File "tests/test_a.py", line 3, in f', '  File "/usr/lib/x.py", line 9, in g']
-    assert find_place(lines, TREE, last=True) == ("tests/test_a.py", "3")
+    section = LogSection((), (), TREE)
+    assert section.find_place(lines, last=True) == ("tests/test_a.py", "3")
     java = ["\tat p.Code.run(Code.java:5)", "\tat app//p.ATest.a(ATest.java:7)"]
-    assert find_place(java, TREE, owner="p.ATest") == ("src/test/java/p/ATest.java", "7")
+    assert section.find_place(java, owner="p.ATest") == ("src/test/java/p/ATest.java", "7")
