@@ -90,7 +90,11 @@ def find_remedy(
 ) -> Remedy | None:
     if not strict and (submodule := _find_submodule_remedy(lines, tree)):
         return submodule
-    lowered = [_spell_out(line.lower()) for line in lines]
+    lowered = [line.lower() for line in lines]
+    for at, line in enumerate(lowered):  # Java only repeats the name of a host that it knows not
+        host = line.partition("://")[2].partition("/")[0]
+        if host and line.partition(" -> [help")[0].rstrip().endswith(f"): {host}"):
+            lowered[at] += " unknown host"
     for row in read_table().rows:
         if strict and not row.strict:
             continue
@@ -103,13 +107,6 @@ def find_remedy(
                     continue
                 return _make_remedy(row, lines[index], value, mark, versions or {})
     return None
-
-
-def _spell_out(line: str) -> str:
-    """Add the words that Java leaves out where it knows no host, whose name it only repeats."""
-    host = line.partition("://")[2].partition("/")[0]
-    ends = line.partition(" -> [help")[0].rstrip()
-    return f"{line} unknown host" if host and ends.endswith(f"): {host}") else line
 
 
 def extract_by_mark(mark: str, lowered: str, line: str) -> str | None:

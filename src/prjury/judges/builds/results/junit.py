@@ -410,7 +410,12 @@ def _label_repeated_reports(reports: Sequence[_Report]) -> None:
         name = report.path.removesuffix(".xml")
         first, _, count = name.rpartition("~")  # of a later report of that name
         groups.setdefault(first if count.isdecimal() else name, []).append(report)
-    labels = _list_labels(groups) if len(groups) > 1 else [""]
+    words = [name.replace("/", "-").split("-") for name in groups]
+    for end in (0, -1):
+        while all(len(one) > 1 for one in words) and len({one[end] for one in words}) == 1:
+            for one in words:
+                del one[end]
+    labels = ["-".join(one) for one in words] if len(groups) > 1 else [""]
     for label, (name, group) in zip(labels, groups.items(), strict=False):
         passed = dict[_Test, bool]()
         for report in reversed(group):
@@ -419,15 +424,6 @@ def _label_repeated_reports(reports: Sequence[_Report]) -> None:
             passed = {test: test not in bad for test in report.ran} | passed
             count = report.path.removesuffix(".xml").removeprefix(name).removeprefix("~")
             report.label = f"{label} {'' if count == '1' else count}".strip()
-
-
-def _list_labels(names: Iterable[str]) -> list[str]:
-    parts = [name.replace("/", "-").split("-") for name in names]
-    for end in (0, -1):
-        while all(len(one) > 1 for one in parts) and len({one[end] for one in parts}) == 1:
-            for one in parts:
-                del one[end]
-    return ["-".join(one) for one in parts]
 
 
 def _list_cases(content: bytes, report: _Report) -> Iterator[_Case | Failure]:
@@ -482,15 +478,12 @@ def _walk(events: Iterator[tuple[str, Element]], report: _Report) -> Iterator[_C
             yield _Case(element, report)
             case = None
         elif name in _FAILED and case is None and above and _tag(above[-1]) in _SUITES:
-            yield _read_suite_failure(element, report)
+            suite = report.suites[-1].get("name", "") if report.suites else ""
+            outside = Element("testcase", {"classname": suite})
+            outside.append(element)
+            failure = _Case(outside, report).failure or make_failure("error", "failed")
+            whole = report.clean(suite) or report.path
+            yield replace(failure, kind="error", name=whole, suite=None)
         report.close(element)
         if above and case is None:
             above[-1].remove(element)
-
-
-def _read_suite_failure(element: Element, report: _Report) -> Failure:
-    suite = report.suites[-1].get("name", "") if report.suites else ""
-    case = Element("testcase", {"classname": suite})
-    case.append(element)
-    failure = _Case(case, report).failure or make_failure("error", "failed")
-    return replace(failure, kind="error", name=report.clean(suite) or report.path, suite=None)

@@ -192,6 +192,7 @@ _CONSEQUENCES = (
     "There are test failures", "Compilation failure", "There were failing tests",
     "Compilation failed", "Compilation error",
 )  # fmt: skip
+_LEVELS = ("error: ", "npm error code ", "npm ERR! code ", "npm error ", "npm ERR! ")
 #: Lines between an error and its cause that say nothing.
 _EMPTY = frozenset({"", "Caused by:", "npm error", "npm ERR!"})
 
@@ -236,15 +237,11 @@ def _read_prefixed_lines(section: LogSection) -> Found:
         elif text.startswith(prefixes["errors"]):
             below = (one.strip() for one in section.lines[index + 1 : index + 5])
             cause = next((one for one in below if one not in _EMPTY), "")
-            texts = (text, cause) if text.startswith(prefixes["caused"]) else (text,)
-            message = ": ".join(filter(None, (_strip_level(one) for one in texts)))
+            texts = [text, cause] if text.startswith(prefixes["caused"]) else [text]
+            for level in _LEVELS:
+                texts = [one.removeprefix(level) for one in texts]
+            message = ": ".join(filter(None, texts))
             yield section.numbers[index], section.failure("error", message)
-
-
-def _strip_level(text: str) -> str:
-    for level in ("error: ", "npm error code ", "npm ERR! code ", "npm error ", "npm ERR! "):
-        text = text.removeprefix(level)
-    return text
 
 
 def _read_stack_traces(section: LogSection) -> Found:

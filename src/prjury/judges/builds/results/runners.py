@@ -212,16 +212,13 @@ class _Reader:
 
     def _classify_line(self, text: str) -> tuple[str, dict[str, str]]:
         """Return which kind of line it is, empty for none, with its fields."""
-        runner, kind = self._runner, ""
         for number, match in self._lines.find(text):
             kind = self._kinds[number]
             if kind == "lists":
                 self._listing = True
-                if runner.lists not in runner.totals:
-                    break
-            elif kind != "failures" or self._listing or not runner.lists:
+            elif kind != "failures" or self._listing or not self._runner.lists:
                 return kind, {name: text for name, text in match.groupdict().items() if text}
-        return ("lists", {}) if kind == "lists" else ("", {})
+        return "", {}
 
     def _join_status(self, index: int, text: str) -> str:
         """Return the line about a documented test, whose status stands on the next one."""
@@ -265,9 +262,9 @@ class _Reader:
             run.out += 1
             return
         if runner.outline:
-            if self._outline.get(_measure_indent(line)) == name:
-                return  # the end of a suite, which repeats its name
             depth = _measure_indent(line)
+            if self._outline.get(depth) == name:
+                return  # the end of a suite, which repeats its name
             around = [suite for level, suite in self._outline.items() if 0 < level < depth]
             fields = {**fields, "name": runner.outline.join([*around, name])}
         if not runner.sums:
