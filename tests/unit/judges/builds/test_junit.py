@@ -18,7 +18,6 @@ from prjury.judges.builds.results.junit import read_reports
 from prjury.judges.builds.results.report_files import (
     Found,
     find_reports,
-    is_report,
     keep_each_report,
     stamps,
 )
@@ -125,46 +124,24 @@ def test_a_test_that_is_a_program_names_what_failed_in_it(tmp_path: Path) -> Non
     assert [one.name for one in reports.failures] == ["a#a", "a#a: sums"]
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "target/surefire-reports/TEST-a.xml",
-        "deep/module/target/failsafe-reports/TEST-a.xml",
-        "build/test-results/test/TEST-a.xml",
-        "build/test-results/integration/a.xml",
-        "target/test-reports/a.xml",
-        "target/nextest/ci/junit.xml",
-        "junit.xml",
-        "packages/a/junit.xml",
-        "reports/junit-unit.xml",
-        "out/web-junit.xml",
-        "TEST-a.xml",
-    ],
-)
+REPORTS = [
+    "target/surefire-reports/TEST-a.xml", "deep/module/target/failsafe-reports/TEST-a.xml",
+    "build/test-results/test/TEST-a.xml", "build/test-results/integration/a.xml", "junit.xml",
+    "target/test-reports/a.xml", "target/nextest/ci/junit.xml", "packages/a/junit.xml",
+    "reports/junit-unit.xml", "out/web-junit.xml", "TEST-a.xml",
+]  # fmt: skip
+OTHERS = [
+    "a.xml", "junit.txt", "pom.xml", "target/surefire-reports/testng-failed.xml",
+    "target/surefire-reports/testng-results.xml", "target/surefire-reports/junitreports/TEST-a.xml",
+    "target/surefire-reports/Surefire suite/Surefire test.xml", ".tox/one/junit.xml",
+    "build/test-results/test/binary/results.bin", "node_modules/x/surefire-reports/TEST-a.xml",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("path", [*REPORTS, *OTHERS])
 def test_where_reports_are_looked_for(tmp_path: Path, path: str) -> None:
-    assert is_report(path)
     write(tmp_path, SUREFIRE, path)
-    assert read(tmp_path).tests == 4
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "a.xml",
-        "junit.txt",
-        "pom.xml",
-        "target/surefire-reports/testng-failed.xml",
-        "target/surefire-reports/testng-results.xml",
-        "target/surefire-reports/junitreports/TEST-a.xml",
-        "target/surefire-reports/Surefire suite/Surefire test.xml",
-        "build/test-results/test/binary/results.bin",
-        "node_modules/x/surefire-reports/TEST-a.xml",
-        ".tox/one/junit.xml",
-    ],
-)
-def test_where_they_are_not(tmp_path: Path, path: str) -> None:
-    write(tmp_path, SUREFIRE, path)
-    assert read(tmp_path).files == 0
+    assert read(tmp_path).tests == (4 if path in REPORTS else 0)
 
 
 def test_everything_in_the_place_for_reports_is_one_but_bazel_s_failed_attempts(

@@ -171,36 +171,6 @@ def test_a_go_test_that_fails_by_itself_besides_its_subtest_is_told(tmp_path: Pa
     ]
 
 
-def test_errors_of_an_older_go_stand_between_the_events(tmp_path: Path) -> None:
-    text = (
-        "# example.com/m/broken [example.com/m/broken.test]\n"
-        "broken/b_test.go:5:28: undefined: nope\n"
-        '{"Action":"output","Package":"example.com/m/broken",'
-        '"Output":"FAIL\\texample.com/m/broken [build failed]\\n"}\n'
-        '{"Action":"fail","Package":"example.com/m/broken","Elapsed":0}\n'
-    )
-    failures, reports = read_failed(text, tmp_path)
-    assert [(f.kind, f.place, f.message) for f in failures] == [
-        ("compile", "broken/b_test.go:5", "undefined: nope"),
-        ("goal", "", "FAIL example.com/m/broken [build failed]"),
-    ]
-    assert reports.problems == ()
-
-
-def test_what_testify_asserts(tmp_path: Path) -> None:
-    output = [
-        "    a_test.go:9: \n",
-        "        \tError Trace:\t/x/a_test.go:9\n",
-        "        \tError:      \tNot equal: \n",
-    ]
-    events = [{"Action": "start"}, {"Action": "run", "Test": "T"}]
-    events += [{"Action": "output", "Test": "T", "Output": text} for text in output]
-    events += [{"Action": "fail", "Test": "T"}, {"Action": "fail"}]
-    text = "\n".join(json.dumps({**event, "Package": "example.com/m"}) for event in events)
-    ((failure,), _) = read_failed(text, tmp_path)
-    assert (failure.place, failure.message) == ("a_test.go:9", "Error: Not equal:")
-
-
 def test_a_library_s_own_tests_are_told_by_its_package(tmp_path: Path) -> None:
     text = (
         "     Running unittests src/lib.rs (target/debug/deps/b_c-0123456789abcdef)\n\n"
@@ -236,54 +206,11 @@ def test_what_may_hide_failing_tests_is_a_doubt(
     assert list(read_failed(text, tmp_path)[1].problems) == problems
 
 
-def test_gradle_s_own_output(tmp_path: Path) -> None:
-    text = (
-        "> Task :test FAILED\n\nFooTest > bad() FAILED\n"
-        "    org.opentest4j.AssertionFailedError at FooTest.java:5\n\n"
-        "3 tests completed, 1 failed, 1 skipped\n\n* What went wrong:\n"
-        "Execution failed for task ':test'.\n"
-        "> There were failing tests. See the report at: file:///x/index.html\n"
-    )
-    failures, reports = read_failed(text, tmp_path)
-    assert [(f.kind, f.place, f.name) for f in failures] == [
-        ("test", "src/test/java/p/FooTest.java:5", "FooTest#bad()"),
-        ("goal", "", ":test"),
-    ]
-    assert reports.counted == 2
-
-
-def test_the_older_form_of_surefire(tmp_path: Path) -> None:
-    text = (
-        "Tests run: 2, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE!\n"
-        "bad(p.FooTest)  Time elapsed: 0.012 s  <<< FAILURE!\njava.lang.AssertionError: no\n"
-        "\tat p.FooTest.bad(FooTest.java:7)\n\n"
-        "Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n"
-    )
-    ((failure,), reports) = read_failed(text, tmp_path)
-    assert (failure.place, failure.name) == ("src/test/java/p/FooTest.java:7", "p.FooTest#bad")
-    assert reports.counted == 2
-
-
-def test_a_summary_of_all_failing_tests_tells_none_of_them_twice(tmp_path: Path) -> None:
-    heading = "  ● sum › adds\n\n    no\n\n      at Object.x (a.test.js:3:1)\n\n"
-    text = (
-        f"FAIL ./a.test.js\n{heading}Summary of all failing tests\nFAIL ./a.test.js\n{heading}"
-        "Tests:       1 failed, 1 total\n"
-    )
-    assert [f.place for f in read_failed(text, tmp_path)[0]] == ["a.test.js:3"]
-
-
 def test_another_error_at_the_place_of_a_reported_test_is_kept(tmp_path: Path) -> None:
     test = make_failure("test", "no", "tests/test_a.py", 4, "t", "tests/test_a.py")
     text = "tests/test_a.py:4:1: F821 undefined name\n"
     failures, _ = merge_results([read_step(text, tmp_path)], Results(1, 1, (test,)), reported=False)
     assert [failure.kind for failure in failures] == ["test", "error"]
-
-
-def test_an_error_outside_of_all_tests(tmp_path: Path) -> None:
-    text = "Vitest caught 1 unhandled error during the test run.\n\n      Tests  1 passed (1)\n"
-    ((failure,), _) = read_failed(text, tmp_path)
-    assert failure.kind == "error"
 
 
 def reported(*cases: tuple[str, str], runner: str = "pytest", failing: str = "") -> Results:
