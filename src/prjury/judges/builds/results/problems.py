@@ -111,7 +111,7 @@ class MatcherSet:
             yield at, values | below[-1].read(match)
 
 
-class Table(Struct, frozen=True):
+class MatcherFile(Struct, frozen=True):
     """All matchers, and beginnings of lines: of goals, and of errors, some with a cause below."""
 
     matchers: list[ProblemMatcher] = field(name="problemMatcher")
@@ -123,7 +123,7 @@ _TABLE = files("prjury.judges.builds.results").joinpath("problems.json").read_by
 
 @cache
 def read_table() -> tuple[MatcherSet, dict[str, tuple[str, ...]]]:
-    table = msgspec.json.decode(_TABLE, type=Table)
+    table = msgspec.json.decode(_TABLE, type=MatcherFile)
     return MatcherSet(table.matchers), table.prefixes
 
 

@@ -90,7 +90,7 @@ class Transcript(Struct):
 
 class _Places(Struct):
     tree: TreeFiles
-    here: str
+    current: str
     entered: list[str] = []
     prefixes: dict[str, str] = {}
 
@@ -107,16 +107,16 @@ class _Places(Struct):
         if line.startswith("> ") and (match := _NPM.match(line)):
             directory = self.tree.package(match["name"])
             if directory is not None or match["version"]:
-                self.here = directory or self.tree.directory
+                self.current = directory or self.tree.directory
         elif " directory '" in line and "make" in line.partition(": ")[0]:
             word, _, place = line.partition(": ")[2].partition(" directory '")
             if word == "Entering":
-                self.entered.append(self.here)
+                self.entered.append(self.current)
                 plain = posixpath.normpath(place.removesuffix("'"))
-                self.here = self.tree.directory if plain.startswith(("/", ".")) else plain
+                self.current = self.tree.directory if plain.startswith(("/", ".")) else plain
             elif self.entered:
-                self.here = self.entered.pop()
-        return self.here, line
+                self.current = self.entered.pop()
+        return self.current, line
 
 
 def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:

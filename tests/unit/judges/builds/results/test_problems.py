@@ -11,8 +11,8 @@ from msgspec.json import decode
 
 from prjury.judges.builds.results.lines import LogSection
 from prjury.judges.builds.results.problems import (
+    MatcherFile,
     MatcherSet,
-    Table,
     read_problems,
 )
 from prjury.judges.builds.results.tree import TreeFiles
@@ -78,7 +78,7 @@ STYLISH = """{"problemMatcher": [{"owner": "eslint-stylish", "pattern": [
 
 def test_the_example_of_the_format_is_read() -> None:
     log = ["test.js", "  1:0   error  Missing it  err/a", "  5:5   error  Not that  err/b", "", "x"]
-    found = list(MatcherSet(decode(STYLISH, type=Table).matchers).find(log))
+    found = list(MatcherSet(decode(STYLISH, type=MatcherFile).matchers).find(log))
     assert [(index, values["line"], values["message"]) for _, index, values in found] == [
         (1, "1", "Missing it"),
         (2, "5", "Not that"),
@@ -96,7 +96,7 @@ def test_the_example_of_the_format_is_read() -> None:
 )
 def test_a_file_that_has_not_the_form_is_refused(patterns: list[dict[str, object]]) -> None:
     with pytest.raises(ValueError, match=r"expression|unknown|required"):
-        decode(matcher_file(*patterns), type=Table)
+        decode(matcher_file(*patterns), type=MatcherFile)
 
 
 def test_hostile_lines_take_no_time_and_hide_nothing() -> None:
