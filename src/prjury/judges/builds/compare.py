@@ -154,7 +154,9 @@ def compare(
     if base and outcome.failed:
         outcome = _mark_pre_existing(outcome, base)
         silence = _find_silence(outcome, base)
-        if silence and not fault and not _has_broken_source(outcome, known):
+        sources = [one for one in outcome.failures if one.kind == "compile" and one.path in known]
+        lacking = (find_remedy([one.message], known, strict=False) for one in sources)
+        if silence and not fault and all(lacking):  # no source is broken by itself
             texts = [line for one in outcome.failures for line in _list_words(one)]
             texts += outcome.last.tail.splitlines()
             fault = find_remedy(texts, known, run.versions, strict=False)
@@ -226,16 +228,6 @@ def _cut_names(message: str) -> str:
     """The words of a message without paths, names of tests, and numbers."""
     words = (word.strip("'\"`‘’.,:;()[]") for word in message.split())
     return " ".join(word for word in words if word.isalpha())
-
-
-def _has_broken_source(outcome: TreeRun, known: Collection[str]) -> bool:
-    """A file of the tree does not compile, for want of nothing that others bring."""
-    return any(
-        failure.kind == "compile"
-        and failure.path in known
-        and not find_remedy([failure.message], frozenset(known), strict=False)
-        for failure in outcome.failures
-    )
 
 
 def _add_failure_from_log(run: TreeRun) -> TreeRun:

@@ -176,14 +176,11 @@ def inside_tree(path: str) -> str | None:
 
 def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
     """The failures of a log, each once, in order; tests of one name differ by place and message."""
-    unique: dict[object, Failure] = {}
+    unique, tests = dict[object, Failure](), dict[str, list[str]]()
     for failure in failures:
         placed = failure.kind in {"test", "compile"}
         more = (failure.place, failure.message) if placed else ()
-        unique.setdefault((failure.id, more), failure)
-    tests: dict[str, list[str]] = {}
-    for failure in unique.values():
-        if failure.kind == "test" and failure.path:
+        if unique.setdefault((failure.id, more), failure) is failure and failure.kind == "test":
             tests.setdefault(failure.place, []).append(failure.message)
     of_errors = {one.message for one in unique.values() if one.kind == "error" and one.path}
     unloaded = {(one.place, one.message) for one in unique.values() if one.name}
@@ -191,11 +188,9 @@ def drop_repeats(failures: Iterable[Failure]) -> list[Failure]:
     def repeats_another(failure: Failure) -> bool:
         if failure.kind == "compile":
             return not failure.name and (failure.place, failure.message) in unloaded
-        if failure.kind != "error":
-            return False
-        if not failure.path:
-            return failure.message in of_errors
-        return any(text in failure.message for text in tests.get(failure.place, ()))
+        if failure.kind == "error" and failure.path:
+            return any(text in failure.message for text in tests.get(failure.place, ()))
+        return failure.kind == "error" and failure.message in of_errors
 
     return sort_failures(failure for failure in unique.values() if not repeats_another(failure))
 
