@@ -9,7 +9,6 @@ import posixpath
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from io import BytesIO
 from typing import TypeAlias
 from xml.etree.ElementTree import Element
@@ -132,8 +131,8 @@ class _Report(Struct):
 
     def _add_case(self, case: _Case, room: int) -> None:
         test, failure = case.test, case.failure
-        if attempt := case.find_attempt():
-            self.flaky.append(attempt)
+        if case.attempt:
+            self.flaky.append(case.attempt)
         if case.is_unique and test in self.failed:
             (self.lucky.discard if failure else self.lucky.add)(test)
             return
@@ -195,6 +194,11 @@ class _Case:
         self.test = self._find_place_and_name()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
         self.is_unique = report.runner in _UNIQUE and bool(self._name)
+        bad = [] if self.skipped else self._failures
+        self.failure = self._read_failure(bad[0]) if bad else None
+        self.attempt: Failure | None = None
+        if not self.failure and (attempts := self._list_children(*_ATTEMPTS)):
+            self.attempt = replace(self._read_failure(attempts[0]), state="flaky")
         self.inside = RunnerOutput()
         if any(place in f"/{report.path}" for place in _PROGRAMS):
             texts = [child.text or "" for child in self._list_children("system-out")]
@@ -240,17 +244,6 @@ class _Case:
                 return file, name
             suite = report.tree.find_module(owner)
         return suite or report.directory, full
-
-    @cached_property
-    def failure(self) -> Failure | None:
-        bad = [] if self.skipped else self._failures
-        return self._read_failure(bad[0]) if bad else None
-
-    def find_attempt(self) -> Failure | None:
-        attempts = self._list_children(*_ATTEMPTS)
-        if not attempts or self.failure:
-            return None
-        return replace(self._read_failure(attempts[0]), state="flaky")
 
     def _read_failure(self, child: Element) -> Failure:
         text = child.text or ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -284,10 +284,15 @@ class _Reader:
 
     def _add_totals(self, fields: dict[str, str]) -> None:
         counts = {name: int(text) for name, text in fields.items() if name in _NUMBERS}
-        for word, number in _list_counts(fields.get("counts", "")):
-            if name := _COUNTED.get(word):
+        for item in fields.get("counts", "").replace(";", ",").replace("|", ",").split(","):
+            word, equals, number = item.strip().partition("=")  # ``skipped=2`` or ``2 passed``
+            if not equals:
+                number, _, word = word.partition(" ")
+                word = word.split(" in ")[0].strip()
+            is_number = number.isascii() and number.isdigit() and len(number) <= 9  # noqa: PLR2004 - fits 32 bits
+            if is_number and (name := _COUNTED.get(word)):
                 name = "out" if name == "left" and "ran" in self._run.totals else name
-                counts[name] = counts.get(name, 0) + number
+                counts[name] = counts.get(name, 0) + int(number)
         if self._run.totals.keys() & counts.keys():
             self._end_run()
         self._run.totals.update(counts)
@@ -386,17 +391,6 @@ class _Reader:
 
 def _measure_indent(line: str) -> int:
     return min(len(line) - len(line.lstrip()), _DEEPEST)
-
-
-def _list_counts(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the words and numbers of ``1 failed, 2 passed`` and of ``failures=1, skipped=2``."""
-    for item in text.replace(";", ",").replace("|", ",").split(","):
-        word, equals, number = item.strip().partition("=")
-        if not equals:
-            number, _, word = word.partition(" ")
-            word = word.split(" in ")[0].strip()
-        if number.isascii() and number.isdigit() and len(number) <= 9:  # noqa: PLR2004 - fits 32 bits
-            yield word, int(number)
 
 
 def _find_failed_group(name: str, owner: str) -> str:
