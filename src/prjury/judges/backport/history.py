@@ -34,6 +34,11 @@ _MOST = 1.5
 _SHORT = 7
 #: Shorter titles may belong to many changes.
 _DISTINCT = 16
+#: What tools and people write around the title of a change that they bring to a branch.
+_AROUND = re.compile(
+    r"(?i)^(?:(?:[\[(][^\])]{1,40}[\])]|(?:manual |v?\d[\w.]* )?(?:back-?port|cherry-?pick)(?:ed)?"
+    r"(?: of)?(?=\W)):?\s*)+| into [\w./-]+$"
+)
 _PULL = re.compile(
     r"(?:Merge (?:pull request|PR) #(\d{1,9}) |.*\((?:#|gh-)(\d{1,9})\)\s*$)", re.IGNORECASE
 )
@@ -87,15 +92,17 @@ def find_earlier_changes(
         origin = read_origins(message.text)
         shas.update(sha[:_SHORT] for sha in origin.shas)
         pulls.update(origin.pulls)
-        titles.add(_title_of(message.text))
+        title = _title_of(message.text)
+        titles |= {title, _AROUND.sub("", title)}
     changes: list[EarlierChange] = []
     for unit in units:
         title = _title_of(unit.text)
         match = _PULL.match(unit.text.lstrip().partition("\n")[0])
         by_number = match is not None and int(match[1] or match[2]) in pulls
         by_title = len(title) >= _DISTINCT and title in titles
-        reached = unit.sha[:_SHORT] in shas or by_number or by_title
-        changes.append(EarlierChange(tokenise_title(title), reached))
+        # Who picks a merge's only commit names that commit.
+        by_name = any(sha[:_SHORT] in shas for sha in (unit.sha, *unit.parents[1:]))
+        changes.append(EarlierChange(tokenise_title(title), by_name or by_number or by_title))
     return tuple(changes)
 
 

@@ -103,13 +103,18 @@ class BranchFacts(Struct, frozen=True):
         return self.traits.recorded or self.traits.plain
 
     @property
+    def picks_easily(self) -> bool:
+        """Return true if the pick is clean but for changelogs and lock files."""
+        return all(conflict.mechanical for conflict in self.trial.merge.conflicts)
+
+    @property
     def considered(self) -> bool:
         """Return true if a request, the policy, the record or a plain fix speaks for it."""
         if self.wanted or self.unnamed or self.default == "yes":
             return True
-        if self.is_fix:
+        if self.is_fix and (self.picks_easily or self.helped):
             return not (self.has_record and self.unlikely)
-        return self.band in {"likely", "grey"}
+        return self.band == "likely" or (self.band == "grey" and self.picks_easily)
 
     @property
     def helped(self) -> bool:
@@ -197,12 +202,13 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
     if facts.default == "no":
         return _Ruling("not_suitable", "the policy's default answer is no")
     breaking = facts.list_failed(BREAKING, "error")
-    if breaking and (facts.unlikely or not facts.trial.merge.clean):
+    hopeless = not (facts.trial.merge.clean or facts.is_fix or facts.band == "grey")
+    if breaking and (facts.unlikely or hopeless):
         return _Ruling("not_suitable", leading=breaking)
-    why = "nobody asks for it, and it is no plain fix"
+    why = "it is no plain fix" if facts.picks_easily else "it conflicts"
     if facts.unlikely and facts.has_record:
-        why = "nobody asks for it, and the branch rarely takes such changes"
-    return _Ruling("not_requested", why)
+        why = "the branch rarely takes such changes"
+    return _Ruling("not_requested", f"nobody asks for it, and {why}")
 
 
 def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
@@ -211,8 +217,7 @@ def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
         verdict: BackportVerdict = "suitable_with_changes" if helped else "needs_human"
         yield _Ruling(verdict, leading=facts.list_checks("prerequisites"))
     elif not merge.clean:
-        easy = all(conflict.mechanical for conflict in merge.conflicts)
-        verdict = "suitable_with_changes" if easy else "needs_human"
+        verdict = "suitable_with_changes" if facts.picks_easily else "needs_human"
         yield _Ruling(verdict, leading=facts.list_checks("picks-cleanly"))
     if facts.present and not facts.present.stays:
         yield _Ruling("needs_human", leading=facts.list_checks("not-there-yet"))
@@ -286,16 +291,12 @@ def list_commands(facts: BranchFacts, first: Prerequisites | None) -> Iterator[s
     else:
         # A range with merge commits cannot be picked; one commit with the whole change always can.
         title = " ".join(pull.title.split())[:_LONGEST_TITLE] or new_branch(pull, tip.name)
-        message = f"-m {quote(title)}"
+        quoted = visible(title).replace("'", "'\\''")
+        message = f"-m '{quoted}'"
         # Later runs find the change on the branch by this line.
         message += f" -m 'Backport of #{pull.number}'" if pull.number else ""
         squash = f"git commit-tree '{pull.head.sha}^{{tree}}' -p {pull.merge_base} {message}"
         yield f'git cherry-pick "$({squash})"'
-
-
-def quote(name: str) -> str:
-    """Quote a text as one word for a shell."""
-    return "'" + visible(name).replace("'", "'\\''") + "'"
 
 
 def needs_opinion(backport: Backport) -> bool:

@@ -20,6 +20,12 @@ SHA = "1234567890" * 4
         ("Fix it", "Fix it\n\n(cherry picked from commit 99999999)", False),
         ("Fix the reader (#7)", "Fix the reader (#7) (#9)", True),
         ("Fix the reader (#7)", "Backport PR #7: Fix the reader", True),
+        ("Fix the reader of files (#7)", "[1.3] Fix the reader of files (#9)", True),
+        ("Fix the reader of files (#7)", "(cherry-pick) Fix the reader of files (#9)", True),
+        ("Fix the reader of files (#7)", "Backport of Fix the reader of files into v1.3", True),
+        ("Fix the reader of files (#7)", "v1.3 backport: Fix the reader of files (#9)", True),
+        ("bump the reader from 1 to 2", "[1.3] bump the reader from 1 to 2", True),
+        ("[ci] Fix the reader of files", "Fix the reader of files", False),
         ("Merge pull request #7 from me/x\n\nFix", "Backport PR #7 on branch v1.x (Fix)", True),
         ("Fix the reader (#7)", "Fix the writer (#8)", False),
         ("Fix the reader of files", "Fix the reader of files", True),
@@ -32,6 +38,14 @@ def test_a_change_has_reached_a_branch_that_says_so(unit: str, branch: str, reac
         [CommitMessage(SHA, 0, unit)], [CommitMessage("f" * 40, 0, branch)]
     )
     assert found.reached is reached
+
+
+def test_a_merge_has_reached_a_branch_that_names_the_commit_that_it_merged() -> None:
+    picked = CommitMessage("f" * 40, 0, f"Fix it\n\n(cherry picked from commit {SHA})")
+    merge = CommitMessage("d" * 40, 0, "Merge pull request #7 from me/x", ("a" * 40, SHA))
+    before = CommitMessage("e" * 40, 0, "Before", (SHA,))
+    found = find_earlier_changes([merge, before], [picked])
+    assert [change.reached for change in found] == [True, False]
 
 
 def test_words_are_those_of_the_title_that_a_merge_was_given() -> None:

@@ -102,7 +102,16 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         {"answer": "yes", "checks": (failed("symbols", "hint"),)},
         "suitable",
     ),
-    "conflict": (GREY | {"trial": CONFLICT}, "needs_human"),
+    "conflict": (GREY | {"trial": CONFLICT}, "not_requested"),
+    "conflict, and likely": (LIKELY | {"trial": CONFLICT}, "needs_human"),
+    "conflict, and a fix beyond doubt": (
+        GREY | {"trial": CONFLICT, "traits": FIX},
+        "not_requested",
+    ),
+    "conflict, it breaks its users, and grey": (
+        GREY | {"trial": CONFLICT, "checks": API},
+        "not_requested",
+    ),
     "conflict, and rare": (RARE | {"trial": CONFLICT}, "not_requested"),
     "conflict, unlikely, asked for": (
         UNLIKELY | {"trial": CONFLICT, "answer": "yes"},
@@ -112,7 +121,10 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         GREY | {"trial": CherryPickTrial(MergeTrial(None, (EASY,)))},
         "suitable_with_changes",
     ),
-    "something comes first": (GREY | {"trial": CONFLICT, "first": FIRST}, "suitable_with_changes"),
+    "something comes first": (
+        GREY | {"trial": CONFLICT, "first": FIRST, "traits": TITLE},
+        "suitable_with_changes",
+    ),
     "something comes first, unlikely, asked for": (
         UNLIKELY | {"trial": CONFLICT, "first": FIRST, "answer": "yes"},
         "suitable_with_changes",
@@ -122,7 +134,7 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         "needs_human",
     ),
     "something comes first, and it does not build": (
-        GREY | {"trial": CONFLICT, "first": FIRST, "checks": (failed("build"),)},
+        LIKELY | {"trial": CONFLICT, "first": FIRST, "checks": (failed("build"),)},
         "needs_human",
     ),
     "mechanical conflict, and taken back before": (

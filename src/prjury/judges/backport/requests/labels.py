@@ -90,22 +90,14 @@ def read_labels(
     requests = [label for label in labels if not any(read_label_branch(one, label) for one in own)]
     versions_count = any(_VERSIONS_COUNT.fullmatch(label.strip()) for label in requests)
     for label in requests:
-        if by_policy := list(of_pattern([label], patterns)):
-            yield by_policy[0]
+        if by_policy := [to for one in patterns if (to := read_label_branch(one, label))]:
+            yield BackportRequest("yes", by_policy[0], "the label", label)
         elif _RELEASE.fullmatch(label.strip()):
             if versions_count:
                 yield BackportRequest("yes", label.strip(), "the label", label)
         else:
             readings = read_label(label)
             yield from (BackportRequest(answer, to, "the label", label) for answer, to in readings)
-
-
-def of_pattern(labels: Sequence[str], patterns: Sequence[str]) -> Iterator[BackportRequest]:
-    """Read the labels that match a pattern of the policy."""
-    for label in labels:
-        for pattern in patterns:
-            if target := read_label_branch(pattern, label):
-                yield BackportRequest("yes", target, "the label", label)
 
 
 def read_label_branch(pattern: str, label: str) -> str | None:
