@@ -7,7 +7,6 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
-from string import Template
 
 import msgspec
 from msgspec import Struct
@@ -127,7 +126,6 @@ class Options(Struct, frozen=True):
     Attributes:
         valued: options with a value, behind a blank or a sign of equality, or in them.
         goal: the recipe's word in whose place the CI's goals stand.
-        at: how many words of the tool come first; 0 for all.
         refused: starts of words that leave tests out, or name what this machine has otherwise.
     """
 
@@ -135,7 +133,6 @@ class Options(Struct, frozen=True):
     valued: frozenset[str]
     flags: frozenset[str] = frozenset()
     goal: str = ""
-    at: int = 0
     refused: tuple[str, ...] = ()
 
 
@@ -161,17 +158,13 @@ def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> Bui
     pairs = [pair for pair in called if pair[1].place == plan.directory] or called
     if pairs:
         step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
-        words = list[str]()
-        for word in call.words:
-            text = Template(word).safe_substitute({**job.env, **step.env})
-            words += text.split() if word.startswith("$") else [text]
-        arguments = replace(call, words=tuple(words)).arguments
-        options, goals = _select_options(words, table), _list_goals(arguments, table)
+        options, goals = _select_options(call.words, table), _list_goals(call.arguments, table)
         steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
         others = [one.words for _, one in pairs if one is not call and family != "cmake"]
-        others += [call.words] if "hack" in call.words and not options else []
+        powerset = any(word.startswith(("--each-f", "--feature-p")) for word in call.words)
+        others += [call.words] if powerset and not options and call.place == plan.directory else []
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
@@ -229,8 +222,7 @@ def _add_options_and_goals(
     words: list[str] = []
     for word in step.command:
         words += goals if goals and word == table.goal else [word]
-    at = table.at or len(words)
-    return replace(step, command=(*words[:at], *options, *words[at:]))
+    return replace(step, command=(*words, *options))
 
 
 def take_recipes_out(job: CiJob, recipes: Collection[Place], needs: str) -> CiJob:
@@ -243,10 +235,11 @@ def take_recipes_out(job: CiJob, recipes: Collection[Place], needs: str) -> CiJo
     tools = {program for family in families for program in RECIPE_FIRST[family].programs}
     steps, left_out = list[CiStep](), [*job.left_out]
     for step in job.steps:
-        owned = [call for call in step.calls if call.program in tools or call.family in families]
+        calls = [call for call in step.calls if call.family] or step.calls
+        owned = [call for call in calls if call.program in tools or call.family in families]
         owned = [call for call in owned if call.runner != "script"]  # a program of the project
         covered = all((call.family, call.place) in recipes for call in owned) or by_cmake
-        if len(owned) == len(step.calls) and (step.kind != "test" or covered):
+        if len(owned) == len(calls) and (step.kind != "test" or covered):
             continue
         why = needs and f"its job needs {needs}"
         for call in step.calls:
@@ -352,9 +345,9 @@ def _find_call_index(words: Sequence[str], call: Call, start: int) -> int:
 
 
 def _find_all_ran_code(step: CiStep, root: SourceTree) -> int | None:
-    call = step.calls[0] if len(step.calls) == 1 else None
-    if call is None or len(read_calls(step.script)) != 1 or stops_early(call):
+    if len(step.calls) != 1 or stops_early(step.calls[0]):
         return None
+    (call,) = step.calls
     adapter = ADAPTERS.get(call.runner, Adapter())
     if call.program in WORDS["managers"]:
         after = replace(call, words=(call.words[0], f"post{name_script(call)}"))

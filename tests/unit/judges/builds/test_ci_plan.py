@@ -365,7 +365,7 @@ class TestOptions:
         manifest += "std = []\nkv = []\nodd = []\nfast = []\n"
         workflow = job(*(f"run: {line}" for line in lines), more="    env: {MODE: kv}\n")
         plan = only(plans(here, workflow, {"Cargo.toml": manifest, "src/lib.rs": ""}))
-        assert steps_of(plan)[-1] == f"cargo test {options}--no-fail-fast"
+        assert steps_of(plan)[-1] == f"cargo test --no-fail-fast {options}".strip()
 
     @pytest.mark.parametrize(
         ("line", "end"),
@@ -491,6 +491,11 @@ class TestOptions:
         plan = only(plans(here, job(f"run: |\n          set -e\n          {whole}"), files))
         *_, shown = plan.steps[-1].shown.split("\n")
         assert (plan.system, shown) == ("cargo", last)
+
+    def test_words_around_a_call_of_the_recipe_are_no_other_tests(self, here: Toolchains) -> None:
+        files = {"Cargo.toml": '[package]\nname = "a"\n'}
+        plan = only(plans(here, job("run: if true; then cargo test; else echo no; fi"), files))
+        assert steps_of(plan)[-1] == "cargo test --no-fail-fast"
 
     @pytest.mark.parametrize(
         ("recipe", "line", "more", "why"),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import posixpath
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -42,8 +40,6 @@ _NOT_ASKED = frozenset(
 )
 _SETTINGS = ("settings.gradle", "settings.gradle.kts")
 _GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
-#: The build files of one run of Maven by their paths, that of the root first.
-Reactor: TypeAlias = Mapping[str, Pom]
 
 
 def choose_build_command(
@@ -72,39 +68,25 @@ def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
 
 
 def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
-    plans = []
-    for directory, reactor in _find_reactors(root).items():
+    poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
+    modules = {module for path in [*poms] for module in _list_modules(root, poms, path) - {path}}
+    plans: dict[str, BuildPlan] = {}
+    for directory in sorted(map(parent_of, poms.keys() - modules)):
+        above = [place for place in plans if is_below(directory, place)]
+        of_sources = any("src" in directory[len(place) :].split("/") for place in above)
+        if of_sources or not root.may_hold_project(directory):
+            continue
         needed = (".mvn/wrapper/maven-wrapper.properties",)
         maven, reason = choose_build_command(root, directory, "mvnw", "mvn", needed)
         command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
-        plan = BuildPlan(
+        plans[directory] = BuildPlan(
             "maven",
             (BuildStep("test", command, all_ran=0),),
             (f"{POM} is there", reason),
             directory=directory,
-            modules=tuple(_list_changed_modules(root, directory, reactor)),
+            modules=tuple(_list_changed_modules(root, directory, modules)),
         )
-        plans.append(plan)
-    return tuple(plans)
-
-
-def _find_reactors(root: SourceTree) -> dict[str, Reactor]:
-    poms = {path: root.readable(path, read_pom) or Pom() for path in root.named(POM)}
-    owned = {module for path in [*poms] for module in _list_modules(root, poms, path) - {path}}
-    reactors: dict[str, Reactor] = {}
-    for directory in sorted(map(parent_of, poms.keys() - owned)):
-        reactor: dict[str, Pom] = {}
-        waiting = [path_in(directory, POM)]
-        while waiting:
-            path = waiting.pop(0)
-            if path not in reactor:
-                reactor[path] = poms[path]
-                waiting += sorted(_list_modules(root, poms, path))
-        above = [place for place in reactors if is_below(directory, place)]
-        of_sources = any("src" in directory[len(place) :].split("/") for place in above)
-        if root.may_hold_project(directory) and not of_sources:
-            reactors[directory] = reactor
-    return reactors
+    return tuple(plans.values())
 
 
 def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]:
@@ -118,12 +100,11 @@ def _list_modules(root: SourceTree, poms: dict[str, Pom], path: str) -> set[str]
     return modules
 
 
-def _list_changed_modules(root: SourceTree, directory: str, reactor: Reactor) -> Sequence[str]:
+def _list_changed_modules(root: SourceTree, directory: str, modules: set[str]) -> Sequence[str]:
     config = root.text(path_in(directory, ".mvn/maven.config")).split()
-    if root.changed is None or len(reactor) == 1 or not _CHOOSING.isdisjoint(config):
+    if root.changed is None or not _CHOOSING.isdisjoint(config):
         return ()
-    homes, modules = {parent_of(path): path for path in reactor}, dict[str, None]()
-    places = frozenset(homes)
+    places, names = frozenset({directory, *map(parent_of, modules)}), dict[str, None]()
     # documentation in a module may be packaged with it
     docs = {path for path in root.changed_docs if nearest(path, places - {""}) is not None}
     for path in sorted(root.changed_sources | docs):
@@ -131,15 +112,12 @@ def _list_changed_modules(root: SourceTree, directory: str, reactor: Reactor) ->
         if path.endswith(POM) or home == directory:
             return ()  # it belongs to no single module
         if home is not None:
-            modules[_make_module_selector(homes[home], directory)] = None
-    return () if "" in modules or len(modules) > _MOST_MODULES else [*modules]
-
-
-def _make_module_selector(path: str, directory: str) -> str:
-    module = posixpath.relpath(path.removesuffix(f"/{POM}"), directory or ".")
-    begins = module[:1].isalnum() or module.startswith(("../", "_"))
-    plain = begins and module.isprintable() and not {",", ":"} & set(module)
-    return module if plain else ""
+            name = home[len(directory) :].strip("/") if is_below(home, directory) else ""
+            begins = name[:1].isalnum() or name[:1] == "_"
+            if not (begins and name.isprintable()) or {",", ":"} & set(name):
+                return ()  # Maven cannot be told of it
+            names[name] = None
+    return () if len(names) > _MOST_MODULES else [*names]
 
 
 def narrow_to_affected(plan: BuildPlan) -> BuildPlan:
