@@ -8,17 +8,13 @@ import re
 import tomllib
 import warnings
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
-
-if TYPE_CHECKING:
-    from ast_grep_py import SgNode
 
 #: Line, from 1, and message.
 Fault = tuple[int | None, str]
 
-_MOST_NODES = 400_000
 _LONGEST = 60
 _LINE = re.compile(r"at line (\d+)")
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
@@ -127,22 +123,13 @@ def _find_grammar_faults(text: str, language: str) -> dict[str, Any]:
         line = " ".join(node.text().split())
         shown = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
         faults.append((node.range().start.line + 1, f"unexpected {shown!r}"))
-    missing = _list_missing(root) if not faults or language in {"c", "cpp"} else []
-    faults += [(node.range().start.line + 1, f"{node.kind()} is missing") for node in missing]
+    if not faults or language in {"c", "cpp"}:
+        faults += [
+            (node.range().start.line + 1, f"{node.kind()} is missing")
+            for node in root.find_all(regex="^$")  # the parser has made it up, or it is content
+            if not node.children() and "content" not in node.kind()
+        ]
     reply: dict[str, Any] = {"grammar": sorted(faults)}
     if language == "javascript":
         reply["dialect"] = root.find(_DIALECT) is not None
     return reply
-
-
-def _list_missing(root: SgNode) -> list[SgNode]:
-    """Nodes that the parser has made up: they are empty, and no content that may be empty."""
-    missing, waiting, seen = [], list(root.children()), 0
-    while waiting and seen < _MOST_NODES:
-        node, seen = waiting.pop(), seen + 1
-        children = node.children()
-        waiting.extend(children)
-        place = node.range()
-        if not children and place.start.index == place.end.index and "content" not in node.kind():
-            missing.append(node)
-    return missing

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 
 from msgspec import Struct, field
 
@@ -34,7 +34,7 @@ class Language(Struct, frozen=True):
         family: whose build files say which versions hold for its files; empty for none.
         kin: the group of languages that may use each other's names; empty for no code.
         utils: ast-grep utility rules that every pack may refer to.
-        importing: the ast-grep rule of a place in a file with an import that fits a regex.
+        root: the kind of a whole text, and ``imports`` the rules of what imports there.
     """
 
     name: str
@@ -49,7 +49,13 @@ class Language(Struct, frozen=True):
     comment: str = ""
     string: str = ""
     utils: Mapping[str, Any] = field(default_factory=dict)
-    importing: Callable[[str], Mapping[str, Any]] | None = None
+    importing: _Importing | None = None
+
+    def match_importing(self, regex: str) -> dict[str, Any]:
+        """The ast-grep rule of a place in a file with an import that fits a regex."""
+        root, stop, rules = self.importing or ("", "end", ())
+        has = {"stopBy": stop, "any": list(rules), "regex": regex}
+        return {"inside": {"kind": root, "stopBy": "end", "has": has}}
 
 
 def outermost(kinds: str, package: str) -> dict[str, Any]:
@@ -113,30 +119,19 @@ _UTILS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _match_file(top: str, has: Mapping[str, Any]) -> dict[str, Any]:
-    return {"inside": {"kind": top, "stopBy": "end", "has": has}}
+#: The kind of a whole text, where a search in it ends, and the rules of what imports there.
+_Importing: TypeAlias = tuple[str, Any, tuple[Mapping[str, Any], ...]]
 
-
-def _import_anywhere(top: str, kinds: str) -> Callable[[str], Mapping[str, Any]]:
-    return lambda regex: _match_file(top, {"stopBy": "end", **any_kind(kinds), "regex": regex})
-
-
-def _make_script_import(regex: str) -> Mapping[str, Any]:
-    """ECMAScript's imports, and calls of ``require`` and ``import``."""
-    loads = {"kind": "call_expression", **has_field("function", "^(?:require|import)$")}
-    statements = {"any": [{"kind": "import_statement"}, loads], "regex": regex}
-    return _match_file("program", {"stopBy": "end", **statements})
-
-
-_IMPORTING: Mapping[str, Callable[[str], Mapping[str, Any]]] = {
-    "java": lambda regex: _match_file("program", {"kind": "import_declaration", "regex": regex}),
-    "kotlin": lambda regex: _match_file(
-        "source_file", {"kind": "import_list", "has": {"kind": "import_header", "regex": regex}}
-    ),
-    "python": _import_anywhere("module", "import_statement import_from_statement"),
-    **dict.fromkeys(_SCRIPTS, _make_script_import),
-    "go": _import_anywhere("source_file", "import_declaration"),
-    "rust": _import_anywhere("source_file", "use_declaration"),
+#: Elsewhere imports may stand within functions; ECMAScript has calls that import, too.
+_AT_THE_TOP = {"not": {"kind": "import_list"}}
+_LOADS = {"kind": "call_expression", **has_field("function", "^(?:require|import)$")}
+_IMPORTING: Mapping[str, _Importing] = {
+    "java": ("program", _AT_THE_TOP, ({"kind": "import_declaration"},)),
+    "kotlin": ("source_file", _AT_THE_TOP, ({"kind": "import_header"},)),
+    "python": ("module", "end", ({"kind": "import_statement"}, {"kind": "import_from_statement"})),
+    **dict.fromkeys(_SCRIPTS, ("program", "end", ({"kind": "import_statement"}, _LOADS))),
+    "go": ("source_file", "end", ({"kind": "import_declaration"},)),
+    "rust": ("source_file", "end", ({"kind": "use_declaration"},)),
 }
 
 
@@ -234,25 +229,32 @@ def _make_language(
     files: str,
     family: str,
     kin: str,
-    **more: Any,  # noqa: ANN401 - further fields
+    *,
+    parser: str = "",
+    **patterns: str,
 ) -> Language:
-    endings, names = tuple(suffixes.split()), tuple(files.split())
-    return Language(name, sample, endings, names, family, kin, **more)
+    return Language(
+        name,
+        sample,
+        tuple(suffixes.split()),
+        tuple(files.split()),
+        family,
+        kin,
+        parser or None,
+        comments=tuple(_COMMENTS.get(parser, "comment").split()) if parser else (),
+        strings=tuple(_STRINGS.get(parser, "").split()),
+        utils=_UTILS.get(name, {}),
+        importing=_IMPORTING.get(name),
+        **patterns,
+    )
 
 
 LANGUAGES: Mapping[str, Language] = {
-    row[0]: _make_language(
-        *row,
-        parser=parser,
-        comments=() if row[0] == "npm" else tuple(_COMMENTS.get(parser, "comment").split()),
-        strings=tuple(_STRINGS.get(parser, "").split()),
-        utils=_UTILS.get(row[0], {}),
-        importing=_IMPORTING.get(row[0]),
-    )
-    for *row, parser in _PARSED
-} | {
-    row[0]: _make_language(*row, comment=comment, string=string)
-    for *row, comment, string in _SEARCHED
+    **{row[0]: _make_language(*row, parser=parser) for *row, parser in _PARSED},
+    **{
+        row[0]: _make_language(*row, comment=comment, string=string)
+        for *row, comment, string in _SEARCHED
+    },
 }
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
 LANGUAGE_BY_SUFFIX = {

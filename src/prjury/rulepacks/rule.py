@@ -426,9 +426,9 @@ class Pack(Head, frozen=True, dict=True, kw_only=True):
         """The match as ast-grep takes it, with the utility rules that it may refer to."""
         conditions: list[Mapping[str, Any]] = [match.rule]
         if match.if_imports and language.importing:
-            conditions.append(language.importing(match.if_imports))
+            conditions.append(language.match_importing(match.if_imports))
         if match.unless_imports and language.importing:
-            conditions.append({"not": language.importing(match.unless_imports)})
+            conditions.append({"not": language.match_importing(match.unless_imports)})
         return {
             "rule": {"all": conditions},
             "constraints": match.constraints,

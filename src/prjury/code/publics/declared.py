@@ -23,11 +23,12 @@ _COMMA = re.compile(r"\s*,\s*")
 
 
 class Tree:
-    """A node with what is below it; one that is not there is false, and has no text."""
+    """A node in so many declarations; one that is not there is false, and has no text."""
 
-    def __init__(self, node: Node | None = None) -> None:
+    def __init__(self, node: Node | None = None, depth: int = 0) -> None:
         self.node: Node = node
         self.kind: str = node.kind() if node else ""
+        self.depth = depth
 
     def __bool__(self) -> bool:
         return self.node is not None
@@ -60,11 +61,12 @@ class Tree:
                 yield from child.find_comments()
 
     def field(self, name: str) -> Tree:
-        return Tree(self.node.field(name) if self.node else None)
+        return Tree(self.node.field(name) if self.node else None, self.depth)
 
     def children(self, *kinds: str) -> list[Tree]:
         """All children, or those of these kinds."""
-        children = [Tree(child) for child in self.node.children()] if self.node else []
+        nodes = self.node.children() if self.node else []
+        children = [Tree(node, self.depth) for node in nodes]
         return [child for child in children if child.kind in kinds] if kinds else children
 
     def named_children(self) -> list[Tree]:
@@ -78,11 +80,16 @@ class Tree:
         after = next(children, None) if any(child.kind == token for child in children) else None
         return after or Tree()
 
-    def children_at(self, depth: int) -> list[Tree]:
-        """The children at this depth of declarations, which must not be too deep."""
-        if depth > DEEPEST:
+    def declarations(self, *blocks: str) -> Iterator[Tree]:
+        """The children, and in the place of blocks theirs; ValueError for those too deep."""
+        if self.depth > DEEPEST:
             raise ValueError(f"declarations stand more than {DEEPEST} deep in each other")
-        return self.children()
+        for child in self.children():
+            child.depth += 1
+            if child.kind in blocks:
+                yield from child.declarations(*blocks)
+            else:
+                yield child
 
     def words(self, words: Collection[str]) -> frozenset[str]:
         return frozenset(child.kind for child in self.children() if child.kind in words)

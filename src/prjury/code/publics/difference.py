@@ -57,12 +57,8 @@ class Fit(StrEnum):
 
 
 def _compare_signatures(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
-    same = len(old.parameters or ()) == len(new.parameters or ()) and all(
-        (one.name, one.optional, one.passing) == (other.name, other.optional, other.passing)
-        and _is_same_type(one.type, other.type)
-        for one, other in zip(old.parameters or (), new.parameters or (), strict=True)
-    )
-    if old.kind is not new.kind or not same or not _is_same_type(old.result, new.result):
+    before, after = ([*map(str, each.parameters or ()), each.result] for each in (old, new))
+    if old.kind is not new.kind or not _is_same_type(" | ".join(before), " | ".join(after)):
         return Fit.INCOMPATIBLE
     return _compare_declarations(old, new, bases_of)
 
@@ -89,11 +85,11 @@ def _compare_declarations(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     return Fit.SAME if same else Fit.COMPATIBLE
 
 
-def _compare_python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
+def _compare_python(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     """A name that becomes a plain value may be anything, and bases are not known by their names."""
     kinds = old.kind, new.kind
     if kinds == (SymbolKind.CALLABLE, SymbolKind.CALLABLE):
-        return _compare_parameters(old, new)
+        return _compare_parameters(old, new, bases_of)
     if kinds in {
         (SymbolKind.TYPE, SymbolKind.CALLABLE),
         (SymbolKind.CALLABLE, SymbolKind.PROPERTY),
@@ -103,7 +99,7 @@ def _compare_python(old: Symbol, new: Symbol, _bases_of: Above) -> Fit:
     return Fit.SAME
 
 
-def _compare_parameters(old: Symbol, new: Symbol) -> Fit:
+def _compare_parameters(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     before, after = old.parameters or (), new.parameters or ()
     if old.modifiers != new.modifiers:
         return Fit.INCOMPATIBLE
@@ -111,10 +107,10 @@ def _compare_parameters(old: Symbol, new: Symbol) -> Fit:
         return Fit.SAME
     takes = {each.passing for each in after}
     by_name = {each.name: each for each in after}
-    remaining = [each for each in before if each.name not in new.replaced or each.name in by_name]
-    if len(remaining) < len(before):
+    if any(each.name in new.replaced and each.name not in by_name for each in before):
         return Fit.COMPATIBLE  # a decorator takes the old names; where they went it knows
-    if not _keeps_places(remaining, after, rest=Passing.REST in takes):
+    places = [[each for each in side if each.passing in _POSITIONAL] for side in (before, after)]
+    if _compare_places(*places, bases_of, rest=Passing.REST in takes) is Fit.INCOMPATIBLE:
         return Fit.INCOMPATIBLE
     for each in before:
         other = by_name.get(each.name)
@@ -133,20 +129,6 @@ def _compare_parameters(old: Symbol, new: Symbol) -> Fit:
     return Fit.COMPATIBLE if all(each.name in names for each in needed) else Fit.INCOMPATIBLE
 
 
-def _keeps_places(before: Sequence[Parameter], after: Sequence[Parameter], *, rest: bool) -> bool:
-    """Return true if arguments that are given by their place reach what they did before."""
-    old = [each for each in before if each.passing in _POSITIONAL]
-    new = [each for each in after if each.passing in _POSITIONAL]
-    if len(old) > len(new) and not rest:
-        return False
-    for one, other in zip(old, new, strict=False):
-        if one.passing is Passing.ANY and one.name != other.name:
-            return False
-        if one.optional and not other.optional:
-            return False
-    return all(each.optional for each in new[len(old) :])
-
-
 def _compare_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     if old.kind is not new.kind:
         others = {old.kind, new.kind} - {SymbolKind.VALUE}
@@ -158,7 +140,9 @@ def _compare_script(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     elif old.result != new.result:
         parts.append(_fit_results(old.result, new.result, bases_of))
     if old.kind is SymbolKind.CALLABLE:
-        parts.append(_compare_arguments(old.parameters or (), new.parameters or (), bases_of))
+        before, after = old.parameters or (), new.parameters or ()
+        rest = any(each.passing is Passing.REST for each in after)
+        parts.append(_compare_places(before, after, bases_of, rest=rest))
     return max(parts, key=list(Fit).index)
 
 
@@ -198,13 +182,15 @@ def _list_members(type_: str) -> frozenset[str]:
     return frozenset(member.strip() for member in members) - {""}
 
 
-def _compare_arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above) -> Fit:
-    """Callers name no parameters; one that may be left out can come at the end, or go wider."""
+def _compare_places(
+    old: Sequence[Parameter], new: Sequence[Parameter], bases_of: Above, *, rest: bool
+) -> Fit:
+    """Compare what takes arguments by their places; one that may be left out can come, or widen."""
     fits = Fit.SAME
     for one, other in zip(old, new, strict=False):
-        if (one.optional and not other.optional) or (
-            one.passing is Passing.REST and other.passing is not Passing.REST
-        ):
+        renamed = one.passing is Passing.ANY and one.name != other.name
+        single = one.passing is Passing.REST and other.passing is not Passing.REST
+        if renamed or single or (one.optional and not other.optional):
             return Fit.INCOMPATIBLE
         if one.type and other.type and not _is_same_type(one.type, other.type):
             if other.type not in _ANYTHING and not _is_within(one.type, other.type, bases_of):
@@ -214,7 +200,7 @@ def _compare_arguments(old: Sequence[Parameter], new: Sequence[Parameter], bases
             fits = Fit.COMPATIBLE
     more = new[len(old) :]
     if len(old) > len(new):
-        return fits if new and new[-1].passing is Passing.REST else Fit.INCOMPATIBLE
+        return fits if rest else Fit.INCOMPATIBLE
     if not all(each.optional for each in more):
         return Fit.INCOMPATIBLE
     return Fit.COMPATIBLE if more else fits

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from prjury.code.publics.declared import Tree
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
-_LISTS = frozenset(
-    {"ERROR", "type_declaration", "const_declaration", "var_declaration", "var_spec_list"}
-)
+_LISTS = ("ERROR", "type_declaration", "const_declaration", "var_declaration", "var_spec_list")
 _WORDS = {"struct_type": "struct", "interface_type": "interface"}
 
 
@@ -17,15 +15,13 @@ def read(root: Tree) -> Publics:
     """The public names of a file; a program's own package offers none."""
     if root.child("package_clause").child("package_identifier").text == "main":
         return Publics()
-    symbols = _find_go_members(root, 0)
+    symbols = _find_go_members(root)
     return Publics(tuple(s for s in symbols if all(p[:1].isupper() for p in s.name.split("."))))
 
 
-def _find_go_members(tree: Tree, depth: int) -> Iterator[Symbol]:
-    for child in tree.children_at(depth):
-        if child.kind in _LISTS:
-            yield from _find_go_members(child, depth + 1)
-        elif child.kind in {"type_spec", "type_alias"}:
+def _find_go_members(root: Tree) -> Iterator[Symbol]:
+    for child in root.declarations(*_LISTS):
+        if child.kind in {"type_spec", "type_alias"}:
             yield from _read_go_type(child)
         elif child.kind == "function_declaration":
             yield from _read_go_function(child, "")

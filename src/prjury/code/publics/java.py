@@ -30,21 +30,19 @@ _MATTERING = frozenset({"static", "abstract", "final", "sealed"})
 
 def read(root: Tree) -> Publics:
     package = root.child("package_declaration").child("scoped_identifier", "identifier")
-    return Publics(tuple(_find_java_members(root, "", "", 0)), package.text)
+    return Publics(tuple(_find_java_members(root, "", "")), package.text)
 
 
-def _find_java_members(tree: Tree, prefix: str, outer: str, depth: int) -> Iterator[Symbol]:
+def _find_java_members(tree: Tree, prefix: str, outer: str) -> Iterator[Symbol]:
     """The public names that stand in a node, below the word of the type around it."""
-    for child in tree.children_at(depth):
+    for child in tree.declarations("ERROR", "enum_body_declarations"):
         name = child.field("name")
-        if child.kind in {"ERROR", "enum_body_declarations"}:
-            yield from _find_java_members(child, prefix, outer, depth + 1)
-        elif child.kind == "enum_constant":
+        if child.kind == "enum_constant":
             yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line)
         elif child.kind in _FIELDS and _is_public(child, outer):
             yield from _fields(child, prefix)
         elif child.kind in _TYPES and name and _is_public(child, outer):
-            yield from _read_java_type(child, prefix, depth)
+            yield from _read_java_type(child, prefix)
         elif child.kind in _CALLABLES and name and _is_public(child, outer):
             types = f"{_plain(child.field('type_parameters'))} {_plain(child.field('type'))}"
             result = tidy(types + child.field("dimensions").text)
@@ -72,10 +70,10 @@ def _is_public(tree: Tree, outer: str) -> bool:
     return bool(words & {"public", "protected"})
 
 
-def _read_java_type(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+def _read_java_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name, word, body = tree.field("name"), _TYPES[tree.kind], tree.child(*_BODIES)
     path = prefix + name.text
-    members = list(_find_java_members(body, f"{path}.", word, depth + 1))
+    members = list(_find_java_members(body, f"{path}.", word))
     constructor = f"{path}.{name.text}"
     written = bool(body.child("constructor_declaration"))
     if not written:  # it may be there and not parse

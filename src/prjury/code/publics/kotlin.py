@@ -14,19 +14,17 @@ _BODIES = ("class_body", "enum_class_body")
 
 def read(root: Tree) -> Publics:
     package = root.child("package_header").child("identifier")
-    return Publics(tuple(_find_kotlin_members(root, "", 0)), package.text)
+    return Publics(tuple(_find_kotlin_members(root, "")), package.text)
 
 
-def _find_kotlin_members(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
-    for child in tree.children_at(depth):
-        if child.kind == "ERROR":
-            yield from _find_kotlin_members(child, prefix, depth + 1)
-        elif _modifiers(child) & _HIDDEN:
+def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
+    for child in tree.declarations("ERROR"):
+        if _modifiers(child) & _HIDDEN:
             continue
-        elif child.kind in {"class_declaration", "object_declaration", "companion_object"}:
-            yield from _read_kotlin_type(child, prefix, depth)
+        if child.kind in {"class_declaration", "object_declaration", "companion_object"}:
+            yield from _read_kotlin_type(child, prefix)
         elif child.kind == "infix_expression":
-            yield from _object(child, prefix, depth)
+            yield from _object(child, prefix)
         else:
             yield from _read_declaration(child, prefix)
 
@@ -87,7 +85,7 @@ def _var(tree: Tree) -> frozenset[str]:
     return frozenset({"var"} & {tree.child("binding_pattern_kind").text})
 
 
-def _read_kotlin_type(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+def _read_kotlin_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name, words = tree.child("type_identifier"), _modifiers(tree)
     path = prefix + (name.text or "Companion")
     word = "object"
@@ -114,13 +112,13 @@ def _read_kotlin_type(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
                 parameter = _parameter(each, "")
                 own = f"{path}.{parameter.name}"
                 yield Symbol(own, SymbolKind.VALUE, line, None, parameter.type, _var(each))
-    yield from _find_kotlin_members(tree.child(*_BODIES), f"{path}.", depth + 1)
+    yield from _find_kotlin_members(tree.child(*_BODIES), f"{path}.")
 
 
-def _object(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+def _object(tree: Tree, prefix: str) -> Iterator[Symbol]:
     """An object that the grammar takes for an infix expression."""
     first, name, body = ([*tree.children(), Tree(), Tree(), Tree()])[:3]
     if first.raw == "object" and name and body.kind == "lambda_literal":
         yield Symbol(prefix + name.text, SymbolKind.TYPE, name.line, None, "object")
         statements = body.child("statements")
-        yield from _find_kotlin_members(statements, f"{prefix}{name.text}.", depth + 1)
+        yield from _find_kotlin_members(statements, f"{prefix}{name.text}.")

@@ -14,11 +14,11 @@ from prjury.code.publics.declared import Tree
 from prjury.code.publics.model import Parameter, Passing, Publics, Symbol, SymbolKind
 
 #: Statements whose own statements are executed with the module's or the class's.
-_BLOCKS = frozenset(
-    {"ERROR", "block", "if_statement", "elif_clause", "else_clause", "try_statement"}
-    | {"except_clause", "except_group_clause", "finally_clause", "with_statement"}
-    | {"for_statement", "while_statement", "match_statement", "case_clause"}
-)
+_BLOCKS = (
+    "ERROR block if_statement elif_clause else_clause try_statement except_clause"
+    " except_group_clause finally_clause with_statement for_statement while_statement"
+    " match_statement case_clause"
+).split()
 _PATTERNS = frozenset({"pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern"})
 _STRING = re.compile(r"""(['"])(\w+)\1""")
 _LISTED = re.compile(r"__all__\s*(?::[^=]*)?(\+?=|\.extend\(|\.append\()(.*)$", re.DOTALL)
@@ -34,7 +34,7 @@ _SPECIAL = frozenset({"__init__", "__call__"})
 def read(root: Tree) -> Publics:
     symbols = tuple(
         replace(each, offered=each.offered and all(map(_is_public, each.name.split("."))))
-        for each in _find_python_members(root, "", 0)
+        for each in _find_python_members(root, "")
     )
     strings = frozenset(match[2] for match in _STRING.finditer(root.raw))
     listed, computed = _read_dunder_all(root, strings)
@@ -46,22 +46,20 @@ def _is_public(name: str) -> bool:
     return not name.startswith("_") or name in _SPECIAL
 
 
-def _find_python_members(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+def _find_python_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     """The names that a module or a class defines."""
-    for child in tree.children_at(depth):
+    for child in tree.declarations(*_BLOCKS):
         decorators = " ".join(each.raw for each in child.children("decorator"))
         node = child.field("definition") or child
-        if node.kind in _BLOCKS:
-            yield from _find_python_members(node, prefix, depth + 1)
-        elif node.kind == "class_definition":
-            yield from _read_python_class(node, prefix, depth)
+        if node.kind == "class_definition":
+            yield from _read_python_class(node, prefix)
         elif node.kind == "function_definition":
             yield from _read_python_function(node, prefix, decorators)
         else:
             yield from _list_symbols(node, prefix)
 
 
-def _read_python_class(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+def _read_python_class(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name = tree.field("name")
     bases = tuple(
         base.text.partition("[")[0].rpartition(".")[2]
@@ -71,7 +69,7 @@ def _read_python_class(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
     if name:
         path = prefix + name.text
         yield Symbol(path, SymbolKind.TYPE, name.line, result="class", bases=bases)
-        yield from _find_python_members(tree.field("body"), f"{path}.", depth + 1)
+        yield from _find_python_members(tree.field("body"), f"{path}.")
 
 
 def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
@@ -158,8 +156,8 @@ def _read_dunder_all(root: Tree, quoted: frozenset[str]) -> tuple[frozenset[str]
     """The names in ``__all__``, None without one or if all is computed; whether some are."""
     names: frozenset[str] | None = None
     computed = False
-    for statement in _statements(root):
-        match = _LISTED.match(statement.raw)
+    for statement in root.declarations(*_BLOCKS):
+        match = _LISTED.match(statement.raw) if statement.kind == "expression_statement" else None
         if match is None:
             continue
         strings = frozenset(name[2] for name in _STRING.finditer(match[2]))
@@ -172,11 +170,3 @@ def _read_dunder_all(root: Tree, quoted: frozenset[str]) -> tuple[frozenset[str]
             frozenset() if literal else quoted
         )
     return names, computed
-
-
-def _statements(tree: Tree) -> Iterator[Tree]:
-    for child in tree.children():
-        if child.kind == "expression_statement":
-            yield child
-        elif child.kind in _BLOCKS:
-            yield from _statements(child)

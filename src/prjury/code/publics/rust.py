@@ -27,24 +27,22 @@ _WORDS = frozenset({"async", "unsafe", "const"})
 
 
 def read(root: Tree) -> Publics:
-    return Publics(tuple(_find_public_members(root, "", 0, free=False)))
+    return Publics(tuple(_find_public_members(root, "", free=False)))
 
 
-def _find_public_members(tree: Tree, prefix: str, depth: int, *, free: bool) -> Iterator[Symbol]:
+def _find_public_members(tree: Tree, prefix: str, *, free: bool) -> Iterator[Symbol]:
     """The public names in a module or a type; free ones are public without a word, as in traits."""
-    for child in tree.children_at(depth):
-        if child.kind == "ERROR":
-            yield from _find_public_members(child, prefix, depth + 1, free=free)
-        elif child.kind == "impl_item":
+    for child in tree.declarations("ERROR"):
+        if child.kind == "impl_item":
             if not child.field("trait"):
                 name = child.field("type").text.partition("<")[0].rpartition("::")[2]
                 body = child.field("body")
-                yield from _find_public_members(body, f"{prefix}{name}::", depth + 1, free=False)
+                yield from _find_public_members(body, f"{prefix}{name}::", free=False)
         elif free or child.child("visibility_modifier").text == "pub":
-            yield from _list_symbols(child, prefix, depth)
+            yield from _list_symbols(child, prefix)
 
 
-def _list_symbols(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
+def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name = tree.field("name")
     path, variables = prefix + name.text, tree.field("type_parameters").text
     if tree.kind == "use_declaration":
@@ -57,7 +55,7 @@ def _list_symbols(tree: Tree, prefix: str, depth: int) -> Iterator[Symbol]:
         result = f"{word} {variables}{fields}".strip()
         yield Symbol(path, SymbolKind.TYPE, name.line, result=result)
         free, body = word in {"trait", "enum"}, tree.child(*_BODIES)
-        yield from _find_public_members(body, f"{path}::", depth + 1, free=free)
+        yield from _find_public_members(body, f"{path}::", free=free)
     elif tree.kind in {"function_item", "function_signature_item"}:
         words = tree.child("function_modifiers").words(_WORDS)
         parameters = tuple(Parameter("", type_) for type_ in _types(tree.field("parameters")))

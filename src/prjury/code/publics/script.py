@@ -42,7 +42,7 @@ class _Export(Struct, frozen=True):
 
 
 def read(root: Tree) -> Publics:
-    symbols = list(_find_script_members(root, "", 0))
+    symbols = list(_find_script_members(root, ""))
     return Publics(tuple(_list_exported(symbols, _list_exports(root))))
 
 
@@ -82,22 +82,22 @@ def _list_exports(root: Tree) -> Iterator[_Export]:
 
 
 def _find_script_members(
-    tree: Tree, prefix: str, depth: int, *, space: bool = False, exported: bool = False
+    tree: Tree, prefix: str, *, space: bool = False, exported: bool = False
 ) -> Iterator[Symbol]:
     """The names that a text, a class or a namespace declares; a space offers what it exports."""
-    for child in tree.children_at(depth):
+    for child in tree.declarations():
         exports = child.kind == "export_statement"
         if exports or child.kind in {"ERROR", "ambient_declaration", "expression_statement"}:
-            inner, offers = depth + 1, exported or exports
-            yield from _find_script_members(child, prefix, inner, space=space, exported=offers)
+            offers = exported or exports
+            yield from _find_script_members(child, prefix, space=space, exported=offers)
         elif not space or exported:
             default = "default" if tree.child("default", "=") else ""
-            for symbol in _list_symbols(child, prefix, depth, default):
+            for symbol in _list_symbols(child, prefix, default):
                 if not prefix or not symbol.name.startswith((f"{prefix}_", f"{prefix}#")):
                     yield replace(symbol, offered=bool(prefix) or exported)
 
 
-def _list_symbols(tree: Tree, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
+def _list_symbols(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
     """The names of one declaration; ``default`` is what one without a name is called."""
     if tree.child("accessibility_modifier").text in {"private", "protected"}:
         return
@@ -109,14 +109,14 @@ def _list_symbols(tree: Tree, prefix: str, depth: int, default: str) -> Iterator
             name = tree.field("name") or tree
             yield Symbol(prefix + name.raw.strip("'\""), SymbolKind.VALUE, name.line)
     else:
-        yield from _list_declared(tree, prefix, depth, default)
+        yield from _list_declared(tree, prefix, default)
 
 
-def _list_declared(tree: Tree, prefix: str, depth: int, default: str) -> Iterator[Symbol]:
+def _list_declared(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
     label = tree.field("name") or tree.child(*_NAMES)
     path, line = prefix + (label.raw.strip("'\"") or default), (label or tree).line
     if tree.kind in _TYPES:
-        yield from _read_script_type(tree, path, depth)
+        yield from _read_script_type(tree, path)
     elif path == prefix or label.kind == "computed_property_name":
         return
     elif tree.kind in _FUNCTIONS or (default and tree.kind in CLOSURES):
@@ -134,7 +134,7 @@ def _modifiers(tree: Tree) -> frozenset[str]:
     return tree.words(_MATTERING) | frozenset({"optional"} if tree.child("?") else ())
 
 
-def _read_script_type(tree: Tree, path: str, depth: int) -> Iterator[Symbol]:
+def _read_script_type(tree: Tree, path: str) -> Iterator[Symbol]:
     word, name = _TYPES[tree.kind], tree.field("name")
     if not path or path.endswith(".") or path == "global" or name.kind == "string":
         return
@@ -142,7 +142,7 @@ def _read_script_type(tree: Tree, path: str, depth: int) -> Iterator[Symbol]:
     bases = tuple(_bases(tree))
     yield Symbol(path, SymbolKind.TYPE, line, None, result, _modifiers(tree), bases)
     space = word in {"namespace", "module"}
-    yield from _find_script_members(tree.child(*_BODIES), f"{path}.", depth + 1, space=space)
+    yield from _find_script_members(tree.child(*_BODIES), f"{path}.", space=space)
 
 
 def _bases(tree: Tree) -> Iterator[str]:
