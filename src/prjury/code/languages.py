@@ -122,12 +122,11 @@ _UTILS: Mapping[str, Mapping[str, Any]] = {
 #: The kind of a whole text, where a search in it ends, and the rules of what imports there.
 _Importing: TypeAlias = tuple[str, Any, tuple[Mapping[str, Any], ...]]
 
-#: Elsewhere imports may stand within functions; ECMAScript has calls that import, too.
-_AT_THE_TOP = {"not": {"kind": "import_list"}}
+#: ECMAScript has calls that import, too.
 _LOADS = {"kind": "call_expression", **has_field("function", "^(?:require|import)$")}
 _IMPORTING: Mapping[str, _Importing] = {
-    "java": ("program", _AT_THE_TOP, ({"kind": "import_declaration"},)),
-    "kotlin": ("source_file", _AT_THE_TOP, ({"kind": "import_header"},)),
+    "java": ("program", "neighbor", ({"kind": "import_declaration"},)),
+    "kotlin": ("source_file", {"not": {"kind": "import_list"}}, ({"kind": "import_header"},)),
     "python": ("module", "end", ({"kind": "import_statement"}, {"kind": "import_from_statement"})),
     **dict.fromkeys(_SCRIPTS, ("program", "end", ({"kind": "import_statement"}, _LOADS))),
     "go": ("source_file", "end", ({"kind": "import_declaration"},)),
@@ -205,11 +204,12 @@ _PARSED = (
     ("json", "sample.json", ".json .jsonc", "", "node", "", "json"),
     ("shell", "sample.sh", ".sh .bash", "", "", "", "bash"),
 )
-#: By parser, the kinds of nodes that are comments, where not ``comment``, and those of strings.
+#: The kinds of nodes that are comments, where not ``comment``, and by parser those of strings.
 _COMMENTS = {
     "java": "line_comment block_comment",
     "kotlin": "line_comment multiline_comment",
     "rust": "line_comment block_comment",
+    "npm": "",
 }
 _STRINGS = {
     "java": "string_literal character_literal",
@@ -241,7 +241,7 @@ def _make_language(
         family,
         kin,
         parser or None,
-        comments=tuple(_COMMENTS.get(parser, "comment").split()) if parser else (),
+        comments=tuple(_COMMENTS.get(name, "comment").split()) if parser else (),
         strings=tuple(_STRINGS.get(parser, "").split()),
         utils=_UTILS.get(name, {}),
         importing=_IMPORTING.get(name),

@@ -85,12 +85,12 @@ def make_job(
     }
 
 
-#: Has one worker do encoded jobs, with seconds for each and for all: its output, and its exit code
-#: or None if it was stopped.
-RunWorker: TypeAlias = Callable[[bytes, float, float], tuple[bytes, int | None]]
+#: Has one worker do encoded jobs, with seconds for all: its output, and its exit code or None if it
+#: was stopped.
+RunWorker: TypeAlias = Callable[[bytes, float], tuple[bytes, int | None]]
 
 
-def run_worker(lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
+def run_worker(lines: bytes, timeout: float) -> tuple[bytes, int | None]:
     standby = begin_standby()
     near, far = socket.socketpair()
     with near, tempfile.TemporaryFile() as jobs, tempfile.TemporaryFile() as output:
@@ -99,7 +99,7 @@ def run_worker(lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int
         with far:
             files = [jobs.fileno(), output.fileno(), far.fileno()]
             with suppress(OSError), standby.lock:  # it was killed: there is no answer
-                socket.send_fds(standby.channel, [worker.request(seconds)], files)
+                socket.send_fds(standby.channel, [b"."], files)
         ending = _await_exit_code(near, timeout)
         if ending == _LOST:
             with suppress(subprocess.TimeoutExpired):  # if the process ends, it soon has ended
@@ -131,8 +131,8 @@ class Parser(Struct, frozen=True):
         }
         until = deadline.within(ALL_SECONDS)
         while len(done) < len(jobs) and until.remaining > 0 and deaths < _MAX_DEATHS:
-            lines = _encode_jobs(jobs[len(done) :])
-            output, ending = self.run_worker(lines, self.seconds, until.remaining)
+            lines = _encode_jobs(self.seconds, jobs[len(done) :])
+            output, ending = self.run_worker(lines, until.remaining)
             done += _read_replies(output)
             if len(done) == len(jobs) or ending is None:
                 break
@@ -149,14 +149,14 @@ class Parser(Struct, frozen=True):
         return done
 
 
-def _encode_jobs(jobs: Sequence[Job]) -> bytes:
-    """The worker's input: each rule once, and then the jobs."""
+def _encode_jobs(seconds: float, jobs: Sequence[Job]) -> bytes:
+    """The worker's input: the seconds for a job, each rule once, and then the jobs."""
     table: dict[str, int] = {}
     lines: list[str] = []
     for each in jobs:
         rules = [table.setdefault(json.dumps(rule), len(table)) for rule in each["rules"]]
         lines.append(json.dumps({**each, "rules": rules}) + "\n")
-    return "".join(["[", ",".join(table), "]\n", *lines]).encode()
+    return "".join([f"[{seconds:f}, [", ",".join(table), "]]\n", *lines]).encode()
 
 
 def _read_replies(output: bytes) -> list[Mapping[str, Any] | NotParsed]:
@@ -210,7 +210,7 @@ def await_standby() -> None:
     """
     begin_standby()
     _is_last.set()
-    while run_worker(b"[]\n", SECONDS, ALL_SECONDS)[1] is None:
+    while run_worker(_encode_jobs(SECONDS, []), ALL_SECONDS)[1] is None:
         pass
 
 

@@ -4,11 +4,11 @@ It is started by path, and imports nothing of this package but `names`, `publics
 `faults`. Native code cannot be interrupted from within Python: each job sets an alarm whose default
 action ends the process. The first job without a reply is then to blame.
 
-The first line is a table of rules, ast-grep configs which may have ``names`` besides. Each further
-one is a job, ``{"language", "text", "rules": [place in the table, ...], "comments": [kind, ...],
-"strings": [kind, ...]}``; its reply is ``{"matches": [[rule, [start, end]], ...], ...}`` in
-characters, or ``{"error": message}``. ``tree``, ``syntax``, ``publics`` and ``definitions`` ask for
-more.
+The first line has the seconds for each job, and a table of rules, ast-grep configs which may have
+``names`` besides. Each further one is a job, ``{"language", "text", "rules": [place in the table,
+...], "comments": [kind, ...], "strings": [kind, ...]}``; its reply is ``{"matches": [[rule, [start,
+end]], ...], ...}`` in characters, or ``{"error": message}``. ``tree``, ``publics`` and
+``definitions`` ask for more; ``{"syntax": file}`` asks for its fault alone.
 """
 
 from __future__ import annotations
@@ -32,17 +32,14 @@ if TYPE_CHECKING:
 #: native code aborts.
 MEMORY_LIMIT = 1024**3
 
-#: Of what is sent to ask for a worker: seconds.
-_REQUEST_LENGTH = 16
-
 _NUMBERED = re.compile(r"^\d+: ")
 
 
 def run_job(job: dict[str, Any]) -> dict[str, Any]:
     if job.get("syntax"):
-        from prjury.code.faults import check_syntax  # noqa: PLC0415 - found once `main` has looked
+        from prjury.code.faults import answer_syntax_job  # noqa: PLC0415 - found once `main` has looked
 
-        return check_syntax(job)
+        return answer_syntax_job(job)
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 
     root = SgRoot(job["text"], job["language"]).root()
@@ -138,20 +135,16 @@ def run_job_safely(job: dict[str, Any]) -> dict[str, Any]:
         return {"error": "; ".join(causes) or "the parser crashed"}
 
 
-def request(seconds: float) -> bytes:
-    """The request for a worker: the seconds for each job, in a fixed length."""
-    return f"{seconds:{_REQUEST_LENGTH}.3f}".encode()
-
-
 def main() -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
     serve(socket.socket(fileno=os.dup(0)))
 
 
-def answer_jobs(seconds: float) -> None:
+def answer_jobs() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    table = [drop_unused(config) for config in json.loads(sys.stdin.buffer.readline() or b"[]")]
+    seconds, configs = json.loads(sys.stdin.buffer.readline())
+    table = [drop_unused(config) for config in configs]
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         job = json.loads(line)
@@ -169,20 +162,20 @@ def serve(channel: socket.socket) -> None:
         import_module(f"prjury.code.names.{name}")
         import_module(f"prjury.code.publics.{name}")
     import_module("prjury.code.outline")
-    run_job_safely({"language": "java", "text": "", "rules": [], "syntax": True, "exact": ""})
+    run_job_safely({"syntax": {"path": "A.java", "content": ""}})
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
-        seconds, files, _, _ = socket.recv_fds(channel, _REQUEST_LENGTH, 3)
+        _, files, _, _ = socket.recv_fds(channel, 1, 3)
         if len(files) < 3:  # noqa: PLR2004 - the three above
             return
         if os.fork() == 0:
             channel.close()
-            _supervise(float(seconds), *files)
+            _supervise(*files)
         for file in files:
             os.close(file)
 
 
-def _supervise(seconds: float, given: int, output: int, report: int) -> None:
+def _supervise(given: int, output: int, report: int) -> None:
     """Run one worker in a process of its own, because it may be killed, and report its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
@@ -190,7 +183,7 @@ def _supervise(seconds: float, given: int, output: int, report: int) -> None:
         os.close(report)
         os.dup2(given, 0)
         os.dup2(output, 1)
-        answer_jobs(seconds)
+        answer_jobs()
         os._exit(0)
     os.write(report, b"%d\n" % child)
     _, status = os.waitpid(child, 0)

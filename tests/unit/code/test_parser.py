@@ -106,9 +106,9 @@ class DyingWorker:
     def __init__(self, times: int) -> None:
         self.times, self.runs = times, 0
 
-    def __call__(self, lines: bytes, seconds: float, timeout: float) -> tuple[bytes, int | None]:
+    def __call__(self, lines: bytes, timeout: float) -> tuple[bytes, int | None]:
         self.runs += 1
-        return (b"", -9) if self.runs <= self.times else run_worker(lines, seconds, timeout)
+        return (b"", -9) if self.runs <= self.times else run_worker(lines, timeout)
 
 
 def test_a_worker_that_somebody_kills_is_started_again() -> None:

@@ -165,7 +165,9 @@ def make_rules(
     for word, names in wanted.items():
         chains = spell_names(names, bindings, naming.SEPARATORS)
         chains += [tuple(re.split(r"::|\.", name)) for name in names if naming.ABSOLUTE]
-        made[word] = naming.match_references(chains) if chains else NOTHING
+        single = sorted({chain[0] for chain in chains if len(chain) == 1})
+        longer = [chain for chain in chains if len(chain) > 1]
+        made[word] = naming.match_references(single, longer) if chains else NOTHING
         made[f"{word}-import"] = naming.match_imports(names)
         made[f"{word}-anywhere"] = {"any": [made[word], made[f"{word}-import"]]}
     return made

@@ -27,11 +27,11 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding("" if name.text() == "." else name.text(), path)
 
 
-def match_references(chains: Sequence[Chain]) -> Rule:
+def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
     """``pkg.Name``; for a whole package each use of it."""
-    members = (match_chain(chain) + ("" if len(chain) > 1 else r"\s*\.\s*\w+") for chain in chains)
+    members = [*map(match_chain, longer), *(re.escape(name) + r"\s*\.\s*\w+" for name in single)]
     kinds = any_kind("selector_expression qualified_type")
-    firsts = sorted({chain[0] for chain in chains})
+    firsts = sorted({*single, *(chain[0] for chain in longer)})
     shadows = [{"not": _match_shadowed(name)} for name in firsts]
     return {"all": [{**kinds, "regex": match_any(members)}, *shadows]}
 

@@ -42,10 +42,8 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding(local, target, frozenset() if local else declared)
 
 
-def match_references(chains: Sequence[Chain]) -> Rule:
+def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
     """Types, annotations, and names before a member; methods by their static import or type."""
-    single = [chain[0] for chain in chains if len(chain) == 1]
-    longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
         rules += _match_unqualified(match_one(single))

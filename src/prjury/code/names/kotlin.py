@@ -34,10 +34,8 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
             yield Binding("" if match[2] else match[3] or target.rpartition(".")[2], target)
 
 
-def match_references(chains: Sequence[Chain]) -> Rule:
+def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
     """Types, annotations, calls, and names before a member."""
-    single = [chain[0] for chain in chains if len(chain) == 1]
-    longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
         regex = match_one(single)

@@ -129,12 +129,12 @@ def match_ifs(members: Iterable[str]) -> Rule:
     return somewhere_in(_match_under(_hasattr(quoted)))
 
 
-def match_fallbacks(chains: Sequence[Chain]) -> list[Rule]:
+def match_fallbacks(members: Sequence[Chain]) -> list[Rule]:
     """Code for an owner of these members that lacks another one, checked by ``hasattr``."""
-    owners = [chain[:-1] for chain in chains if len(chain) > 1]
-    if not owners:
+    if not members:
         return []
-    lookup = _hasattr({"regex": match_chains(owners), "nthChild": 1})
+    owners = match_chains(member[:-1] for member in members)
+    lookup = _hasattr({"regex": owners, "nthChild": 1})
     asking = {"has": {"stopBy": _BRANCHES, **lookup}}
     denied = {"kind": "if_statement", "has": {"field": "condition", "kind": "not_operator"}}
     places = [
@@ -324,10 +324,8 @@ def _read_alias(node: Node) -> tuple[str, str | None]:
     return "".join(node.field("name").text().split()), node.field("alias").text()
 
 
-def match_references(chains: Sequence[Chain]) -> Rule:
+def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
     """Identifiers and attributes; neither what binds them nor keywords nor guarded code."""
-    single = [chain[0] for chain in chains if len(chain) == 1]
-    longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
         rules.append({"kind": "identifier", "regex": match_one(single), "not": _NO_VALUE})
@@ -339,9 +337,9 @@ def match_references(chains: Sequence[Chain]) -> Rule:
         setting = {"kind": "assignment", "field": "left", "has": right}
         replaced = {"not": {"inside": setting}}
         rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
-    parts = {part for chain in chains for part in chain}
-    shadows = [_match_shadowed(name) for name in sorted({chain[0] for chain in chains})]
-    unwanted = [GUARDED, match_ifs(parts), *match_fallbacks(chains), *shadows]
+    parts = {*single, *(part for chain in longer for part in chain)}
+    shadows = map(_match_shadowed, sorted({*single, *(chain[0] for chain in longer)}))
+    unwanted = [GUARDED, match_ifs(parts), *match_fallbacks(longer), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 

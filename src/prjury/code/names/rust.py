@@ -27,18 +27,19 @@ def find_bindings(root: Node, _names: Sequence[str]) -> Iterator[Binding]:
     for declaration in root.find_all(kind="use_declaration"):
         argument = declaration.field("argument")
         if argument is not None:
-            yield from _read_use(argument, "")
+            yield from read_use(argument)
 
 
-def _read_use(node: Node, prefix: str) -> Iterator[Binding]:
+def read_use(node: Node, prefix: str = "") -> Iterator[Binding]:
+    """The names at the leaves of a ``use``; none of a star, which brings others."""
     kind = node.kind()
     if kind == "use_list":
         for child in node.children():
             if child.is_named():
-                yield from _read_use(child, prefix)
+                yield from read_use(child, prefix)
     elif kind == "scoped_use_list":
         path = node.field("path")
-        yield from _read_use(node.field("list"), prefix + (f"{_path_of(path)}::" if path else ""))
+        yield from read_use(node.field("list"), prefix + (f"{_path_of(path)}::" if path else ""))
     elif kind == "use_as_clause":
         yield Binding(node.field("alias").text(), prefix + _path_of(node.field("path")))
     elif kind == "use_wildcard":
@@ -55,10 +56,8 @@ def _path_of(node: Node) -> str:
     return "".join(node.text().split()).removeprefix("::")
 
 
-def match_references(chains: Sequence[Chain]) -> Rule:
+def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
     """Identifiers, types, macros and paths; not what binds them, nor parts of other paths."""
-    single = [chain[0] for chain in chains if len(chain) == 1]
-    longer = [chain for chain in chains if len(chain) > 1]
     rules: list[Rule] = []
     if single:
         rules.append({"any": _NAMES, "regex": match_one(single), "not": _BINDS})

@@ -212,10 +212,8 @@ class ScriptNaming(Struct, frozen=True):
             yield Binding("", _GLOBALS, frozenset(taken))
             yield from (Binding(name, _GLOBALS) for name in _GLOBAL_OBJECTS if name not in taken)
 
-    def match_references(self, chains: Sequence[Chain]) -> Rule:
+    def match_references(self, single: Sequence[str], longer: Sequence[Chain]) -> Rule:
         """Identifiers, member expressions and JSX names; not what binds them."""
-        single = [chain[0] for chain in chains if len(chain) == 1]
-        longer = [chain for chain in chains if len(chain) > 1]
         rules: list[Rule] = []
         if single:
             plain = "identifier shorthand_property_identifier"
@@ -226,9 +224,10 @@ class ScriptNaming(Struct, frozen=True):
             members = self._join_kinds("member_expression", "nested_type_identifier")
             rules.append({"regex": match_chains(longer, r"\??\."), **any_kind(members)})
             rules.append({"kind": "subscript_expression", "regex": _match_subscripts(longer)})
-        firsts = sorted({chain[0] for chain in chains})
+        firsts = sorted({*single, *(chain[0] for chain in longer)})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
-        return {"all": [{"any": rules}, {"not": match_ifs(chains)}, *shadows]}
+        ifs = match_ifs([*((name,) for name in single), *longer])
+        return {"all": [{"any": rules}, {"not": ifs}, *shadows]}
 
     def _join_kinds(self, plain: str, typed: str) -> str:
         return f"{plain} {typed}" if self.typed else plain

@@ -91,6 +91,11 @@ class Tree:
             else:
                 yield child
 
+    @property
+    def modifiers(self) -> frozenset[str]:
+        """The words before a declaration of Java or Kotlin."""
+        return frozenset(child.raw for child in self.child("modifiers").children())
+
     def words(self, words: Collection[str]) -> frozenset[str]:
         return frozenset(child.kind for child in self.children() if child.kind in words)
 

@@ -47,13 +47,9 @@ def _find_java_members(tree: Tree, prefix: str, outer: str) -> Iterator[Symbol]:
             types = f"{_plain(child.field('type_parameters'))} {_plain(child.field('type'))}"
             result = tidy(types + child.field("dimensions").text)
             parameters = tuple(_read_java_parameters(child))
-            words = _modifiers(child) & _MATTERING
+            words = child.modifiers & _MATTERING
             path, line = prefix + name.text, name.line
             yield Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
-
-
-def _modifiers(tree: Tree) -> frozenset[str]:
-    return frozenset(child.kind for child in tree.child("modifiers").children())
 
 
 def _annotations(tree: Tree) -> str:
@@ -62,7 +58,7 @@ def _annotations(tree: Tree) -> str:
 
 
 def _is_public(tree: Tree, outer: str) -> bool:
-    words = _modifiers(tree)
+    words = tree.modifiers
     if _OVERRIDE.search(_annotations(tree)):
         return False
     if outer in {"interface", "@interface"}:
@@ -79,7 +75,7 @@ def _read_java_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
     if not written:  # it may be there and not parse
         form = rf"(?m)^\s*(?:public |protected |private )?{name.text}\s*\("
         written = re.search(form, body.raw) is not None
-    words = _modifiers(tree) & _MATTERING if word == "class" else frozenset[str]()
+    words = tree.modifiers & _MATTERING if word == "class" else frozenset[str]()
     words -= {"static"} if not prefix else set[str]()
     if written and all(member.name != constructor for member in members):
         words -= {"final"}  # none can be extended anyway
@@ -123,7 +119,7 @@ def _plain(type_: Tree) -> str:
 
 
 def _fields(tree: Tree, prefix: str) -> Iterator[Symbol]:
-    type_, words = _plain(tree.field("type")), _modifiers(tree) & _MATTERING
+    type_, words = _plain(tree.field("type")), tree.modifiers & _MATTERING
     for child in tree.children("variable_declarator"):
         name, result = child.field("name"), tidy(type_ + child.field("dimensions").text)
         yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line, None, result, words)

@@ -19,7 +19,7 @@ def read(root: Tree) -> Publics:
 
 def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     for child in tree.declarations("ERROR"):
-        if _modifiers(child) & _HIDDEN:
+        if child.modifiers & _HIDDEN:
             continue
         if child.kind in {"class_declaration", "object_declaration", "companion_object"}:
             yield from _read_kotlin_type(child, prefix)
@@ -29,13 +29,8 @@ def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
             yield from _read_declaration(child, prefix)
 
 
-def _modifiers(tree: Tree) -> frozenset[str]:
-    modifiers = tree.child("modifiers").children()
-    return frozenset(each.raw for each in modifiers if each.kind.endswith("_modifier"))
-
-
 def _read_declaration(tree: Tree, prefix: str) -> Iterator[Symbol]:
-    words, name = _modifiers(tree) & _MATTERING, tree.child("simple_identifier")
+    words, name = tree.modifiers & _MATTERING, tree.child("simple_identifier")
     receiver = tree.child("receiver_type").text
     path = f"{prefix}{receiver}." if receiver else prefix
     listed = tree.child("function_value_parameters")
@@ -86,7 +81,7 @@ def _var(tree: Tree) -> frozenset[str]:
 
 
 def _read_kotlin_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
-    name, words = tree.child("type_identifier"), _modifiers(tree)
+    name, words = tree.child("type_identifier"), tree.modifiers
     path = prefix + (name.text or "Companion")
     word = "object"
     if tree.kind == "class_declaration":
@@ -101,14 +96,14 @@ def _read_kotlin_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
     result = f"{word} {tree.child('type_parameters').text}".strip()
     yield Symbol(path, SymbolKind.TYPE, line, None, result, words, bases)
     constructor = tree.child("primary_constructor")
-    if constructor and name and not _modifiers(constructor) & _HIDDEN:
+    if constructor and name and not constructor.modifiers & _HIDDEN:
         listed = constructor.children("class_parameter")
         parameters = tuple(
-            _parameter(each, "vararg " * ("vararg" in _modifiers(each))) for each in listed
+            _parameter(each, "vararg " * ("vararg" in each.modifiers)) for each in listed
         )
         yield Symbol(f"{path}.{name.text}", SymbolKind.CALLABLE, line, parameters)
         for each in listed:
-            if each.child("binding_pattern_kind") and not _modifiers(each) & _HIDDEN:
+            if each.child("binding_pattern_kind") and not each.modifiers & _HIDDEN:
                 parameter = _parameter(each, "")
                 own = f"{path}.{parameter.name}"
                 yield Symbol(own, SymbolKind.VALUE, line, None, parameter.type, _var(each))

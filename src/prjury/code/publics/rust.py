@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from prjury.code.names.rust import read_use
 from prjury.code.publics.declared import Tree
 from prjury.code.publics.model import Parameter, Publics, Symbol, SymbolKind
 
@@ -46,8 +47,9 @@ def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name = tree.field("name")
     path, variables = prefix + name.text, tree.field("type_parameters").text
     if tree.kind == "use_declaration":
-        for leaf in _find_used(tree.field("argument")):
-            yield Symbol(prefix + leaf, SymbolKind.ALIAS, tree.line)
+        for binding in read_use(tree.field("argument").node):
+            if binding.local:
+                yield Symbol(prefix + binding.local, SymbolKind.ALIAS, tree.line)
     elif not name:
         return
     elif tree.kind in _TYPES:
@@ -72,18 +74,3 @@ def _list_symbols(tree: Tree, prefix: str) -> Iterator[Symbol]:
 def _types(parameters: Tree) -> Iterator[str]:
     for each in parameters.children("parameter", "self_parameter", "variadic_parameter"):
         yield each.field("type").text or each.text.removeprefix("mut ")
-
-
-def _find_used(tree: Tree, outer: str = "") -> Iterator[str]:
-    """The names at the leaves of a ``use``; a star brings names that this text does not hold."""
-    if tree.kind == "use_list":
-        for child in tree.children():
-            yield from _find_used(child, outer)
-    elif tree.kind == "scoped_use_list":
-        yield from _find_used(tree.field("list"), tree.field("path").text)
-    elif tree.kind == "use_as_clause":
-        yield tree.field("alias").text
-    elif tree.kind == "self":
-        yield outer.rpartition("::")[2]
-    elif tree.kind in {"identifier", "scoped_identifier"}:
-        yield tree.text.rpartition("::")[2]

@@ -136,7 +136,7 @@ def test_the_time_of_one_pull_request_is_limited_over_all_its_files() -> None:
     base: Files = {"pom.xml": pom()}
     after: Files = {**base, **{f"x{number}.java": IMPORT for number in range(250)}}
 
-    def run_worker(_lines: bytes, _seconds: float, timeout: float) -> tuple[bytes, None]:
+    def run_worker(_lines: bytes, timeout: float) -> tuple[bytes, None]:
         time.sleep(timeout)
         return b"", None
 
