@@ -249,7 +249,7 @@ def a_model_judge_reads_what_its_template_reads() -> None:
     assert_type(ModelJudge("Is {goal} tasty?", yes_or_no, model=model), ModelJudge[JudgmentContext])
     assert_type(criterion_judge(CRITERIA["gdpr"], model), ModelJudge[JudgmentContext])
     assert_type(Jury.of(MajorityVoting(), ModelJudge(prompt, model=model)), Jury[Recipe])
-    ModelJudge(prompt, model=3)  # type: ignore[call-overload]
+    ModelJudge(prompt, model=3)  # type: ignore[arg-type]
     ModelJudge(prompt, len, model=model)  # type: ignore[arg-type]
 
 
@@ -260,7 +260,7 @@ def an_agent_judge_reads_what_its_goal_reads() -> None:
     client: AgentClient = Agent()
     assert_type(AgentJudge(client, goal), AgentJudge[Recipe])
     assert_type(AgentJudge(client, "taste {goal}"), AgentJudge[JudgmentContext])
-    AgentJudge(Model(), goal)  # type: ignore[call-overload]
+    AgentJudge(Model(), goal)  # type: ignore[arg-type]
 
 
 def evaluate_keeps_the_type_of_the_verdict() -> None:

@@ -10,14 +10,14 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Generic, Literal, Self, TypeAlias, overload
+from typing import Generic, Literal, Self, TypeAlias
 
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.judges.workspace.files import Workspace, judge_or_error
 from prjury.jury.context import ExecutionStatus, JudgmentContext
-from prjury.jury.judge import ContextT, JudgeType
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.library.agent import (
     AgentClient,
@@ -35,7 +35,7 @@ from prjury.jury.library.replies import (
     with_confidence,
     yes_or_no,
 )
-from prjury.jury.library.template import Template, template_of
+from prjury.jury.library.template import PromptT, Template, template_of
 from prjury.sandbox.caches import walk
 from prjury.scratch import scratch
 
@@ -44,7 +44,7 @@ _MOST_NAMED = 20
 
 
 @dataclass(frozen=True, init=False)
-class AgentJudge(Generic[ContextT]):
+class AgentJudge(Generic[PromptT]):
     """A judge that lets an agent look: at the context's workspace, if it has one.
 
     Args:
@@ -61,39 +61,17 @@ class AgentJudge(Generic[ContextT]):
     """
 
     client: AgentClient = field(repr=False)  # a client may show its key
-    goal: Callable[[ContextT], str]
+    goal: Callable[[PromptT], str]
     classify: Classifier
     name: str
     description: str
     read_only: bool = True
     type: JudgeType = field(default=JudgeType.AGENT, init=False)
 
-    @overload
-    def __init__(
-        self: AgentJudge[JudgmentContext],
-        client: AgentClient | AgentFunction,
-        goal: str,
-        classify: Classifier = ...,
-        name: str = ...,
-        description: str = ...,
-        *,
-        read_only: bool = ...,
-    ) -> None: ...
-    @overload
     def __init__(
         self,
         client: AgentClient | AgentFunction,
-        goal: Callable[[ContextT], str],
-        classify: Classifier = ...,
-        name: str = ...,
-        description: str = ...,
-        *,
-        read_only: bool = ...,
-    ) -> None: ...
-    def __init__(
-        self,
-        client: AgentClient | AgentFunction,
-        goal: str | Callable[[ContextT], str],
+        goal: str | Callable[[PromptT], str],
         classify: Classifier = yes_or_no,
         name: str = "agent",
         description: str = "",
@@ -109,7 +87,7 @@ class AgentJudge(Generic[ContextT]):
             read_only=read_only,
         )
 
-    def judge(self, context: ContextT, /) -> Judgment:
+    def judge(self, context: PromptT, /) -> Judgment:
         """Return what the classifier makes of the agent's output.
 
         ERROR for ``agent_failed``, ``timeout``, ``cancelled``, ``reply_invalid`` (an empty output)
@@ -127,7 +105,7 @@ class AgentJudge(Generic[ContextT]):
 
         return judge_or_error(look)
 
-    def judge_copy(self, context: ContextT, copy: Path) -> Judgment:
+    def judge_copy(self, context: PromptT, copy: Path) -> Judgment:
         """Return the judgment on a copy that is thrown away, and what the agent changed there."""
         before = DirectoryState.of(copy)
         judgment, edits = self._ask(context), before.find_edits()
@@ -139,7 +117,7 @@ class AgentJudge(Generic[ContextT]):
         undone = {"count": len(edits), "files": files}
         return replace(judgment, reasoning=reasoning).with_metadata(undone=undone)
 
-    def _ask(self, context: ContextT) -> Judgment:
+    def _ask(self, context: PromptT) -> Judgment:
         goal = fill_template(self.goal, context)
         if not goal.strip():
             return Judgment.abstained("there is nothing to look for", "nothing_to_ask")

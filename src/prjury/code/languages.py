@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Any, TypeAlias
@@ -153,42 +153,43 @@ _CSS_COMMENT = r"/\*(?s:.*?)(?:\*/|\z)"
 _HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
 _HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
 _INI_LINE = r"(?m:^[ \t]*[#;][^\n]*)"
+_CATALOG = "libs.versions.toml"
 _PYTHON_FILES = "pyproject.toml setup.cfg pipfile"
 _NET_SUFFIXES = ".csproj .fsproj .vbproj"
 _NET_FILES = "directory.packages.props directory.build.props"
 
-#: Those without a parser: name, sample, suffixes, names, family, kin, comment and string.
-_SEARCHED = (
-    ("scala", "Sample.scala", ".scala .sc", "", "jvm", "jvm", _C_COMMENT, _QUOTED),
-    ("groovy", "Sample.groovy", ".groovy", "", "jvm", "jvm", _C_COMMENT, _C_STRING),
-    ("cython", "sample.pyx", ".pyx .pxd", "", "python", "python", r"#[^\n]*", _PYTHON_STRING),
-    ("vue", "sample.vue", ".vue", "", "node", "script", _COMPONENT, ""),
-    ("svelte", "sample.svelte", ".svelte", "", "node", "script", _COMPONENT, ""),
-    ("c", "sample.c", _C_FILES, "", "", "c", _C_COMMENT, _QUOTED),
-    ("csharp", "Sample.cs", ".cs", "", "dotnet", "dotnet", _C_COMMENT, _VERBATIM),
-    ("swift", "sample.swift", ".swift", "", "", "swift", _C_COMMENT, _LONG + _QUOTED),
-    ("dart", "sample.dart", ".dart", "", "", "dart", _C_COMMENT, _C_STRING),
-    ("php", "sample.php", ".php", "", "", "php", _PHP_COMMENT, _C_STRING),
-    ("maven", "pom.xml", "", "pom.xml", "jvm", "", _XML_COMMENT, _CDATA),
-    ("gradle", "build.gradle", ".gradle", "libs.versions.toml", "jvm", "", _C_COMMENT, _C_STRING),
-    ("pypi", "pyproject.toml", "", _PYTHON_FILES, "python", "", _HASH_COMMENT, ""),
-    ("gomod", "go.mod", "", "go.mod", "go", "", r"//[^\n]*", ""),
-    ("cargo", "Cargo.toml", "", "cargo.toml", "rust", "", _HASH_COMMENT, ""),
-    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, "dotnet", "", _XML_COMMENT, _CDATA),
-    ("xml", "sample.xml", ".xml", "", "jvm", "", _XML_COMMENT, _CDATA),
-    ("jsp", "sample.jsp", ".jsp .jspf .jspx .tag", "", "jvm", "", _JSP_COMMENT, ""),
-    ("docker", "Dockerfile", ".dockerfile", "dockerfile containerfile", "", "", _HASH_LINE, ""),
-    ("properties", "sample.properties", ".properties", "", "jvm", "", _HASH_LINE, ""),
-    ("toml", "sample.toml", ".toml", "", "", "", _HASH_COMMENT, ""),
-    ("ini", "sample.ini", ".ini .cfg", "", "", "", _INI_LINE, ""),
-    ("proto", "sample.proto", ".proto", "", "", "", _C_COMMENT, _C_STRING),
-    ("css", "sample.css", ".css", "", "", "", _CSS_COMMENT, ""),
-    ("scss", "sample.scss", ".scss .less", "", "", "", _C_COMMENT, _C_STRING + r"|://"),
+#: Those without a parser: name, sample, suffixes, names, family, kin, nothing, comment and string.
+_SEARCHED: Sequence[tuple[str, ...]] = (
+    ("scala", "Sample.scala", ".scala .sc", "", "jvm", "jvm", "", _C_COMMENT, _QUOTED),
+    ("groovy", "Sample.groovy", ".groovy", "", "jvm", "jvm", "", _C_COMMENT, _C_STRING),
+    ("cython", "sample.pyx", ".pyx .pxd", "", "python", "python", "", r"#[^\n]*", _PYTHON_STRING),
+    ("vue", "sample.vue", ".vue", "", "node", "script", "", _COMPONENT, ""),
+    ("svelte", "sample.svelte", ".svelte", "", "node", "script", "", _COMPONENT, ""),
+    ("c", "sample.c", _C_FILES, "", "", "c", "", _C_COMMENT, _QUOTED),
+    ("csharp", "Sample.cs", ".cs", "", "dotnet", "dotnet", "", _C_COMMENT, _VERBATIM),
+    ("swift", "sample.swift", ".swift", "", "", "swift", "", _C_COMMENT, _LONG + _QUOTED),
+    ("dart", "sample.dart", ".dart", "", "", "dart", "", _C_COMMENT, _C_STRING),
+    ("php", "sample.php", ".php", "", "", "php", "", _PHP_COMMENT, _C_STRING),
+    ("maven", "pom.xml", "", "pom.xml", "jvm", "", "", _XML_COMMENT, _CDATA),
+    ("gradle", "build.gradle", ".gradle", _CATALOG, "jvm", "", "", _C_COMMENT, _C_STRING),
+    ("pypi", "pyproject.toml", "", _PYTHON_FILES, "python", "", "", _HASH_COMMENT, ""),
+    ("gomod", "go.mod", "", "go.mod", "go", "", "", r"//[^\n]*", ""),
+    ("cargo", "Cargo.toml", "", "cargo.toml", "rust", "", "", _HASH_COMMENT, ""),
+    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, "dotnet", "", "", _XML_COMMENT, _CDATA),
+    ("xml", "sample.xml", ".xml", "", "jvm", "", "", _XML_COMMENT, _CDATA),
+    ("jsp", "sample.jsp", ".jsp .jspf .jspx .tag", "", "jvm", "", "", _JSP_COMMENT, ""),
+    ("docker", "Dockerfile", ".dockerfile", "dockerfile containerfile", "", "", "", _HASH_LINE, ""),
+    ("properties", "sample.properties", ".properties", "", "jvm", "", "", _HASH_LINE, ""),
+    ("toml", "sample.toml", ".toml", "", "", "", "", _HASH_COMMENT, ""),
+    ("ini", "sample.ini", ".ini .cfg", "", "", "", "", _INI_LINE, ""),
+    ("proto", "sample.proto", ".proto", "", "", "", "", _C_COMMENT, _C_STRING),
+    ("css", "sample.css", ".css", "", "", "", "", _CSS_COMMENT, ""),
+    ("scss", "sample.scss", ".scss .less", "", "", "", "", _C_COMMENT, _C_STRING + r"|://"),
 )
 _APPLICATION_FILES = "application.yml application.yaml bootstrap.yml bootstrap.yaml"
 _WORKFLOW = ".github/workflows/sample.yml"
 #: Those with a parser: name, sample, suffixes, names, family, kin and parser.
-_PARSED = (
+_PARSED: Sequence[tuple[str, ...]] = (
     ("java", "Sample.java", ".java", "", "jvm", "jvm", "java"),
     ("kotlin", "Sample.kt", ".kt .kts", "", "jvm", "jvm", "kotlin"),
     ("python", "sample.py", ".py .pyi", "", "python", "python", "python"),
@@ -222,17 +223,8 @@ _STRINGS = {
 }
 
 
-def _make_language(
-    name: str,
-    sample: str,
-    suffixes: str,
-    files: str,
-    family: str,
-    kin: str,
-    *,
-    parser: str = "",
-    **patterns: str,
-) -> Language:
+def _make_language(row: tuple[str, ...]) -> Language:
+    name, sample, suffixes, files, family, kin, parser, comment, string = (*row, "", "")[:9]
     return Language(
         name,
         sample,
@@ -241,21 +233,16 @@ def _make_language(
         family,
         kin,
         parser or None,
-        comments=tuple(_COMMENTS.get(name, "comment").split()) if parser else (),
-        strings=tuple(_STRINGS.get(parser, "").split()),
-        utils=_UTILS.get(name, {}),
-        importing=_IMPORTING.get(name),
-        **patterns,
+        tuple(_COMMENTS.get(name, "comment").split()) if parser else (),
+        tuple(_STRINGS.get(parser, "").split()),
+        comment,
+        string,
+        _UTILS.get(name, {}),
+        _IMPORTING.get(name),
     )
 
 
-LANGUAGES: Mapping[str, Language] = {
-    **{row[0]: _make_language(*row, parser=parser) for *row, parser in _PARSED},
-    **{
-        row[0]: _make_language(*row, comment=comment, string=string)
-        for *row, comment, string in _SEARCHED
-    },
-}
+LANGUAGES: Mapping[str, Language] = {row[0]: _make_language(row) for row in (*_PARSED, *_SEARCHED)}
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
 LANGUAGE_BY_SUFFIX = {
     suffix: language for language in LANGUAGES.values() for suffix in language.suffixes

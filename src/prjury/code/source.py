@@ -53,18 +53,17 @@ class Source(Struct, frozen=True):
         declared = _CODING.match(plain) if language.name == "python" else None
         if declared and not _PLAIN.fullmatch(declared[1]):
             raise UnreadableError(f"it declares the encoding {declared[1]}; only UTF-8 is read")
-        if "\r" not in plain and unescape(plain, language) is plain:
-            ends = accumulate([len(line) + 1 for line in plain.split("\n")])
-            starts = (0, *ends)[:-1]
-            return cls(plain, language, range(1, len(starts) + 1), starts)
-        lines: list[str] = []
-        numbers: list[int] = []
-        for number, line in enumerate(plain.split("\n"), start=1):
-            pieces = unescape(line.removesuffix("\r"), language).replace("\n", "\r").split("\r")
-            lines += pieces
-            numbers += [number] * len(pieces)
+        lines = plain.split("\n")
+        numbers: Sequence[int] = range(1, len(lines) + 1)
+        if "\r" in plain or unescape(plain, language) is not plain:
+            pieces = [
+                (number, piece)
+                for number, line in enumerate(lines, 1)
+                for piece in re.split(r"[\r\n]", unescape(line.removesuffix("\r"), language))
+            ]
+            numbers, lines = tuple(at for at, _ in pieces), [piece for _, piece in pieces]
         ends = accumulate(len(line) + 1 for line in lines)
-        return cls("\n".join(lines), language, tuple(numbers), (0, *ends)[:-1])
+        return cls("\n".join(lines), language, numbers, (0, *ends)[:-1])
 
 
 def decode(content: bytes) -> str:

@@ -11,10 +11,13 @@ from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, list_calls, read_ans
 
 
 def test_the_goal_is_its_input_and_the_workspace_its_directory(tmp_path: Path) -> None:
-    agent = CommandAgent("cat; pwd; cat $PRJURY_GOAL_FILE > seen; echo $HOME > home")
+    usage = """echo ',"usd":0.5,"usage":{"input_tokens":7}}'"""
+    said = """echo '{"output":"'"$(cat) $PWD"'"'"""
+    agent = CommandAgent(f"{said}; {usage}; cat $PRJURY_GOAL_FILE > seen; echo $HOME > home")
     assert isinstance(agent, AgentClient)
     done = agent.run("say hello", tmp_path)
-    assert (done.status, done.output) == (ExecutionStatus.SUCCESS, f"say hello\n{tmp_path}")
+    assert (done.status, done.output) == (ExecutionStatus.SUCCESS, f"say hello {tmp_path}")
+    assert (done.metadata["usd"], done.metadata["input_tokens"]) == (0.5, 7)
     assert (tmp_path / "seen").read_text() == "say hello\n"
     assert "prjury" in (tmp_path / "home").read_text()
 
@@ -33,14 +36,6 @@ def test_it_gets_no_secret_but_its_own() -> None:
 def test_credentials_of_the_job_are_no_agents(name: str) -> None:
     with pytest.raises(ValueError, match="not handed to an agent"):
         CommandAgent("env", env=[name])
-
-
-def test_usage_and_cost_are_read(tmp_path: Path) -> None:
-    said = '{"type":"result","result":"done","total_cost_usd":0.5,"usage":{"input_tokens":7}}'
-    (tmp_path / "said.json").write_text(said)
-    done = CommandAgent("cat said.json").run("x", tmp_path)
-    assert done.output == "done"
-    assert (done.metadata["usd"], done.metadata["input_tokens"]) == (0.5, 7)
 
 
 @pytest.mark.parametrize(
@@ -104,13 +99,7 @@ def lines(*events: object) -> str:
         (json.dumps(CLAUDE, indent=2), PRICED),
         (json.dumps([{"type": "system"}, CLAUDE]), PRICED),
         ("warning: old\n" + lines(*CODEX), CODEX_ANSWER),
-        (
-            lines(
-                {"type": "assistant", "message": MESSAGE},
-                CLAUDE,
-            ),
-            PRICED,
-        ),
+        (lines({"type": "assistant", "message": MESSAGE}, CLAUDE), PRICED),
         ('{"response": "fine", "stats": {}}', AgentResult("fine")),
         ('{"output": "fine", "usage": {"prompt_tokens": 4}}', PROMPTED),
         (lines({"usd": 0.5, "text": "x"}, {"usd": 0, "text": "y"}), AgentResult("y")),
@@ -190,12 +179,6 @@ def test_what_is_strange_or_much_is_left_out() -> None:
         {"type": "item.completed", "item": {"type": ["command_execution"]}},
     ]
     many = [used(number, "Read", file_path="x" * 999) for number in range(MOST_CALLS + 5)]
-    calls = list_calls([*odd, *many])
+    calls = read_answer(lines(*odd, *many)).metadata["tool_calls"]
     assert len(calls) == MOST_CALLS
     assert len(calls[0]["target"]) == LONGEST_TEXT + 1
-
-
-def test_they_are_in_what_is_known_of_the_run() -> None:
-    events = [used(1, "Read", file_path="a"), {"type": "result", "result": "done"}]
-    answer = read_answer("\n".join(map(json.dumps, events)))
-    assert answer.metadata == {"tool_calls": ({"name": "Read", "target": "a"},)}

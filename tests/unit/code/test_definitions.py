@@ -296,12 +296,6 @@ def test_several_texts_are_answered_in_their_order() -> None:
     assert list_definitions([], Parser(), SOON) == []
 
 
-def test_a_text_that_cannot_be_parsed_has_none_and_the_next_one_has_its_own() -> None:
-    bomb = Source.of("class A { int x = " + "a<" * 50_000, LANGUAGES["java"])
-    sound = Source.of("class A {}", LANGUAGES["java"])
-    assert [len(listed) for listed in list_definitions([bomb, sound], Parser(), SOON)] == [0, 1]
-
-
 def test_there_are_none_when_the_parser_dies_or_the_time_is_over() -> None:
     source = Source.of("class A {}", LANGUAGES["java"])
     dying = Parser(run_worker=lambda *_: (b"", 3))

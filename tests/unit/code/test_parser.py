@@ -148,11 +148,6 @@ SOON = Deadline.after(60)
 def java(text, *rules):
     return make_job(text, JAVA, rules or (CLASS,))
 
-
-def slow(length):
-    rule = {"rule": {"kind": "scoped_identifier", "regex": "z$"}}
-    return java("import " + "a." * length + "b;", rule, rule, rule)
-
 """
 LAUNCHED_AGAIN = {
     "somebody kills the process": """
@@ -209,21 +204,6 @@ with ThreadPoolExecutor(8) as pool:
         [java("class A {} " * n)], SOON), range(40))):
         assert len(one.matches) == number
 """,
-    "one takes too long": """
-jobs = [java("class A {}"), slow(400_000), java("")]
-first, second, third = Parser(seconds=3).parse(jobs, SOON)
-assert isinstance(first, Parsed) and isinstance(third, Parsed)
-assert (second.reason, second.crashed) == ("parser_timeout", False), second
-""",
-    "one takes too much memory": """
-bomb = java("class A { int x = " + "a<" * 50_000)
-first, second = Parser(seconds=60).parse([bomb, java("class A {}")], SOON)
-assert first.reason == "parser_memory" and isinstance(second, Parsed), first
-""",
-    "the time of all is over": """
-replies = Parser().parse([slow(400_000), java("class A {}")], Deadline.after(0.5))
-assert [reply.reason for reply in replies] == ["parser_timeout"] * 2
-""",
     "somebody kills the process, and builds may have changed the files for another": """
 os.kill(begin_standby().process.pid, signal.SIGKILL)
 [reply] = Parser().parse([java("class A {}")], SOON)
@@ -234,5 +214,5 @@ assert (reply.reason, reply.crashed) == ("parser_died", True), reply
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_it_answers_as_a_worker_of_its_own_does(case: str) -> None:
+def test_it_answers_while_builds_run(case: str) -> None:
     run_script(AWAITED + case)

@@ -229,14 +229,10 @@ OFFERED = [
 
 
 @pytest.mark.parametrize(("language", "text", "expected"), OFFERED)
-def test_a_text_offers_what_its_language_makes_public(
+def test_a_text_offers_what_its_language_makes_public_whatever_its_line_ends(
     language: str, text: str, expected: str
 ) -> None:
     assert names(language, text) == list(filter(None, expected.split("; ")))
-
-
-@pytest.mark.parametrize(("language", "text", "expected"), OFFERED)
-def test_line_ends_make_no_difference(language: str, text: str, expected: str) -> None:
     assert names(language, text.replace("\n", "\r\n")) == names(language, text)
     assert compared(language, text, text.replace("\n", "\r\n")) == []
 

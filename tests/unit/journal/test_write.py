@@ -158,18 +158,7 @@ def test_hostile_values_are_shown_as_text(tmp_path: Path) -> None:
     assert "\x1b" not in text
 
 
-def test_tools_without_a_target_and_turns_of_agents_are_said(tmp_path: Path) -> None:
-    events = [
-        RUN[0],
-        {"t": 1.0, "event": "tool", "name": "read", "target": "", "outcome": "ok"},
-        {"t": 2.0, "event": "judged", "tier": "t", "judge": "j", "status": "pass", "turns": 3},
-    ]
-    text = "\n".join(list_journal(written(tmp_path / "j", events)))
-    assert "tool read: ok" in text
-    assert "t / j: pass (3 turns)" in text
-
-
-def test_failed_calls_and_judges_without_a_tier_are_said(tmp_path: Path) -> None:
+def test_what_is_known_of_an_event_is_said(tmp_path: Path) -> None:
     call = {"event": "model", "model": "m", "input_tokens": 0, "output_tokens": 0}
     events = [
         RUN[0],
@@ -177,9 +166,12 @@ def test_failed_calls_and_judges_without_a_tier_are_said(tmp_path: Path) -> None
         {"t": 2.0, **call, "reason": "cut", "input_tokens": 9},
         {"t": 3.0, "event": "judged", "tier": "", "judge": "nojury", "status": "pass"},
         {"t": 4.0, "event": "judged", "tier": "t", "judge": "j", "status": "fail", "label": "l"},
+        {"t": 5.0, "event": "tool", "name": "read", "target": "", "outcome": "ok"},
+        {"t": 6.0, "event": "judged", "tier": "t", "judge": "j", "status": "pass", "turns": 3},
     ]
     shown = [line[19:] for line in list_journal(written(tmp_path / "j", events))]
     assert shown[4:8] == ["  m: timeout", "  m: 9+0 tokens cut", "nojury: pass", "t / j: fail l"]
+    assert shown[8:10] == ["  tool read: ok", "t / j: pass (3 turns)"]
 
 
 def test_a_round_says_how_long_its_agent_worked(tmp_path: Path) -> None:

@@ -109,8 +109,9 @@ def _compare_parameters(old: Symbol, new: Symbol, bases_of: Above) -> Fit:
     by_name = {each.name: each for each in after}
     if any(each.name in new.replaced and each.name not in by_name for each in before):
         return Fit.COMPATIBLE  # a decorator takes the old names; where they went it knows
-    places = [[each for each in side if each.passing in _POSITIONAL] for side in (before, after)]
-    if _compare_places(*places, bases_of, rest=Passing.REST in takes) is Fit.INCOMPATIBLE:
+    placed = [each for each in before if each.passing in _POSITIONAL]
+    places = [each for each in after if each.passing in _POSITIONAL]
+    if _compare_places(placed, places, bases_of, rest=Passing.REST in takes) is Fit.INCOMPATIBLE:
         return Fit.INCOMPATIBLE
     for each in before:
         other = by_name.get(each.name)

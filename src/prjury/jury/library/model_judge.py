@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from typing import Generic, Protocol, TypeAlias, overload, runtime_checkable
+from typing import Generic, Protocol, TypeAlias, runtime_checkable
 
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.guard import printable
-from prjury.jury.judge import ContextT, JudgeType
+from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
 from prjury.jury.library.execution import output_of, perform, usage_of
 from prjury.jury.library.presets import CRITERION_PROMPT, Criterion
@@ -23,7 +23,7 @@ from prjury.jury.library.replies import (
     with_confidence,
     yes_or_no,
 )
-from prjury.jury.library.template import Template, template_of
+from prjury.jury.library.template import PromptT, Template, template_of
 
 
 @runtime_checkable
@@ -50,7 +50,7 @@ class JudgeModel(Protocol):
 
 
 @dataclass(frozen=True, init=False)
-class ModelJudge(Generic[ContextT]):
+class ModelJudge(Generic[PromptT]):
     """A judge that asks a text model; ValueError for an unknown placeholder in its template.
 
     Args:
@@ -60,38 +60,16 @@ class ModelJudge(Generic[ContextT]):
         model: a `JudgeModel`, or a plain or async function from prompt to reply.
     """
 
-    template: Callable[[ContextT], str]
+    template: Callable[[PromptT], str]
     classify: Classifier
     model: Callable[[str], ModelReply] = field(repr=False)  # a client may show its key
     name: str
     description: str
     type: JudgeType
 
-    @overload
-    def __init__(
-        self: ModelJudge[JudgmentContext],
-        template: str,
-        classify: Classifier = ...,
-        *,
-        model: JudgeModel | Callable[[str], ModelReply],
-        name: str = ...,
-        description: str = ...,
-        type: JudgeType = ...,
-    ) -> None: ...
-    @overload
     def __init__(
         self,
-        template: Callable[[ContextT], str],
-        classify: Classifier = ...,
-        *,
-        model: JudgeModel | Callable[[str], ModelReply],
-        name: str = ...,
-        description: str = ...,
-        type: JudgeType = ...,
-    ) -> None: ...
-    def __init__(
-        self,
-        template: str | Callable[[ContextT], str],
+        template: str | Callable[[PromptT], str],
         classify: Classifier = yes_or_no,
         *,
         model: JudgeModel | Callable[[str], ModelReply],
@@ -108,7 +86,7 @@ class ModelJudge(Generic[ContextT]):
             type=JudgeType(type),
         )
 
-    def judge(self, context: ContextT, /) -> Judgment:
+    def judge(self, context: PromptT, /) -> Judgment:
         """The classifier's judgment on the model's reply.
 
         ERROR where there is none: ``model_failed``, ``timeout`` or ``cancelled`` when the model
@@ -123,7 +101,7 @@ class ModelJudge(Generic[ContextT]):
             return make_error("model", execution.status, execution.error, execution.reason)
         return classify_reply(execution.result, self.classify, self.name, context)
 
-    def asking_confidence(self) -> ModelJudge[ContextT]:
+    def asking_confidence(self) -> ModelJudge[PromptT]:
         """The same judge that also asks how sure the model is, as `assessment` does anyway."""
         if asks_confidence(self.classify):
             return self
@@ -137,10 +115,10 @@ class ModelJudge(Generic[ContextT]):
         )
 
 
-def with_question(template: Callable[[ContextT], str]) -> Callable[[ContextT], str]:
+def with_question(template: Callable[[PromptT], str]) -> Callable[[PromptT], str]:
     """The template with the question at its end how sure the answer is; blank if it is blank."""
 
-    def make_prompt(context: ContextT) -> str:
+    def make_prompt(context: PromptT) -> str:
         text = fill_template(template, context)
         return f"{text}\n\n{CONFIDENCE_FORM}" if text.strip() else text
 
@@ -166,7 +144,7 @@ def criterion_judge(
     return ModelJudge(prompt, model=model, name=criterion.name, description=criterion.title)
 
 
-def fill_template(template: Callable[[ContextT], str], context: ContextT) -> str:
+def fill_template(template: Callable[[PromptT], str], context: PromptT) -> str:
     """The template's text for the context, fit to be sent."""
     text: object = template(context)
     if not isinstance(text, str):

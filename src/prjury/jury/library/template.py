@@ -11,12 +11,19 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from prjury.errors import CannotJudgeError
 from prjury.jury.context import JudgmentContext
 from prjury.jury.frozen import FrozenDict
-from prjury.jury.judge import ContextT
+
+if TYPE_CHECKING:
+    import typing_extensions
+
+    #: The context of which a prompt is made, that of the placeholders where it is a text.
+    PromptT = typing_extensions.TypeVar("PromptT", default=JudgmentContext)
+else:
+    PromptT = TypeVar("PromptT")
 
 _NAME = r"[A-Za-z_]\w*(?:\.[\w-]+)*"
 _PLACEHOLDER = re.compile(rf"\{{\{{({_NAME})\}}\}}|\{{({_NAME})\}}", re.ASCII)
@@ -76,11 +83,11 @@ class Template:
         return _show_field(_require(context.metadata, path) if path else getattr(context, head))
 
 
-def template_of(template: str | Callable[[ContextT], str]) -> Callable[[ContextT], str]:
+def template_of(template: str | Callable[[PromptT], str]) -> Callable[[PromptT], str]:
     """The function itself, or the text as one."""
     if callable(template):
         return template
-    return cast("Callable[[ContextT], str]", Template(template))
+    return cast("Callable[[PromptT], str]", Template(template))
 
 
 def _require(metadata: Mapping[str, Any], path: str) -> object:

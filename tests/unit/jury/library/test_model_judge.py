@@ -105,7 +105,7 @@ def test_what_a_judge_cannot_be_made_of() -> None:
     with pytest.raises(TypeError, match=r"3 is neither a model with ask\(prompt\) nor a function"):
         ModelJudge("{goal}", model=wrong)
     with pytest.raises(ValueError, match="'oracle' is not a valid JudgeType"):
-        ModelJudge("{goal}", model=Model(), type="oracle")  # type: ignore[call-overload]
+        ModelJudge("{goal}", model=Model(), type="oracle")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
