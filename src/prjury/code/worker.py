@@ -1,8 +1,8 @@
 """The parser's own process: reads jobs from standard input, writes one reply a line.
 
-It is started by path, and imports nothing of this package but `names`, `publics`, `outline` and
-`faults`. Native code cannot be interrupted from within Python: each job sets an alarm whose default
-action ends the process. The first job without a reply is then to blame.
+It is started by path, and imports little of this package: `names`, `publics`, `outline`, `faults`
+and what those need. Native code cannot be interrupted from within Python: each job sets an alarm
+whose default action ends the process. The first job without a reply is then to blame.
 
 The first line has the seconds for each job, and a table of rules, ast-grep configs which may have
 ``names`` besides. Each further one is a job, ``{"language", "text", "rules": [place in the table,

@@ -12,9 +12,7 @@ from io import BytesIO
 
 from msgspec.structs import replace
 
-from prjury.code.faults import SourceFile, SyntaxFault
-from prjury.code.source import MAX_BYTES
-from prjury.code.syntax import find_faults
+from prjury.code.faults import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.jury.judgment import Check, Location, Severity
@@ -75,7 +73,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
             SourceFile(path, content, pythons.get(path))
             for path, blob in blobs.items()
             if (content := contents[blob]) is not None
-            and len(content) <= MAX_BYTES
+            and len(content) <= LARGEST
             and not content.startswith(_LFS)
         ]
         faults, unparsed = find_faults(texts, limit)
