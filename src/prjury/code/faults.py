@@ -20,7 +20,6 @@ import yaml
 from msgspec import Struct, convert, to_builtins
 
 from prjury.code.languages import LANGUAGE_BY_SUFFIX
-from prjury.deadline import Deadline
 
 #: Line, from 1, and message.
 Fault: TypeAlias = tuple[int | None, str]
@@ -102,22 +101,6 @@ class SyntaxFault(Struct, frozen=True):
     message: str
     certain: bool = True
     dialect: bool = False
-
-
-def find_faults(
-    texts: Sequence[SourceFile], deadline: Deadline
-) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
-    from prjury.code.parser import Job, NotParsed, Parser  # noqa: PLC0415 - not for its process
-
-    jobs: list[Job] = [{"syntax": to_builtins(each), "rules": []} for each in texts]
-    faults: dict[str, SyntaxFault] = {}
-    unparsed: dict[str, str] = {}
-    for text, reply in zip(texts, Parser().run(jobs, deadline), strict=True):
-        if isinstance(reply, NotParsed):
-            unparsed[text.path] = str(reply)
-        elif reply["fault"]:
-            faults[text.path] = convert(reply["fault"], SyntaxFault)
-    return faults, unparsed
 
 
 def answer_syntax_job(job: Mapping[str, Any]) -> dict[str, Any]:

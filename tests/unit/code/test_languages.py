@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 import re2
 
-from prjury.code import languages
 from prjury.code.languages import LANGUAGES, Language, kin_of, language_of
 
 CODE = {
@@ -46,12 +45,12 @@ def test_a_row_is_whole(language: Language) -> None:
         assert language.comment
 
 
+def test_a_build_in_kotlin_is_gradles_and_other_names_are_nobodys() -> None:
+    assert language_of("a/build.gradle.kts") is LANGUAGES["gradle"]
+    assert language_of("a.txt") is language_of("Makefile") is None
+
+
 def test_each_suffix_and_name_stands_in_one_row() -> None:
     for column in ("suffixes", "files"):
         every = [name for each in LANGUAGES.values() for name in getattr(each, column)]
         assert len(every) == len(set(every))
-
-
-def test_no_row_is_forgotten_in_the_table() -> None:
-    rows = [value for value in vars(languages).values() if isinstance(value, Language)]
-    assert [row.name for row in rows if LANGUAGES.get(row.name) is not row] == []

@@ -8,7 +8,7 @@ import pytest
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.names import has_names
-from prjury.code.parser import TIMEOUT, NotParsed, Parser
+from prjury.code.parser import NotParsed, Parser
 from prjury.code.publics.difference import (
     ChangeKind,
     NameChange,
@@ -397,13 +397,6 @@ def test_a_change_adds_changes_or_removes_names(
     language: str, old: str, new: str, expected: str
 ) -> None:
     assert compared(language, old, new) == list(filter(None, expected.split("; ")))
-
-
-def test_a_text_that_cannot_be_parsed_says_why() -> None:
-    source = Source.of("x = 1\n", LANGUAGES["python"])
-    (found,) = find_publics([source], Parser(), Deadline.after(0))
-
-    assert found == NotParsed(TIMEOUT, "given up")
 
 
 def test_only_six_families_of_languages_offer_names() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from prjury.code.languages import LANGUAGES, language_of
+from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source, UnreadableError, decode, unescape
 from unit.judges.patterns.bench import adding, found
 
@@ -79,28 +79,6 @@ def test_comments_and_strings_are_not_code(code: str) -> None:
 def test_what_cannot_be_decoded_is_refused(content: bytes) -> None:
     with pytest.raises(UnreadableError):
         decode(content)
-
-
-@pytest.mark.parametrize(
-    ("path", "name"),
-    [
-        ("a/A.java", "java"),
-        ("A.JAVA", "java"),
-        ("a.kt", "kotlin"),
-        ("x.kts", "kotlin"),
-        ("a/pom.xml", "maven"),
-        ("build.gradle", "gradle"),
-        ("build.gradle.kts", "gradle"),
-        ("web.xml", "xml"),
-        ("a.jsp", "jsp"),
-        ("a.py", "python"),
-        ("a.txt", None),
-        ("Makefile", None),
-    ],
-)
-def test_languages_by_name(path: str, name: str | None) -> None:
-    language = language_of(path)
-    assert (language.name if language else None) == name
 
 
 @pytest.mark.parametrize("line", ["# coding: unicode_escape", "#!/x\n# -*- coding: utf-7 -*-"])

@@ -71,21 +71,23 @@ class Symbol(Struct, frozen=True):
     @property
     def label(self) -> str:
         """The name with its parameters, ``Cart.total(int)``; a type's name alone."""
-        if self.parameters is None or self.kind is SymbolKind.TYPE:
-            return self.name
-        return f"{self.name}({', '.join(map(str, self.parameters))})"
+        return self.name if self.kind is SymbolKind.TYPE else self._name_with_parameters
 
     @property
     def signature(self) -> str:
         """All of it on one line: ``static Cart.total(int): Money``."""
         words = sorted(self.modifiers)
-        listed = None if self.parameters is None else ", ".join(map(str, self.parameters))
-        name = self.name if listed is None else f"{self.name}({listed})"
+        name = self._name_with_parameters
         if self.kind is SymbolKind.TYPE:
             word, _, more = self.result.partition(" ")
             bases = f" of {', '.join(self.bases)}" if self.bases else ""
             return " ".join([*words, word, name]) + more + bases
         return " ".join([*words, name]) + (f": {self.result}" if self.result else "")
+
+    @property
+    def _name_with_parameters(self) -> str:
+        listed = None if self.parameters is None else ", ".join(map(str, self.parameters))
+        return self.name if listed is None else f"{self.name}({listed})"
 
 
 class Publics(Struct, frozen=True):

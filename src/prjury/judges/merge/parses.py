@@ -12,7 +12,7 @@ from io import BytesIO
 
 from msgspec.structs import replace
 
-from prjury.code.faults import LARGEST, SourceFile, SyntaxFault, find_faults
+from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.jury.judgment import Check, Location, Severity
