@@ -112,7 +112,6 @@ def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedB
 evidence = make_group(
     "evidence", "Evidence of what was built and tested elsewhere, for `build: {from: evidence}`."
 )
-
 _BASE = "--base-junit"
 
 

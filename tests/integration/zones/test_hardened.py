@@ -129,9 +129,7 @@ class TestOtherBase:
     def test_while_it_is_published_the_old_verdict_does_not_count(self, zones: Zones) -> None:
         assert zones.all() == ExitCode.OPEN
         zones.attempt = 2
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         zones.fake.faults = [Fault("POST", "/issues/", times=99, status=None)]
         zones.publish()
         states = [one["state"] for one in zones.fake.statuses_of(zones.head, "prjury")]
@@ -147,9 +145,7 @@ class TestOpinions:
     def test_a_forged_seat_accepts_nothing(self, zones: Zones, more: dict[str, Any]) -> None:
         base(zones, "main", ACCEPTING)
         zones.push({"broken": "yes\n"})
-        zones.build()
-        zones.collect()
-        assert zones.decide() == 0, zones.log
+        zones.judge()
         value = json.loads(zones.report("publish", "verdict.json").read_text())
         records = [
             [place, {**one, "judgment": PASS, **more}]
@@ -168,9 +164,7 @@ class TestOpinions:
         ],
     )
     def test_forged_costs_are_refused(self, zones: Zones, cost: dict[str, Any]) -> None:
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         forge(zones, "verdict.json", {"cost": cost})
         assert zones.publish() == ExitCode.SOURCE
         assert zones.status == "error"
@@ -179,27 +173,21 @@ class TestOpinions:
 class TestKeys:
     """Where a key goes is the word of the default branch alone."""
 
-    def test_a_side_branchs_policy_is_not_followed_to_its_server(self, zones: Zones) -> None:
+    @pytest.mark.parametrize("branch", ["main", "scratch"])
+    def test_no_side_branchs_policy_is_followed_to_its_server(
+        self, zones: Zones, branch: str
+    ) -> None:
         with listening() as (address, seen):
             models = f"models: {{default: {{provider: openai, name: m, base_url: '{address}'}}}}\n"
-            base(zones, "scratch", POLICY + models)
+            base(zones, branch, POLICY + models)
             zones.push(CHANGE)
-            zones.build()
-            zones.collect()
-            assert zones.decide(PRJURY_INPUT_MODEL_API_KEY=KEY) == 0, zones.log
-        assert seen == []
+            zones.judge(PRJURY_INPUT_MODEL_API_KEY=KEY)
         value = json.loads(zones.report("decide", "verdict.json").read_text())
-        assert value["tiers"][2]["judgments"][0]["label"] == "policy_not_trusted"
-
-    def test_the_default_branchs_policy_is(self, zones: Zones) -> None:
-        with listening() as (address, seen):
-            models = f"models: {{default: {{provider: openai, name: m, base_url: '{address}'}}}}\n"
-            base(zones, "main", POLICY + models)
-            zones.push(CHANGE)
-            zones.build()
-            zones.collect()
-            zones.decide(PRJURY_INPUT_MODEL_API_KEY=KEY)
-        assert f"Bearer {KEY}" in seen
+        label = value["tiers"][2]["judgments"][0]["label"]
+        if branch == "main":
+            assert f"Bearer {KEY}" in seen
+        else:
+            assert (seen, label) == ([], "policy_not_trusted")
 
     def test_a_program_for_models_sees_neither_token_nor_inputs(self, zones: Zones) -> None:
         out = zones.directory / "env.txt"

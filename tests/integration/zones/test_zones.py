@@ -38,13 +38,6 @@ def test_a_green_change_of_a_fork_goes_through_four_jobs(zones: Zones) -> None:
     assert judges == {"merge": "pass", "build": "pass", "patterns": "pass", "quality": "abstain"}
 
 
-def test_a_broken_build_closes_the_gate(zones: Zones) -> None:
-    zones.push({"broken": "yes\n"})
-    assert zones.all() == ExitCode.REJECTED, zones.log
-    assert zones.status == "failure"
-    assert "Do not merge" in zones.fake.bodies[0]
-
-
 def test_a_second_push_edits_the_comment(zones: Zones) -> None:
     zones.all()
     first = zones.head
@@ -100,9 +93,7 @@ class TestModels:
         quoted = llm.quote("cart.py", 2, "return sum(items) + 1")
         findings = [quoted] if status == "fail" else []
         model = self.script(zones, correctness=llm.answer(status, findings))
-        zones.build()
-        zones.collect()
-        assert zones.decide(**model) == 0, zones.log
+        zones.judge(**model)
         assert zones.publish() == ExitCode.OPEN, zones.log
         report = told(zones)
         (judgment,) = report["tiers"][2]["judgments"]
@@ -170,9 +161,7 @@ class TestModels:
         zones.fake.pulls["octo/shop", 7] |= pull
         model = self.script(zones)
         zones.actor = "dependabot[bot]"
-        zones.build()
-        zones.collect()
-        zones.decide(**model)
+        zones.judge(**model)
         assert zones.publish() == ExitCode.OPEN
         report = told(zones)
         assert report["tiers"][2]["judgments"][0]["label"] == label
@@ -183,9 +172,7 @@ class TestModels:
         zones.fake.pulls["octo/shop", 7]["user"] = BOT_USER
         model = self.script(zones)
         zones.actor = "stranger"
-        zones.build()
-        zones.collect()
-        zones.decide(**model)
+        zones.judge(**model)
         zones.publish()
         assert told(zones)["cost"]["llm_calls"] == 1
 
@@ -193,7 +180,14 @@ class TestModels:
 class TestMissing:
     """What a job before has not handed over is an error, never a green or a hanging gate."""
 
-    def test_no_build_evidence_is_an_error_of_the_build(self, zones: Zones) -> None:
+    @pytest.mark.parametrize("expired", [True, False])
+    def test_no_build_evidence_is_an_error_of_the_build(
+        self, zones: Zones, *, expired: bool
+    ) -> None:
+        if expired:
+            zones.build()
+        for artifact in zones.fake.artifacts.values():
+            artifact["expired"] = True
         assert zones.collect() == 0
         zones.decide()
         assert zones.publish() == ExitCode.NOT_JUDGED
@@ -211,14 +205,6 @@ class TestMissing:
         assert zones.publish() == ExitCode.SOURCE
         assert zones.status == "error"
 
-    def test_an_expired_artifact_is_missing(self, zones: Zones) -> None:
-        zones.build()
-        for artifact in zones.fake.artifacts.values():
-            artifact["expired"] = True
-        zones.collect()
-        zones.decide()
-        assert zones.publish() == ExitCode.NOT_JUDGED
-
     def test_a_workflow_that_tells_no_digest_is_refused(self, zones: Zones) -> None:
         zones.build()
         zones.collect()
@@ -231,9 +217,7 @@ class TestForged:
 
     @pytest.mark.parametrize("name", ["evidence.json", "verdict.json"])
     def test_another_file_than_the_one_that_was_made(self, zones: Zones, name: str) -> None:
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         file = zones.report("publish", name)
         file.write_text(file.read_text().replace('"fail"', '"pass"') + " ")
         assert zones.publish() == ExitCode.SOURCE
@@ -241,9 +225,7 @@ class TestForged:
         assert zones.fake.bodies == []
 
     def test_art_01_evidence_of_another_pull_request(self, zones: Zones) -> None:
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         for job in ("publish", "decide"):
             file = zones.report(job, "evidence.json")
             value = json.loads(file.read_text())
@@ -257,9 +239,7 @@ class TestForged:
 
     def test_opinions_cannot_change_what_programs_said(self, zones: Zones) -> None:
         zones.push({"broken": "yes\n"})
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         file = zones.report("publish", "verdict.json")
         value = json.loads(file.read_text())
         value["verdict"] |= {"status": "pass", "gate": "success"}
@@ -317,9 +297,7 @@ class TestBinding:
 
     @pytest.mark.parametrize("state", ["closed", "newer"])
     def test_art_05_a_pull_request_that_has_moved_on(self, zones: Zones, state: str) -> None:
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         pull = zones.fake.pulls["octo/shop", 7]
         if state == "closed":
             pull["state"] = "closed"
@@ -331,9 +309,7 @@ class TestBinding:
         assert zones.status is None
 
     def test_a_pull_request_that_was_moved_to_another_base(self, zones: Zones) -> None:
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         zones.fake.pulls["octo/shop", 7]["base"]["ref"] = "1.x"
         assert zones.publish() == ExitCode.SOURCE
         assert "was judged against main, and its base is another one now" in zones.log
@@ -376,9 +352,7 @@ class TestBinding:
         zones.all()
         before = list(zones.fake.bodies), zones.status
         zones.attempt = 1
-        zones.build()
-        zones.collect()
-        zones.decide()
+        zones.judge()
         zones.publish()
         assert (zones.fake.bodies, zones.status) == before
 
@@ -393,9 +367,7 @@ def test_a_head_that_the_base_holds_opens_the_gate(zones: Zones) -> None:
 
 
 def test_a_status_that_cannot_be_written_is_no_success(zones: Zones) -> None:
-    zones.build()
-    zones.collect()
-    zones.decide()
+    zones.judge()
     zones.fake.faults = [Fault("POST", "/statuses/", times=99)]
     assert zones.publish() == ExitCode.NOT_PUBLISHED
     assert zones.status is None
@@ -406,7 +378,7 @@ class TestOverride:
 
     @pytest.fixture
     def closed(self, zones: Zones) -> Zones:
-        zones.fake.roles |= {"maintainer": "write", "helper": "triage"}
+        zones.fake.roles["maintainer"] = "write"
         zones.push({"broken": "yes\n"})
         assert zones.all() == ExitCode.REJECTED
         zones.keep_files()
@@ -430,11 +402,6 @@ class TestOverride:
         closed.run = 91
         closed.fake.artifacts.clear()
         assert closed.all() == ExitCode.REJECTED
-        assert closed.status == "failure"
-        assert "Overridden" not in closed.fake.bodies[0]
-
-    def test_who_may_not_write_is_not_heard(self, closed: Zones) -> None:
-        assert closed.say("/prjury override tomorrow", "helper") == ExitCode.OPEN
         assert closed.status == "failure"
         assert "Overridden" not in closed.fake.bodies[0]
 
