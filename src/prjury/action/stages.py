@@ -29,7 +29,7 @@ from prjury.app.evidence import (
     verdict_to_text,
 )
 from prjury.app.stages import ask_needed_models, derive_report, make_abstaining_opinions
-from prjury.app.stages import collect as collect_stage
+from prjury.app.stages import collect_program_votes as collect_stage
 from prjury.errors import ExitCode, SourceError, UsageError
 from prjury.git.open_snapshot import SUPERSEDED, NothingToReview
 from prjury.github.artifacts import FILE, BuildArtifact

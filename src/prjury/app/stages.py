@@ -62,7 +62,7 @@ class RecordingModel:
         return None
 
 
-def collect(
+def collect_program_votes(
     request: ReviewRequest, environment: RunEnvironment, workflow: str | None = None
 ) -> StageEvidence:
     """Ask every judge that is a program; builds are taken from evidence, never run here."""

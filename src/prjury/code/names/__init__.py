@@ -39,12 +39,12 @@ def spell_names(names: Iterable[str], bindings: Sequence[Binding], separators: s
         chain: None
         for name in names
         for binding in bindings
-        if (chain := _spell(name, binding, separators))
+        if (chain := _spell_locally(name, binding, separators))
     }
     return list(chains)
 
 
-def _spell(name: str, binding: Binding, separators: str) -> Chain | None:
+def _spell_locally(name: str, binding: Binding, separators: str) -> Chain | None:
     target = binding.target
     if is_below(target, name, separators):
         return (binding.local,) if binding.local else None

@@ -100,9 +100,9 @@ class ModelSeat:
         judgment = _decide_seat(outcomes, lines, case.mark)
         facts = _describe_reading(layout, outcomes, judgment)
         judgment = judgment.with_metadata(model=self.model.name, **facts)
-        return judgment if case.is_flipped else self._fall_back_to_failure(judgment, outcomes)
+        return judgment if case.is_flipped else self._keep_earlier_failure(judgment, outcomes)
 
-    def _fall_back_to_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
+    def _keep_earlier_failure(self, judgment: Judgment, outcomes: Sequence[SeatAnswer]) -> Judgment:
         """Return the judgment, or the failure before if a later round has no answer."""
         troubles = [outcome.trouble for outcome in outcomes if outcome.trouble is not None]
         leaked = any(isinstance(trouble, TaintedError) for trouble in troubles)

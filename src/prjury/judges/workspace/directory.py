@@ -100,12 +100,12 @@ def make_patterns_judge(
         unjudged = judgment.status is Status.ERROR or judgment.label == NOT_APPLICABLE
         if unjudged or not write_baseline:
             return judgment
-        return _write_baseline(workspace, write_baseline, judgment)
+        return _accept_as_baseline(workspace, write_baseline, judgment)
 
     return _make_judge(PATTERNS, ask, JudgeType.DETERMINISTIC)
 
 
-def _write_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
+def _accept_as_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
     entries = judgment.metadata["findings"]
     text = baseline_text((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
     try:
