@@ -63,9 +63,8 @@ _PAGE = re.compile(r"\A(?!<\?php)|\?>")
 _TEMPLATE = re.compile(r"\{%.*%\}|<%.*%>|(?<!\$)\{\{")
 
 
-_LINE = re.compile(r"at line (\d+)")
-_COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_TRAILING_COMMA = re.compile(r'("(?:[^"\\\n]|\\.)*")|,(\s*[\]}])')
+_COMMENT_OR_STRING = r'(?s)"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/'
+_TRAILING_COMMA = r'("(?:[^"\\\n]|\\.)*")|,(\s*[\]}])'
 #: Syntax that only compilers of other dialects of JavaScript know.
 _DIALECT: Any = {
     "rule": {
@@ -150,8 +149,8 @@ def _check_json(file: SourceFile) -> Fault | None:
         return None
     if PurePosixPath(file.path).name in _STRICT_JSON or file.path.endswith(".ipynb"):
         return fault
-    bare = _COMMENT_OR_STRING.sub(lambda each: each[0] if each[0][0] == '"' else " ", text)
-    bare = _TRAILING_COMMA.sub(lambda each: each[1] or each[2], bare).lstrip()
+    bare = re.sub(_COMMENT_OR_STRING, lambda each: each[0] if each[0][0] == '"' else " ", text)
+    bare = re.sub(_TRAILING_COMMA, lambda each: each[1] or each[2], bare).lstrip()
     decoder = json.JSONDecoder(parse_int=str, parse_float=str)
     try:
         while bare:
@@ -166,7 +165,7 @@ def _check_toml(file: SourceFile) -> Fault | None:
     try:
         tomllib.loads(file.content.decode("utf-8-sig"), parse_float=str)
     except tomllib.TOMLDecodeError as error:
-        place = _LINE.search(str(error))
+        place = re.search(r"at line (\d+)", str(error))
         return int(place[1]) if place else None, str(error).partition(" (at ")[0]
     return None
 
