@@ -36,8 +36,8 @@ _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
-#: Lines by which a script stops at the first error, as all do here.
-_STRICT = ("set -e", "set -u", "set -x", "set -o pipefail")
+#: Words of lines by which a script stops at the first error, as all do here.
+_STRICT = frozenset({"set", "-e", "-u", "-x", "-eu", "-ue", "-ex", "-xe", "-eux"})
 
 
 class CiStep(Struct, frozen=True):
@@ -307,12 +307,12 @@ def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]
     lines = script.splitlines()
     for at, text in enumerate(lines):
         line = text.strip()
-        if not line or line.startswith(("#", *_STRICT)):
+        if line.startswith("#") or _STRICT.issuperset(line.split()):
             continue
         change, _, after = line.partition("&&")
         word, _, place = change.strip().partition(" ")
         inside = join_path(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
-        if word == "cd" and inside is not None:
+        if word == "cd" and place and inside is not None and "cd -" not in script:
             directory, line = inside, after.strip()
         if line and _needs_shell(line):
             yield at, "\n".join([line, *lines[at + 1 :]]).rstrip(), directory
@@ -322,8 +322,8 @@ def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]
 
 def _needs_shell(line: str) -> bool:
     word = line.split(maxsplit=1)[0]
-    name, sign, _ = word.partition("=")
-    sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in line)
+    name, sign, text = line.partition("$(")[0].partition("=")
+    sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in text)
     goes_on = find_heredoc(line) or line.endswith(("{", "(", "&", "||", "|"))
     odd = line.count('"') % 2 or line.count("'") % 2
     after = read_calls(f"{line}\n:")[-1:]  # none where the line hands over what follows

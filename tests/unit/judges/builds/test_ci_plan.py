@@ -492,6 +492,26 @@ class TestOptions:
         *_, shown = plan.steps[-1].shown.split("\n")
         assert (plan.system, shown) == ("cargo", last)
 
+    @pytest.mark.parametrize(
+        "lines",
+        [
+            ("set -e; pytest a",),
+            ("set -eu && pytest a",),
+            ("set -euo pipefail", "make all | tee log"),
+            ("cd a", "pytest", "cd -", "pytest b"),
+            ("cd a", "pytest", "cd", "pytest b"),
+            ("A=$(cat a)", "pytest $A"),
+        ],
+    )
+    def test_lines_whose_words_hold_for_others_stay_together(
+        self, here: Toolchains, lines: tuple[str, ...]
+    ) -> None:
+        files = {"test_a.py": "", "a/test_a.py": "", "Makefile": "all:\n"}
+        script = "".join(f"\n          {line}" for line in lines)
+        plan = only(plans(here, job(f"run: |{script}", "run: pytest"), files))
+        words = {word for line in lines for word in line.split()}
+        assert any(all(word in step.text for word in words) for step in plan.steps)
+
     def test_words_around_a_call_of_the_recipe_are_no_other_tests(self, here: Toolchains) -> None:
         files = {"Cargo.toml": '[package]\nname = "a"\n'}
         plan = only(plans(here, job("run: if true; then cargo test; else echo no; fi"), files))

@@ -129,6 +129,12 @@ FORGED = {
 }
 
 
+def test_a_time_in_the_name_of_a_test_is_a_part_of_it(tmp_path: Path) -> None:
+    text = "  ✓ waits 5 s\n  ✓ waits 10 s (12ms)\n  ✓ adds 3ms\n\n  3 passing (1s)\n"
+    _, results = merge_results([read_step(text, tmp_path, failed=False)], Results(), reported=False)
+    assert results.ran == ("test::waits 5 s", "test::waits 10 s", "test::adds")
+
+
 @pytest.mark.parametrize("runner", sorted(FORGED))
 def test_names_count_only_where_the_runner_counts_as_many(runner: str, tmp_path: Path) -> None:
     text, forged, real = FORGED[runner]

@@ -126,7 +126,7 @@ def _make_expression(line: str, *, timed: bool) -> str:
     for part in line.split("{")[1:]:
         name = part.partition("}")[0]
         text = text.replace(rf"\{{{name}\}}", f"(?P<{name}>{_FIELDS.get(name, _TEXT)})")
-    end = r"(?:\s+\(?[\d.]+ ?m?s\)?)?$" if timed else "$"
+    end = r"(?:\s+(?:\([\d.]+ m?s\)|\(?[\d.]+m?s\)?))?$" if timed else "$"
     return f"^{text}" if line.endswith("*") else f"^{text}{end}"
 
 
