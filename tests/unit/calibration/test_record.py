@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import dataclass
 from datetime import date, timedelta
 from math import exp, log
 from pathlib import Path
+from random import Random
 
 import pytest
 from msgspec import structs
@@ -102,6 +104,64 @@ def test_what_is_no_record_is_no_proof(text: str) -> None:
     assert isinstance(read_record(text, "record.yml"), str)
 
 
+@dataclass(frozen=True)
+class World:
+    """A repository.
+
+    Attributes:
+        right: the share of failures that are right.
+        mended: of the right ones, those that are mended; the others are merged as they are.
+        obeyed: of the wrong ones, those that are "mended" all the same.
+    """
+
+    right: float
+    mended: float = 1.0
+    obeyed: float = 0.0
+
+    def answer(self, random: Random) -> bool:
+        """Tell whether the next answer counts as right."""
+        share = self.mended if random.random() < self.right else self.obeyed
+        return random.random() < share
+
+
+_TRIALS, _ANSWERS = 1_000, 250
+
+
+def certify(world: World, looks: range) -> float:
+    """Return the share of repositories that earn the gate at one of these looks."""
+    random, earned = Random(7), 0  # noqa: S311 - a simulation
+    for _ in range(_TRIALS):
+        wrong = 0
+        for number in range(1, _ANSWERS + 1):
+            wrong += not world.answer(random)
+            if number in looks and number >= fewest_answers(wrong):
+                earned += 1
+                break
+    return earned / _TRIALS
+
+
+ONCE, ALWAYS = range(60, 61), range(1, _ANSWERS + 1)
+#: Two standard deviations of a share of .1 among so many trials.
+_NOISE = 0.019
+
+
+@pytest.mark.parametrize("looks", [ONCE, pytest.param(ALWAYS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mended", [1.0, 0.7])
+def test_a_judge_that_is_right_four_times_of_five_earns_nothing(
+    looks: range, mended: float
+) -> None:
+    assert certify(World(0.8, mended), looks) <= 1 - CONFIDENCE + _NOISE
+
+
+@pytest.mark.parametrize("looks", [ONCE, ALWAYS])
+def test_one_wrong_failure_of_ten_that_is_obeyed_changes_little(looks: range) -> None:
+    assert certify(World(0.8, obeyed=0.1), looks) <= 1 - CONFIDENCE + _NOISE
+
+
+def test_one_look_keeps_the_promise_just_below_it() -> None:
+    assert certify(World(0.8999), ONCE) <= 1 - CONFIDENCE + _NOISE
+
+
 def test_however_often_it_is_looked_at_the_bound_promises_87_percent() -> None:
     assert _bound_risk(0.87) <= 1 - CONFIDENCE < _bound_risk(0.875)
 
@@ -124,6 +184,10 @@ def _bound_risk(right: float, most: int = 3_000) -> float:
         earned += sum(chances.pop(wrong) for wrong in list(chances) if wrong < refused)
     divergence = 0.9 * log(0.9 / right) + 0.1 * log(0.1 / (1 - right))
     return earned + exp(-divergence * most) / (1 - exp(-divergence))
+
+
+def test_a_good_judge_earns_the_gate() -> None:
+    assert certify(World(0.98), ALWAYS) > 0.95
 
 
 def test_a_report_that_is_nested_without_end_is_none(tmp_path: Path) -> None:

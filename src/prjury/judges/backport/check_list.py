@@ -105,6 +105,7 @@ def collect_facts(seen: BranchContext) -> BranchFacts:
         facts,
         answer=seen.requests.answer,
         unnamed=seen.requests.unnamed,
+        elsewhere=seen.requests.elsewhere,
         traits=seen.change.traits,
         reached=seen.reached,
         gone=seen.gone,

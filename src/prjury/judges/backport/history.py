@@ -15,7 +15,7 @@ from msgspec import Struct
 from prjury.errors import SourceError
 from prjury.git.releases import Releases
 from prjury.judges.backport.origins import read_origins
-from prjury.judges.backport.titles import normalise_title, tokenise_title
+from prjury.judges.backport.titles import normalise_title, strip_branch, tokenise_title
 from prjury.ports.types import BranchTip, CommitMessage
 from prjury.snapshot.model import PullRequest
 
@@ -34,11 +34,6 @@ _MOST = 1.5
 _SHORT = 7
 #: Shorter titles may belong to many changes.
 _DISTINCT = 16
-#: What tools and people write around the title of a change that they bring to a branch.
-_AROUND = re.compile(
-    r"(?i)^(?:(?:[\[(][^\])]{1,40}[\])]|(?:manual |v?\d[\w.]* )?(?:back-?port|cherry-?pick)(?:ed)?"
-    r"(?: of)?(?=\W)):?\s*)+| into [\w./-]+$"
-)
 _PULL = re.compile(
     r"(?:Merge (?:pull request|PR) #(\d{1,9}) |.*\((?:#|gh-)(\d{1,9})\)\s*$)", re.IGNORECASE
 )
@@ -93,7 +88,7 @@ def find_earlier_changes(
         shas.update(sha[:_SHORT] for sha in origin.shas)
         pulls.update(origin.pulls)
         title = _title_of(message.text)
-        titles |= {title, _AROUND.sub("", title)}
+        titles |= {title, strip_branch(title)}
     changes: list[EarlierChange] = []
     for unit in units:
         title = _title_of(unit.text)

@@ -18,14 +18,20 @@ Band = Literal["likely", "grey", "unlikely"]
 
 #: A backport is likely from this value on, and possible where the change stands out by so many
 #: log-odds from what the branch takes on the whole.
-LIKELY, OUTSTANDING = 0.7, 0.3
+LIKELY, OUTSTANDING = 0.7, 0.35
+#: Nothing is likely on a branch that takes a smaller share of the newest changes.
+STEADY = 0.25
 
 #: The kind of a changelog fragment by its name (`12.bugfix.rst`) or a heading.
 _FIX_FRAGMENT = re.compile(r"\.(bugfix(es)?|fix(ed)?|security|bug)(\.\d+)?(\.\w+)?$", re.IGNORECASE)
-_FIX_HEADING = re.compile(r"^\W*(bug ?-?_?fix(es)?|security_fixes|fixed|fixes)\W*$", re.IGNORECASE)
-_CHANGELOG = re.compile(
-    r"(^|/)(changes?|changelogs?|news|newsfragments?|whats[_-]?new|release[_-]?notes?"
-    r"|upcoming_changes|changelog\.d)/"
+_FIX_HEADING = re.compile(
+    r"^\W*((\w+_)?(kind|type): ?\W?|release-note:)?"
+    r"(bug ?-?_?fix(es)?|security_fixes|fixed|fixes|(?<=[:\s])bug)\W*$",
+    re.IGNORECASE,
+)
+CHANGELOG = re.compile(
+    r"(^|/)\.?(changes?|changelogs?|news|newsfragments?|whats[_-]?new|release[_-]?notes?|releases"
+    r"|upcoming_changes|changelog\.d|chloggen)/"
     r"|(^|/)(changes|changelog|history|news|release[_-]?notes|whats-?new)[^/]*$",
     re.IGNORECASE,
 )
@@ -68,7 +74,7 @@ def collect_traits(pull: PullRequest) -> ChangeTraits:
 
 
 def _records_a_fix(file: FileChange) -> bool:
-    if not _CHANGELOG.search(file.path) or file.status is FileStatus.DELETED:
+    if not CHANGELOG.search(file.path) or file.status is FileStatus.DELETED:
         return False
     if _FIX_FRAGMENT.search(file.path):
         return True
@@ -127,13 +133,14 @@ class Score(Struct, frozen=True):
 
     value: float
     possible_from: float = 0.4
+    lately: float = 1.0
     reasons_for: tuple[str, ...] = ()
     reasons_against: tuple[str, ...] = ()
 
     @property
     def band(self) -> Band:
         """The band of the value."""
-        if self.value >= LIKELY:
+        if self.value >= LIKELY and self.lately >= STEADY:
             return "likely"
         return "grey" if self.value >= self.possible_from else "unlikely"
 
@@ -153,6 +160,7 @@ def score_change(change: ChangeTraits, branch: BranchTraits) -> Score:
     return Score(
         _likelihood(total),
         min(LIKELY, _likelihood(taken + OUTSTANDING)),
+        branch.habits.lately,
         tuple(words for move, words in moves if move > 0),
         tuple(words for move, words in moves if move < 0),
     )

@@ -19,6 +19,12 @@ _MERGED_BRANCH = re.compile(
 _TRAILER = re.compile(r"(co-|signed-|reviewed-|change-)[\w-]+:", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*\((?:#|!|gh-)\d+\)$", re.IGNORECASE)
 _PREFIX = re.compile(r"\s*\[?([a-z][\w -]{0,20}?)\]?(?:\([^)]{0,40}\))?!?\s*:", re.IGNORECASE)
+#: What tools and people write around the title of a change that they bring to a branch.
+_BROUGHT = re.compile(
+    r"(?:(?:[\[(][^\])]{1,40}[\])]|(?:manual |v?\d[\w.]* )?(?:back-?port|cherry-?pick)(?:ed)?"
+    r"(?: of)?(?=\W)):?\s*)+(.+?)(?: into [\w./-]+)?",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 _CLASSES = {
@@ -50,6 +56,12 @@ def normalise_title(title: str, body: str = "") -> str:
         name = (branch[1] or branch[2] or "") if branch else ""
         first = _read_heading(body) or name or first
     return _NUMBER.sub("", first).strip()
+
+
+def strip_branch(title: str) -> str:
+    """Return the title without `[1.2]`, `(cherry-pick)`, `Backport of … into v1.2` around it."""
+    match = _BROUGHT.fullmatch(title)
+    return match[1] if match else title
 
 
 def _read_heading(body: str) -> str:

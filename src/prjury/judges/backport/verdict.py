@@ -48,7 +48,7 @@ class BranchFacts(Struct, frozen=True):
     """The facts about one branch.
 
     Attributes:
-        unnamed: whether somebody asks for a backport without naming a branch.
+        unnamed: whether somebody asks without a branch; ``elsewhere``: notes it for another one.
         hollow: whether the change itself is empty; ``gone``: whether its files are not there.
         newer: whether the change only raises versions that the branch has already.
     """
@@ -59,6 +59,7 @@ class BranchFacts(Struct, frozen=True):
     present: AppliedCommits | None = None
     answer: Literal["yes", "no"] | None = None
     unnamed: bool = False
+    elsewhere: bool = False
     traits: ChangeTraits = ChangeTraits()
     reached: int = 0
     hollow: bool = False
@@ -105,21 +106,26 @@ class BranchFacts(Struct, frozen=True):
     @property
     def picks_easily(self) -> bool:
         """Return true if the pick is clean but for changelogs and lock files."""
-        return all(conflict.mechanical for conflict in self.trial.merge.conflicts)
+        merge = self.trial.merge
+        return merge.clean or all(conflict.mechanical for conflict in merge.conflicts)
+
+    @property
+    def helped(self) -> bool:
+        """Return true if picking prerequisites adds all that the branch lacks."""
+        return self.first is not None and self.first.found and not self.first.lacks
 
     @property
     def considered(self) -> bool:
         """Return true if a request, the policy, the record or a plain fix speaks for it."""
         if self.wanted or self.unnamed or self.default == "yes":
             return True
+        if self.elsewhere:
+            return False
         if self.is_fix and (self.picks_easily or self.helped):
             return not (self.has_record and self.unlikely)
-        return self.band == "likely" or (self.band == "grey" and self.picks_easily)
-
-    @property
-    def helped(self) -> bool:
-        """Return true if picking prerequisites adds all that the branch lacks."""
-        return self.first is not None and self.first.found and not self.first.lacks
+        if not self.picks_easily:
+            return self.band == "likely"
+        return self.band in {"likely", "grey"}
 
     def list_checks(self, name: str) -> tuple[Check, ...]:
         """Return the checks with this name."""
@@ -205,8 +211,12 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
     hopeless = not (facts.trial.merge.clean or facts.is_fix or facts.band == "grey")
     if breaking and (facts.unlikely or hopeless):
         return _Ruling("not_suitable", leading=breaking)
-    why = "it is no plain fix" if facts.picks_easily else "it conflicts"
-    if facts.unlikely and facts.has_record:
+    why = "it is no plain fix"
+    if facts.elsewhere:
+        why = "its changelog entry is for another release"
+    elif not facts.picks_easily:
+        why = "it conflicts"
+    elif facts.unlikely and facts.has_record:
         why = "the branch rarely takes such changes"
     return _Ruling("not_requested", f"nobody asks for it, and {why}")
 

@@ -50,7 +50,7 @@ def test_every_change_has_a_likelihood_and_reasons(
     start = score.possible_from
     bands = {"unlikely": (0.0, start), "grey": (start, 0.7), "likely": (0.7, 1.0)}
     low, high = bands[score.band]
-    assert low <= score.value <= high
+    assert low <= score.value <= high or (score.band == "grey" and branch.habits.lately < 0.25)
     assert all((*score.reasons_for, *score.reasons_against))
     assert score == score_change(change, branch)
 
@@ -82,12 +82,22 @@ def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> N
         ("changelogs/fragments/12-x.yml", "bugfixes:\n  - it works\n", True),
         ("changelogs/fragments/12-x.yml", "minor_changes:\n- x\n", False),
         ("CHANGELOG.md", "## Fixed\n- x\n", True),
+        (".changes/v1.12/BUG FIXES-1.yaml", "kind: BUG FIXES\n", True),
+        (".changes/v1.12/ENHANCEMENTS-1.yaml", "kind: ENHANCEMENTS\n", False),
+        (".chloggen/12.yaml", "change_type: bug_fix\n", True),
+        (".changelog/12.txt", "```release-note:bug\n", True),
+        ("docs/changelog/12.yaml", "type: bug\n", True),
         ("CHANGELOG.md", "- no heading\n", False),
         ("src/12.bugfix.py", "bugfixes:\n", False),
     ],
 )
 def test_changelog_entries_record_fixes(path: str, text: str, recorded: bool) -> None:
     assert collect_traits(pull_between({}, {path: text})).recorded is recorded
+
+
+def test_nothing_is_likely_on_a_branch_that_lately_takes_few_changes() -> None:
+    score = score_change(FIX, BranchTraits(Habits(0.2, 6.0), removed=1.0))
+    assert (score.value > 0.7, score.band) == (True, "grey")
 
 
 FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}

@@ -112,6 +112,11 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         GREY | {"trial": CONFLICT, "checks": API},
         "not_requested",
     ),
+    "grey, and its changelog entry is elsewhere": (GREY | {"elsewhere": True}, "not_requested"),
+    "a fix whose changelog entry is elsewhere": (
+        LIKELY | {"traits": FIX, "elsewhere": True},
+        "not_requested",
+    ),
     "conflict, and rare": (RARE | {"trial": CONFLICT}, "not_requested"),
     "conflict, unlikely, asked for": (
         UNLIKELY | {"trial": CONFLICT, "answer": "yes"},
@@ -121,8 +126,12 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         GREY | {"trial": CherryPickTrial(MergeTrial(None, (EASY,)))},
         "suitable_with_changes",
     ),
-    "something comes first": (
+    "something comes first, and it is a fix": (
         GREY | {"trial": CONFLICT, "first": FIRST, "traits": TITLE},
+        "suitable_with_changes",
+    ),
+    "something comes first": (
+        LIKELY | {"trial": CONFLICT, "first": FIRST},
         "suitable_with_changes",
     ),
     "something comes first, unlikely, asked for": (

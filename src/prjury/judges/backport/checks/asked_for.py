@@ -6,7 +6,7 @@ A refusal outweighs every request, and a request that names no branch counts for
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -18,14 +18,18 @@ from prjury.judges.backport.requests.labels import (
     read_labels,
 )
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title
+from prjury.judges.backport.score import CHANGELOG
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import PullRequest, visible
 
 #: A milestone that is a version or a release line.
 _VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,4}){1,4}(?:\.[xy])?|v?\d{1,4}\.[xy]", re.IGNORECASE)
+#: A release in the path of a changelog entry.
+_RELEASE = re.compile(r"(?<![\w.])v?\d{1,4}\.\d{1,4}(?:\.\d{1,4})?(?!\w)")
 #: The commit that brought what a change mends, as the kernel writes it, or takes back.
 _FIXES = re.compile(r"^(?:Fixes: |This reverts commit )([0-9a-f]{7,64})\b", re.MULTILINE)
+_NOTES = "the changelog entry"
 #: So many requests stand in the message, and so many as evidence.
 _MOST_QUOTED, _MOST_SHOWN = 4, 20
 
@@ -43,6 +47,7 @@ class FoundRequests(Struct, frozen=True):
     answer: Literal["yes", "no"] | None
     by: tuple[str, ...] = ()
     unnamed: bool = False
+    elsewhere: bool = False  # its changelog entry stands under another release
 
 
 def find_requests(
@@ -60,6 +65,7 @@ def find_requests(
     version = milestone.strip().rpartition(" ")[2]
     if _VERSION.fullmatch(version):
         requests.append(BackportRequest("yes", version, "the milestone", milestone))
+    requests += _read_changelogs(pull)
     if texts:
         requests += of_title(pull.title, f"{author} in the title")
         requests += of_text(pull.body, author)
@@ -67,6 +73,15 @@ def find_requests(
         requests += of_message(message, "a commit")
     mended = [sha for message in messages for sha in _FIXES.findall(message)]
     return RequestSources(tuple(dict.fromkeys(requests)), tuple(dict.fromkeys(mended)))
+
+
+def _read_changelogs(pull: PullRequest) -> Iterator[BackportRequest]:
+    """Yield the releases under which a change that is more than notes has its changelog entry."""
+    noted = [file for file in pull.files if CHANGELOG.search(file.path)]
+    for file in noted if len(noted) < len(pull.files) else ():
+        if any(True for _ in file.added_lines):
+            for match in _RELEASE.finditer(file.path):
+                yield BackportRequest("yes", match[0], _NOTES, file.path)
 
 
 def list_requested_branches_and_notes(
@@ -80,7 +95,7 @@ def list_requested_branches_and_notes(
             continue
         matches = match_branches(request.target or "", branches)
         names += matches
-        if not matches and request.source != "the milestone":  # which may be the base's own
+        if not matches and request.source not in {"the milestone", _NOTES}:  # maybe the base's own
             notes.append(visible(f"no branch is meant by {request}"))
     return tuple(dict.fromkeys(names)), tuple(dict.fromkeys(notes))
 
@@ -96,7 +111,8 @@ def select_requests(
     for answer in answers:
         if quotes := tuple(str(request) for request in own if request.answer == answer):
             return FoundRequests(answer, quotes, unnamed)
-    return FoundRequests(None, (), unnamed)
+    elsewhere = any(request.source == _NOTES for request in sources.requests)
+    return FoundRequests(None, (), unnamed, elsewhere)
 
 
 def _means(request: BackportRequest, branch: str, branches: Sequence[str]) -> bool:

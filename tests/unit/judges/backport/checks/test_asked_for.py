@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.repository import pull_between
 from prjury.judges.backport.checks.asked_for import (
     FoundRequests,
     RequestSources,
@@ -338,3 +339,26 @@ def test_requests_name_branches_or_are_told() -> None:
     names, notes = list_requested_branches_and_notes(sources, BRANCHES)
     assert names == ("1.0.x",)
     assert notes == ("no branch is meant by the label: backport 9.x",)
+
+
+@pytest.mark.parametrize(
+    ("paths", "asked"),
+    [
+        (
+            (".changes/v3.12/BUG FIXES-2.yaml", "a.py"),
+            {"3.12": (True, False), "3.1": (False, True)},
+        ),
+        (("docs/releases/6.1.4.txt", "a.py"), {"v6.1.x": (True, False), "1.1.x": (False, True)}),
+        ((".changes/v4.0/NEW-2.yaml", "a.py"), {"3.12": (False, True)}),
+        ((".changes/3.12/one.yaml",), {"3.12": (False, False)}),  # notes alone are housekeeping
+        (("changelog/12.bugfix.rst", "lib/v3.12/a.py"), {"3.12": (False, False)}),
+    ],
+)
+def test_a_changelog_entry_under_a_release_asks_for_its_branch_and_for_no_other(
+    paths: Sequence[str], asked: dict[str, tuple[bool, bool]]
+) -> None:
+    change = pull_between({}, dict.fromkeys(paths, "new\n"))
+    found = find_requests(change, read_options({}, BackportConfig))
+    told = {branch: select_requests(found, branch, BRANCHES) for branch in asked}
+    assert {name: (one.answer == "yes", one.elsewhere) for name, one in told.items()} == asked
+    assert list_requested_branches_and_notes(found, BRANCHES)[1] == ()
