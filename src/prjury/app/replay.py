@@ -70,7 +70,7 @@ def _make_placeholder(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
     return StandInJudge(record, read, "is asked in a job of its own")
 
 
-def defer_models(along: Ports) -> Casting:
+def seat_stand_in_models(along: Ports) -> Casting:
     """Seat deterministic judges as configured, and a placeholder for each model judge."""
 
     def cast(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:

@@ -26,11 +26,11 @@ from prjury.app.evidence import Opinions, ReadingAlong, SeatRecord, StageEvidenc
 from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.replay import (
-    defer_models,
     honour_dismissals,
     make_records,
     replay_records,
     restore_times,
+    seat_stand_in_models,
 )
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.deadline import Deadline
@@ -75,7 +75,7 @@ def collect_program_votes(
         unasked = NoModels(Panel((RecordingModel(),)))
         ports = structs.replace(ports, models=unasked, evidence=evidence)
         reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
-        casting = defer_models(structs.replace(ports, repository=reading))
+        casting = seat_stand_in_models(structs.replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)

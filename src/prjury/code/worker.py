@@ -95,12 +95,12 @@ def _expand_name_rules(root: SgNode, language: str, configs: list[dict[str, Any]
         rule = {key: value for key, value in config.items() if key != "names"}
         if words:
             utils = {**config.get("utils", {}), **make_rules(language, bindings, words)}
-            rule = drop_unused({**rule, "utils": utils})
+            rule = drop_unreferenced_utils({**rule, "utils": utils})
         rules.append(rule)
     return rules
 
 
-def drop_unused(config: dict[str, Any]) -> dict[str, Any]:
+def drop_unreferenced_utils(config: dict[str, Any]) -> dict[str, Any]:
     """The rule with the utility rules that it refers to; each one costs time to compile."""
     utils = config.get("utils", {})
     needed: dict[str, Any] = {}
@@ -137,14 +137,14 @@ def run_job_safely(job: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     sys.path.append(str(Path(__file__).resolve().parents[2]))
-    serve(socket.socket(fileno=os.dup(0)))
+    fork_workers(socket.socket(fileno=os.dup(0)))
 
 
 def answer_jobs() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     seconds, configs = json.loads(sys.stdin.buffer.readline())
-    table = [drop_unused(config) for config in configs]
+    table = [drop_unreferenced_utils(config) for config in configs]
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, seconds)
         job = json.loads(line)
@@ -154,7 +154,7 @@ def answer_jobs() -> None:
         sys.stdout.flush()
 
 
-def serve(channel: socket.socket) -> None:
+def fork_workers(channel: socket.socket) -> None:
     """Fork a worker for each request and its three files, until the other end is closed."""
     from prjury.code.names import MODULES  # noqa: PLC0415 - found once `main` has looked
 

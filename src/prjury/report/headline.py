@@ -388,7 +388,7 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
     return steps or ((decide,) if is_decidable else ())
 
 
-def gate_page(report: Report) -> str | None:
+def find_gate_help(report: Report) -> str | None:
     if report.gate is Gate.SUCCESS:
         return None
     verdict = report.verdict

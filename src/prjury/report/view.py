@@ -39,7 +39,7 @@ from prjury.report.findings import (
     group_findings,
     seat_outcomes,
 )
-from prjury.report.headline import gate_page, is_advised_against, next_steps, why
+from prjury.report.headline import find_gate_help, is_advised_against, next_steps, why
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.model import NotChecked, Report, TierReport
 from prjury.report.sanitise import BY_SHAPE, Redact
@@ -153,7 +153,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     every_row = rows(report)
     # Where it conflicts nothing was judged, and the reason stands above.
     unread = () if report.pull.merge.conflicts else report.coverage.not_checked
-    gate, artifacts = gate_page(report), links.to_artifacts(run)
+    gate, artifacts = find_gate_help(report), links.to_artifacts(run)
     seats = seat_outcomes(verdict)
     logs = tuple(dict.fromkeys(log for seat in seats for log in RunFacts.of(seat.judgment).logs))
     return View(

@@ -79,7 +79,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
         faults, unparsed = find_faults(texts, limit)
         if is_babel:
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
-        return texts, _recheck_with_tools(texts, faults, ports.shell, limit), unparsed
+        return texts, _revise_faults_with_tools(texts, faults, ports.shell, limit), unparsed
 
     texts, faults, unparsed = parse(pull.merge.tree, {path: path for path in files})
     if faults:
@@ -184,7 +184,7 @@ _UNKNOWN_TO_NODE = re.compile(
 )
 
 
-def _recheck_with_tools(
+def _revise_faults_with_tools(
     texts: Sequence[SourceFile], faults: Mapping[str, SyntaxFault], shell: Shell, deadline: Deadline
 ) -> Mapping[str, SyntaxFault]:
     """Add the faults that the tools of this machine find, and take away what they clear."""

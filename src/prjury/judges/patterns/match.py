@@ -169,7 +169,7 @@ class FileScan:
                 for span in _list_places(match, self.source.text, comments, strings):
                     yield self._at(active, span)
         yield from self._list_setting_hits()
-        yield from self._list_declaration_hits()
+        yield from self._list_manifest_hits()
 
     def _list_setting_hits(self) -> Iterator[Hit]:
         pairs = [(active, match.settings) for active, match in self._pairs if match.settings]
@@ -199,7 +199,7 @@ class FileScan:
             return sorted(parsed.comments)
         return find_comment_ranges(self.source.text, self.source.language)
 
-    def _list_declaration_hits(self) -> Iterator[Hit]:
+    def _list_manifest_hits(self) -> Iterator[Hit]:
         pairs = [(active, m.manifest) for active, m in self._pairs if m.manifest is not None]
         if not pairs:
             return

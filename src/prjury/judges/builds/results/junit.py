@@ -190,7 +190,7 @@ class _Case:
         self._failures = failures or [Element("failure")] * (ending in _BAD)
         attempts = [child for child in case if _tag(child).endswith(_FAILED)]
         self.shows_failure = bool(self._failures or attempts)
-        self.kind: Kind = self._find_kind()
+        self.kind: Kind = self._classify_failure()
         self.test = self._find_place_and_name()
         self.ran = self.kind == "test" and bool(self.test[1].strip()) and not self.skipped
         self.is_unique = report.runner in _UNIQUE and bool(self._name)
@@ -208,7 +208,7 @@ class _Case:
     def _list_children(self, *names: str) -> list[Element]:
         return [child for child in self._case if _tag(child) in names]
 
-    def _find_kind(self) -> Kind:
+    def _classify_failure(self) -> Kind:
         report, name, owner = self._report, self._name, self._owner
         words = {name, owner, *(child.get("message") for child in self._failures)}
         if _UNLOADED & words or (report.runner == "vitest" and name == owner):

@@ -25,7 +25,7 @@ from prjury.judges.builds.results.lines import (
 )
 from prjury.judges.builds.results.problems import read_build_errors, read_problems
 from prjury.judges.builds.results.runners import read_known_runners, read_unknown_runner
-from prjury.judges.builds.results.streams import GoEvents, read_go_output, read_tap
+from prjury.judges.builds.results.streams import GoEvents, read_go_failures, read_tap
 from prjury.judges.builds.results.tree import TreeFiles
 
 _LONGEST_EVENT = 1024**2
@@ -152,7 +152,7 @@ def _parse_go_event(line: str) -> dict[str, Any] | None:
 
 #: Runners with a form of their own, and text without which there is nothing of them.
 _STREAMS = (
-    ("go", read_go_output, ("\nFAIL\t", "--- FAIL: ")),
+    ("go", read_go_failures, ("\nFAIL\t", "--- FAIL: ")),
     ("tap", read_tap, ("\nTAP version ", "\n1..")),
 )
 #: Read where no other reader knows the tests.

@@ -178,7 +178,7 @@ def _list_informative(output: Iterable[str]) -> Iterator[str]:
     return (line.strip() for line in output if not _is_chatter(line))
 
 
-def read_go_output(section: LogSection) -> RunnerOutput:
+def read_go_failures(section: LogSection) -> RunnerOutput:
     """The failing tests by package; the names of others are lines that a test can print."""
     events, start = GoEvents(section), 0
     for index, line in enumerate(section.lines):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from prjury.judges.builds.results.lines import LogSection
-from prjury.judges.builds.results.streams import read_go_output
+from prjury.judges.builds.results.streams import read_go_failures
 from prjury.judges.builds.results.tree import TreeFiles
 
 TREE = TreeFiles(frozenset({"a/a.go", "a/a_test.go"}))
@@ -44,7 +44,7 @@ def test_a_panic_without_events(part: list[str]) -> None:
         *IN_SUBTEST,
         END,
     ]
-    ((_, failure),) = read_go_output(LogSection(lines, range(len(lines)), TREE)).failures
+    ((_, failure),) = read_go_failures(LogSection(lines, range(len(lines)), TREE)).failures
     assert (failure.name, failure.place) == ("TestG/sub_case", "a/a.go:3")
 
 
@@ -62,5 +62,5 @@ RAN, PASSED, BAD = "=== RUN   TestG", "--- PASS: TestG (0.00s)", "--- FAIL: Test
 )
 def test_what_a_package_prints_is_its_own(lines: list[str], kind: str, message: str) -> None:
     section = LogSection([*lines, END], range(len(lines) + 1), TREE)
-    told = [(failure.kind, failure.message) for _, failure in read_go_output(section).failures]
+    told = [(failure.kind, failure.message) for _, failure in read_go_failures(section).failures]
     assert told == [(kind, message)]
