@@ -115,7 +115,8 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
         inside = {family for family, place in covered if not place} & RECIPE_FAMILIES
         plain = not any(family in WRAPPING | inside for family, _ in job.kinds)
         present = all(place in root.directories for _, place in job.places)
-        if plain and covered.isdisjoint(job.kinds) and present and rank.stands_alone:
+        beside = rank.not_on_pull_requests or rank.aside or rank.other_machine or rank.lacks
+        if plain and covered.isdisjoint(job.kinds) and present and not beside:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
@@ -138,10 +139,6 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
     distance: float
     below_root: bool
     narrowness: float
-
-    @property
-    def stands_alone(self) -> bool:
-        return not (self.not_on_pull_requests or self.aside or self.other_machine or self.lacks)
 
 
 class _Called(msgspec.Struct, frozen=True):

@@ -47,7 +47,7 @@ _BASH = ("[[", "<(", "<<<", "${", "&>", "pushd ", "source ", "\n", "set -o", "sh
 
 def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     """The job's own lines, each test told to write a report, in a private environment."""
-    steps = list[BuildStep]()
+    steps, env = list[BuildStep](), dict(_RUNNER)
     for step in job.steps:
         number = 1 + sum(one.name == "test" for one in steps)
         steps.append(_adapt_step(_use_local_python(step, here), number, root))
@@ -55,12 +55,27 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
     if any(bare) or any(call.words[:2] == ("uv", "pip") for call in job.calls):
         steps.insert(0, _VENV)
     row = ", ".join(f"{name}: {value}" for name, value in job.row.items())
-    notes, tox = [], _choose_tox_environment(job, root)
+    notes, selecting = [], {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
+    selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
+    by_tox = [call.place for step in job.tests for call in step.calls if call.program == "tox"]
+    settings = read_tox(root.below(by_tox[0])) if by_tox and not selects else None
+    chosen = ""
+    if settings and count_interpreters(settings.listed) > 1:
+        chosen = env["TOXENV"] = choose_environment(settings.listed)
+    for node in here.of("node")[:1]:
+        if (npmrc := node.home / "etc/npmrc").is_file():
+            env["npm_config_globalconfig"] = escape_braces(str(npmrc))
+    for name, text in job.env.items():
+        is_compiler = name in {"CC", "CXX"} and not here.has(text)
+        if name not in WORDS["not_taken"] and not is_refused(name) and not is_compiler:
+            env[name] = escape_braces(text)
+    places = [f"{{home}}/{place}" for place in _OWN_PLACES]
+    env["PATH"] = os.pathsep.join([*places, escape_braces(here.path)])
     if job.linters:
         notes.append(f"not run here, since it tests nothing: {_join_scripts(job.linters)}")
     notes += _name_other_rows(job)
-    for name in tox.values():
-        notes.append(f"of tox's environments, `{name}` is run, with the Python that is here")
+    if chosen:
+        notes.append(f"of tox's environments, `{chosen}` is run, with the Python that is here")
     calls = [call for step in job.tests for call in step.calls if call.family]
     names = [name for call in calls for name in (call.program, call.runner)]
     names += [call.family for call in calls[:1]]
@@ -70,19 +85,10 @@ def plan_ci_job(job: CiJob, root: SourceTree, here: Toolchains) -> BuildPlan:
         tuple(steps),
         (job.name, *([f"its row {row}"] if row else [])),
         tuple(notes),
-        env={**_RUNNER, **tox, **_collect_variables(job, here)},
+        env=env,
         source="ci",
         left_out=job.left_out,
     )
-
-
-def _choose_tox_environment(job: CiJob, root: SourceTree) -> Mapping[str, str]:
-    selecting = {"-e", "-f", "-m", "tox-gh", "tox-gh-actions"}
-    selects = any(not selecting.isdisjoint(call.words) for call in job.calls)
-    places = [call.place for step in job.tests for call in step.calls if call.program == "tox"]
-    settings = read_tox(root.below(places[0])) if places and not selects else None
-    several = settings and count_interpreters(settings.listed) > 1
-    return {"TOXENV": choose_environment(settings.listed)} if settings and several else {}
 
 
 def _use_local_python(step: CiStep, here: Toolchains) -> CiStep:
@@ -95,20 +101,6 @@ def _use_local_python(step: CiStep, here: Toolchains) -> CiStep:
         if word == "-e" and len(number) > 1 and here.distance("python", version) > 0:
             script = script.replace(name, f"py{dash}{rest}")
     return replace(step, script=script)
-
-
-def _collect_variables(job: CiJob, here: Toolchains) -> Mapping[str, str]:
-    variables = dict[str, str]()
-    for node in here.of("node")[:1]:
-        settings = node.home / "etc/npmrc"
-        if settings.is_file():
-            variables["npm_config_globalconfig"] = escape_braces(str(settings))
-    for name, text in job.env.items():
-        is_compiler = name in {"CC", "CXX"} and not here.has(text)
-        if name not in WORDS["not_taken"] and not is_refused(name) and not is_compiler:
-            variables[name] = escape_braces(text)
-    places = [f"{{home}}/{place}" for place in _OWN_PLACES]
-    return {**variables, "PATH": os.pathsep.join([*places, escape_braces(here.path)])}
 
 
 def _join_scripts(texts: Sequence[str]) -> str:
@@ -168,13 +160,18 @@ def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> Bui
         if others:
             scripts = _join_scripts([*dict.fromkeys(map(shlex.join, others))])
             notes.append(f"its CI also runs, not run here: {scripts}")
+    behind = behind or BuildPlan("", ())
+    # the recipe runs without the flags of compilers and the directories that the job sets
+    own = {name: text for name, text in behind.env.items() if name in job.env}
+    env = {name: text for name, text in behind.env.items() if name not in own}
+    more = (replace(step, env={**own, **step.env}) for step in behind.steps)
     return replace(
         plan,
-        steps=(*steps, *(behind.steps if behind else ())),
-        env={**variables, **(behind.env if behind else {}), **plan.env},
+        steps=(*steps, *more),
+        env={**env, **variables, **plan.env},
         left_out=job.left_out,
         reasons=(*reasons, job.name),
-        notes=tuple(dict.fromkeys([*notes, *(behind.notes if behind else ())])),
+        notes=tuple(dict.fromkeys([*notes, *behind.notes])),
     )
 
 
@@ -316,18 +313,20 @@ def _add_report_options(script: str, step: CiStep, number: int, root: SourceTree
         counts[call.runner] += 1
         count = counts[call.runner]
         options = (count > 1 and adapter.repeated) or adapter.options
-        if call.runner == "go" and ("|" in script or "-json" in call.words):
+        if call.runner == "go" and ("|" in script or {"-json", "-C"} & set(call.words[2:])):
             options = ""  # what reads its output in a pipe reads text; `-v` comes by the variable
         place, added = at + 1, [options] if options else []
         if options and call.program in WORDS["managers"] and call.words[:2] != ("bun", "test"):
             last, _ = find_last_call(read_script(call, root))
             printed = last and any(word.partition("=")[0] in _PRINTING for word in last.words)
             reached = last and last.runner == call.runner and not printed
-            alone = reached and len(step.calls) == 1 and not set("|)") & set(script)
+            alone = reached and len(step.calls) == 1 and not set("|;)") & set(script)
             sign = ["--"] if call.program == "npm" and "--" not in call.words else []
             place, added = len(words), [*sign, options] if alone else []
         elif adapter.after in call.words[1:]:
             place += call.words.index(adapter.after)
+        if words[place - 1].endswith((";", ")")):
+            added = []  # the command ends there
         name = f"{number}-{count}" if count > 1 else str(number)
         words[place:place] = [word.format(step=name) for word in added]
         at += len(call.words) + len(added)

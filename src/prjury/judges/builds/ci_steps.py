@@ -204,7 +204,7 @@ class StepReader:
         foreign = any(
             f"./{path.removeprefix('./')}".startswith(tuple(self._others)) for path in paths
         )
-        purpose = "other" if foreign or _ends_in_background(part) else find_purpose(calls)
+        purpose = "other" if foreign or part.endswith("&") else find_purpose(calls)
         if purpose == "lint":
             self.linters.append(_show_first_line(part))
             return
@@ -214,18 +214,13 @@ class StepReader:
         if kind != "test":
             calls = tuple(replace(call, family="", runner="") for call in calls)
         before = self.steps[-1] if self.steps else None
-        if before and _ends_in_background(before.script) and before.directory == directory:
+        if before and before.script.endswith("&") and before.directory == directory:
             part, origin = f"{before.script}\n{part}", before.origin
             env, calls = {**before.env, **env}, (*before.calls, *calls)
             self.steps.pop()
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
         if kind == "test":
             self._last = len(self.steps), len(self.left_out), len(self.actions)
-
-
-def _ends_in_background(script: str) -> bool:
-    line = script.rstrip()
-    return line.endswith("&") and not line.endswith("&&")
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:
@@ -321,22 +316,31 @@ def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]
 
 
 def _needs_shell(line: str) -> bool:
-    word = line.split(maxsplit=1)[0]
-    name, sign, text = line.partition("$(")[0].partition("=")
-    sets = word in WORDS["script_words"] or (sign and name.isidentifier() and " " not in text)
+    changes = "() {" in line or any(map(_changes_shell, _list_parts(line)))
     goes_on = find_heredoc(line) or line.endswith(("{", "(", "&", "||", "|"))
     odd = line.count('"') % 2 or line.count("'") % 2
     after = read_calls(f"{line}\n:")[-1:]  # none where the line hands over what follows
-    return bool(sets or goes_on or odd or not after or after[0].place)
+    return bool(changes or goes_on or odd or not after or after[0].place)
+
+
+def _changes_shell(command: str) -> bool:
+    """True if later commands depend on it: an assignment alone, or a word of the shell."""
+    before = command.partition("$(")[0]
+    assigns = before.partition("=")[0].isidentifier() and "=" in before and not read_calls(before)
+    return assigns or not WORDS["script_words"].isdisjoint(command.split()[:1])
+
+
+def _list_parts(line: str) -> list[str]:
+    return [part.strip() for part in line.replace(";", "&&").replace("||", "&&").split("&&")]
 
 
 def _split_list(line: str) -> list[str]:
     """The commands of a line that come one after the other; the line itself if one may be asked."""
-    parts = [part.strip() for part in line.replace(";", "&&").split("&&")]
-    each = [read_calls(part) for part in parts]
-    alone = all(len(calls) == 1 for calls in each)
-    odd = (call for (call,) in each if call.purpose == "other" and not _find_refusal(call))
-    return parts if alone and not any(odd) else [line]
+    parts = _list_parts(line)
+    calls = [call for part in parts for call in read_calls(part)]
+    whole = set("(#|") & set(line) or any(part.count(one) % 2 for part in parts for one in "'\"")
+    odd = (call for call in calls if call.purpose == "other" and not _find_refusal(call))
+    return [line] if whole or len(calls) != len(parts) or any(odd) else parts
 
 
 def _join_lines(script: str) -> str:

@@ -270,6 +270,8 @@ class TestAdapters:
             ("yarn vitest run", "", "yarn vitest --reporter=default", "PRJURY_REPORTS"),
             ("npx vitest run", "", "npx vitest --reporter=default", "PRJURY_REPORTS"),
             ("go test ./... | tee log", "", "go test ./... | tee log", "GOFLAGS"),
+            ("go test -C a ./...", "", "go test -C a ./...", "GOFLAGS"),
+            ("(npx jest); echo", "", "(npx jest); echo", ""),
             ("gotestsum", "", "gotestsum", "GOTESTSUM_JUNITFILE"),
             ("make test", "", "make test", "GOFLAGS"),
             ("make test", "", "make test", "PYTEST_ADDOPTS"),
@@ -439,6 +441,18 @@ class TestOptions:
         plan = only(plans(here, job(f"run: {line}", "run: make", "run: ctest -C Release"), files))
         assert steps_of(plan)[0].endswith("-DCMAKE_BUILD_TYPE=Release -D X_TESTS=ON")
 
+    def test_words_for_a_container_are_no_lines_of_their_own(self, here: Toolchains) -> None:
+        line = "docker run a sh -c 'npm ci && npm test'"
+        plan = only(plans(here, job(f"run: {line}", "run: pytest"), {"test_a.py": ""}))
+        assert (steps_of(plan)[1:], [one.text for one in plan.left_out]) == (["pytest"], [line])
+
+    def test_flags_of_compilers_are_for_the_lines_beside_a_recipe(self, here: Toolchains) -> None:
+        files = {"Cargo.toml": "[package]\nname = 'a'\n", "src/lib.rs": "#[test]", "test_a.py": ""}
+        more = "    env: {RUSTFLAGS: -D warnings, MY: a}\n"
+        plan = only(plans(here, job("run: cargo test", "run: pytest", more=more), files))
+        assert (plan.env.get("RUSTFLAGS"), plan.env["MY"]) == (None, "a")
+        assert plan.steps[-1].env["RUSTFLAGS"] == "-D warnings"
+
     def test_the_ci_s_other_tests_follow_the_recipe(self, here: Toolchains) -> None:
         files = {"pom.xml": "<project/>", "package.json": "{}"}
         steps = ("run: npm ci", "run: mvn verify", "run: npm run test:unit")
@@ -501,6 +515,12 @@ class TestOptions:
             ("cd a", "pytest", "cd -", "pytest b"),
             ("cd a", "pytest", "cd", "pytest b"),
             ("A=$(cat a)", "pytest $A"),
+            ('A="a b"', "for a in $A; do pytest $a; done"),
+            ("t() { pytest $1; }", "for a in a b; do t $a; done"),
+            ("pytest a || rc=1", "exit $rc"),
+            ("pip install x && export A=a", "pytest $A"),
+            ("(make all && pytest a)",),
+            ("pytest a # then; make all",),
         ],
     )
     def test_lines_whose_words_hold_for_others_stay_together(

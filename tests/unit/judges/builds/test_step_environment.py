@@ -41,6 +41,7 @@ def run(directory: Path, programs: tuple[str, ...], command: str, **versions: st
         ("pipx run nox", ["uv"], {}, "uv tool run pipx run nox"),
         ("tox -e py", ["uv"], {}, "uv tool run tox -e py"),
         ("go test ./...", ["go"], {}, "go test -json ./..."),
+        ("go test -C a ./...", ["go"], {}, "go test -C a ./..."),
         ("go vet ./...", ["go"], {}, "go vet ./..."),
         ("go test ./... | cat", ["go"], {}, "go test ./..."),
     ],
