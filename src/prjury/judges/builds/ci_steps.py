@@ -295,11 +295,12 @@ def _would_test(script: str) -> bool:
 
 
 def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]:
-    """The commands of a script, each with its line and directory, up to one that is more.
+    """The commands of a plain script, each with its line and directory; any other stays whole.
 
-    It stays whole with all below it, where these depend on what it sets, or are a part of it.
+    It does where commands depend on what others set, or are a part of one.
     """
-    lines = script.splitlines()
+    lines, parts = script.splitlines(), list[tuple[int, str, str]]()
+    whole: tuple[int, str, str] | None = None
     for at, text in enumerate(lines):
         line = text.strip()
         if line.startswith("#") or _STRICT.issuperset(line.split()):
@@ -309,10 +310,14 @@ def _split_script(script: str, directory: str) -> Iterator[tuple[int, str, str]]
         inside = join_path(directory, place) if set(place).isdisjoint("$`~*?;&|()'\" ") else None
         if word == "cd" and place and inside is not None and "cd -" not in script:
             directory, line = inside, after.strip()
-        if line and _needs_shell(line):
-            yield at, "\n".join([line, *lines[at + 1 :]]).rstrip(), directory
+        if not line:
+            continue
+        whole = whole or (at, "\n".join([line, *lines[at + 1 :]]).rstrip(), directory)
+        if _needs_shell(line):
+            yield whole
             return
-        yield from ((at, command, directory) for command in _split_list(line) if command)
+        parts += [(at, command, directory) for command in _split_list(line) if command]
+    yield from parts
 
 
 def _needs_shell(line: str) -> bool:

@@ -519,6 +519,7 @@ class TestOptions:
             ("t() { pytest $1; }", "for a in a b; do t $a; done"),
             ("pytest a || rc=1", "exit $rc"),
             ("pip install x && export A=a", "pytest $A"),
+            ("nvm use 18", "if true; then pytest a; fi"),
             ("(make all && pytest a)",),
             ("pytest a # then; make all",),
         ],
