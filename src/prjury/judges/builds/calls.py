@@ -169,7 +169,7 @@ def _read_call(words: list[str], place: str) -> Call:
     through = name_program(before) if words[0] != before else ""
     below, (path, *rest) = _split_place(words)
     program = name_program(path)
-    family, runner = _find_test_runner(program, rest, path, below)
+    family, runner = _classify_test(program, rest, path, below)
     purpose = "test" if family else _find_purpose(program, rest, path)
     place = posixpath.normpath(posixpath.join(place, inside, below))
     return Call(tuple(words), purpose, family, runner, through, "" if place == "." else place)
@@ -271,7 +271,7 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     return []
 
 
-def _find_test_runner(program: str, words: Sequence[str], path: str, place: str) -> tuple[str, str]:
+def _classify_test(program: str, words: Sequence[str], path: str, place: str) -> tuple[str, str]:
     if not {"--version", "--help", "--no-run"}.isdisjoint(words):
         return "", ""
     if program in _RUNNERS:

@@ -208,7 +208,7 @@ class _Reader:
         axes = outer.value(matrix.strip("${} ")) if isinstance(matrix, str) else matrix
         ranked, tested = [], []
         for values in islice(list_matrix_rows(axes, outer), _MOST_ROWS):
-            row = _Row(self, called, job, values, name)
+            row = _MatrixRow(self, called, job, values, name)
             if row.context.holds(job.condition) is not False:
                 rank = row.rank(one := row.read())
                 ranked.append((rank, one))
@@ -235,7 +235,7 @@ def _list_tests(job: CiJob) -> set[str]:
     return {text.translate(table) for text in (*(step.script for step in job.tests), *env)}
 
 
-class _Row(msgspec.Struct, frozen=True, dict=True):
+class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
     reader: _Reader
     called: _Called
     job: WorkflowJob

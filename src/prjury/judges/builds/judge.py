@@ -74,13 +74,13 @@ class TreeBuildJudge:
             deadline = within(context.deadline, self.options.timeout)
             return judge_by_checks(self.options, self.ports, pull, deadline)
         try:
-            return self._judge_sides(context, pull.merge.tree)
+            return self._judge_builds(context, pull.merge.tree)
         except CannotJudgeError as error:
             if self.options.from_ != "evidence":
                 raise
             return Judgment.errored(str(error), metadata=give_reason(error.reason))
 
-    def _judge_sides(self, context: PullRequestContext, merged: str) -> Judgment:
+    def _judge_builds(self, context: PullRequestContext, merged: str) -> Judgment:
         pull, evidence, notes = context.pull, None, tuple[str, ...]()
         base, paths = pull.base.sha, list_paths(self.ports.repository, merged)
         if settings := find_changed_test_settings(pull.files, self.ports.repository.read):
