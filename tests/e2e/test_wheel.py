@@ -43,7 +43,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_it_holds_the_data_and_no_stray_files(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.startswith("prjury/_templates/") for name in names)
-    written = ("workflows/prjury.yml", "workflows/prjury-judge.yml")
+    written = ("workflows/prjury.yml.j2", "workflows/prjury-judge.yml.j2")
     assert {f"prjury/_templates/{name}" for name in written} <= set(names)
     assert "prjury/rules/jakarta.yml" in names
     assert {"prjury/_pages/judges/merge.md", "prjury/_pages/gate.md"} <= {*names}

@@ -9,6 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from prjury.judges.backport.checks.asked_for import CHANGELOG
 from prjury.judges.backport.history import Habits, log_odds
 from prjury.judges.backport.titles import classify_title, normalise_title, tokenise_title
 from prjury.snapshot.kinds import is_docs_only
@@ -27,12 +28,6 @@ _FIX_FRAGMENT = re.compile(r"\.(bugfix(es)?|fix(ed)?|security|bug)(\.\d+)?(\.\w+
 _FIX_HEADING = re.compile(
     r"^\W*((\w+_)?(kind|type): ?\W?|release-note:)?"
     r"(bug ?-?_?fix(es)?|security_fixes|fixed|fixes|(?<=[:\s])bug)\W*$",
-    re.IGNORECASE,
-)
-CHANGELOG = re.compile(
-    r"(^|/)\.?(changes?|changelogs?|news|newsfragments?|whats[_-]?new|release[_-]?notes?|releases"
-    r"|upcoming_changes|changelog\.d|chloggen)/"
-    r"|(^|/)(changes|changelog|history|news|release[_-]?notes|whats-?new)[^/]*$",
     re.IGNORECASE,
 )
 _FIX_LABEL = re.compile(

@@ -18,15 +18,20 @@ from prjury.judges.backport.requests.labels import (
     read_labels,
 )
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title
-from prjury.judges.backport.score import CHANGELOG
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
 from prjury.snapshot.model import PullRequest, visible
 
 #: A milestone that is a version or a release line.
 _VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,4}){1,4}(?:\.[xy])?|v?\d{1,4}\.[xy]", re.IGNORECASE)
+CHANGELOG = re.compile(
+    r"(^|/)\.?(changes?|changelogs?|news|newsfragments?|whats[_-]?new|release[_-]?notes?|releases"
+    r"|upcoming_changes|changelog\.d|chloggen)/"
+    r"|(^|/)(changes|changelog|history|news|release[_-]?notes|whats-?new)[^/]*$",
+    re.IGNORECASE,
+)
 #: A release in the path of a changelog entry.
-_RELEASE = re.compile(r"(?<![\w.])v?\d{1,4}\.\d{1,4}(?:\.\d{1,4})?(?!\w)")
+_RELEASE = r"(?<![\w.])v?\d{1,4}\.\d{1,4}(?:\.\d{1,4})?(?!\w)"
 #: The commit that brought what a change mends, as the kernel writes it, or takes back.
 _FIXES = re.compile(r"^(?:Fixes: |This reverts commit )([0-9a-f]{7,64})\b", re.MULTILINE)
 _NOTES = "the changelog entry"
@@ -80,7 +85,7 @@ def _read_changelogs(pull: PullRequest) -> Iterator[BackportRequest]:
     noted = [file for file in pull.files if CHANGELOG.search(file.path)]
     for file in noted if len(noted) < len(pull.files) else ():
         if any(True for _ in file.added_lines):
-            for match in _RELEASE.finditer(file.path):
+            for match in re.finditer(_RELEASE, file.path):
                 yield BackportRequest("yes", match[0], _NOTES, file.path)
 
 
