@@ -114,7 +114,7 @@ else:
     #: Each public name's module, read from the imports above when the first name is used.
     _HOMES = {}
 
-    def _read_homes() -> dict[str, str]:
+    def _map_names_to_modules() -> dict[str, str]:
         import ast  # noqa: PLC0415 - importing the package costs nothing
         from pathlib import Path  # noqa: PLC0415 - as above
 
@@ -131,12 +131,12 @@ else:
         if name == "__version__":
             return metadata.version(__name__)
         if name == "__all__":
-            return sorted(_read_homes())
-        if name.startswith("_") or name not in _read_homes():
+            return sorted(_map_names_to_modules())
+        if name.startswith("_") or name not in _map_names_to_modules():
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_read_homes()})
+        return sorted({*globals(), *_map_names_to_modules()})

@@ -93,11 +93,11 @@ _loading = Lock()
 def load_everything() -> None:
     """Read modules, templates, packs and data, and start the process that forks parsers; once."""
     with _loading:
-        _load_once()
+        _preload_modules()
 
 
 @cache
-def _load_once() -> None:
+def _preload_modules() -> None:
     begin_standby()
     sys.meta_path.insert(0, _HeldModules(_HELD))
     for name in _LATE:

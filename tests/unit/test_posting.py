@@ -36,7 +36,7 @@ def wanted(publish: str) -> Any:
 def test_what_is_posted_to_the_pull_request(
     posts: PublisherFactory, publish: str, names: set[str]
 ) -> None:
-    assert {each.name for _, each in posts.make_pull_publishers(wanted(publish))} == names
+    assert {each.name for each in posts.make_pull_publishers(wanted(publish))} == names
 
 
 def test_the_check_run_and_its_annotations(posts: PublisherFactory) -> None:

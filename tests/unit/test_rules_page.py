@@ -12,7 +12,7 @@ from fakes.repository import BASE, FakeRepository, pull_between
 from prjury.app.registry import JUDGES
 from prjury.deadline import Deadline
 from prjury.judges.context import PullRequestContext
-from prjury.judges.functions.judge import make, make_view
+from prjury.judges.functions.judge import make, make_pull_view
 from prjury.jury.judgment import Status
 from prjury.policy.load import json_schema, read_options
 from prjury.policy.options import FunctionOptions
@@ -62,6 +62,6 @@ def keys_in(name: str) -> set[str]:
 
 def test_the_view_that_is_described() -> None:
     """The table names every key of the view, and no other."""
-    view = make_view(pull_between(BEFORE, {**BEFORE, "src/a.py": "x = 2\n"}))
+    view = make_pull_view(pull_between(BEFORE, {**BEFORE, "src/a.py": "x = 2\n"}))
     assert keys_in("pull") == view.keys()
     assert keys_in("file") == view["files"][0].keys()

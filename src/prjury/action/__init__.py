@@ -16,13 +16,13 @@ from prjury.secret_env import secrets_in
 #: The module and the function of each mode; a job loads what it needs and nothing else.
 _MODES: Mapping[str, str] = {
     "review": "prjury.action.stages:review",
-    "build": "prjury.action.stages:build",
-    "collect": "prjury.action.stages:collect",
-    "decide": "prjury.action.stages:decide",
-    "publish": "prjury.action.stages:publish",
+    "build": "prjury.action.stages:build_evidence",
+    "collect": "prjury.action.stages:collect_evidence",
+    "decide": "prjury.action.stages:decide_verdict",
+    "publish": "prjury.action.stages:publish_verdict",
     "backport": "prjury.action.backporting:backport",
-    "conflicts": "prjury.action.conflicts:conflicts",
-    "comment": "prjury.action.commenting:comment",
+    "conflicts": "prjury.action.conflicts:judge_conflicts",
+    "comment": "prjury.action.commenting:answer_comment",
 }
 #: With ``fail-on: never`` the job is green for these; a wrong workflow or a bug stays red.
 _FORGIVEN = frozenset(

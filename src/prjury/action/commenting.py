@@ -49,7 +49,7 @@ _REPEATED = 120
 _REMEMBERED = 200
 
 
-def comment(job: Job) -> JobResult:
+def answer_comment(job: Job) -> JobResult:
     remedy = "Use the workflow that `prjury init` writes"
     event = job.read_event(EventKind.ISSUE_COMMENT, remedy=remedy)
     written = event.comment
@@ -208,12 +208,12 @@ class Replies:
             )
         if report and report.recovery and report.recovery.outcome == "recovered":
             raise DeclinedError("The report of the last verdict brings a patch already.")
-        self._keep(FIX)
+        self._post_status(FIX)
         return self._review()
 
     def _record_override(self) -> CommandReply:
         run = self._run_of(self._verdict.run)
-        self._keep(OVERRIDE)
+        self._post_status(OVERRIDE)
         try:
             self._rerun(run)
         except PublishError as error:
@@ -279,7 +279,7 @@ class Replies:
             raise DeclinedError(words)
         return CommandReply(words)
 
-    def _keep(self, context: str) -> None:
+    def _post_status(self, context: str) -> None:
         """Leave what the comment asks for on the head; once more is the same as once."""
         pull = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
         does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"

@@ -38,7 +38,7 @@ _SKIPPED = "The head's message says {}, so that nothing starts: push another com
 _MOST, _MOST_JUDGED = 50, 10
 
 
-def conflicts(job: Job) -> JobResult:
+def judge_conflicts(job: Job) -> JobResult:
     kinds = (EventKind.PULL_REQUEST_TARGET, EventKind.PUSH)
     event = job.read_event(*kinds, remedy="Use `pull_request_target` and `push`")
     with job.dependencies.connect(event, job.inputs) as client:

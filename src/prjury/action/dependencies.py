@@ -71,10 +71,10 @@ def _judge_event(job: Job, event: Event, beforehand: Beforehand) -> Report:
     progress = RecordedProgress(environment.progress, journal)
     environment = structs.replace(environment, journal=journal, progress=progress)
     if job.inputs.junit:
-        from prjury.app.builds import JunitReports, parse_junit_input  # noqa: PLC0415 - as above
+        from prjury.app.builds import JunitEvidence, parse_junit_input  # noqa: PLC0415 - as above
 
         places = parse_junit_input(job.inputs.junit, job.environ)
-        request = structs.replace(request, evidence=JunitReports(request, environment, places))
+        request = structs.replace(request, evidence=JunitEvidence(request, environment, places))
     request = structs.replace(
         request,
         override=beforehand.commands.override,
@@ -89,7 +89,7 @@ def _judge_event(job: Job, event: Event, beforehand: Beforehand) -> Report:
 
 def _make_picks(job: Job, event: Event, branches: Sequence[str]) -> Picks:
     """Judge the merged change for release branches; nothing of it is ever run here."""
-    from prjury.app.backport import Picks, judge_picks  # noqa: PLC0415 - everything that judges
+    from prjury.app.backport import Picks, judge_and_pick  # noqa: PLC0415 - everything that judges
 
     # The change is taken as it came in, whatever the pull request's own branch holds. No model is
     # asked where a token may write.
@@ -101,7 +101,7 @@ def _make_picks(job: Job, event: Event, branches: Sequence[str]) -> Picks:
     )
     if pull.merge_sha is None:
         return Picks(None, reason=f"GitHub does not say by which commit #{pull.number} came in.")
-    return judge_picks(request, make_environment(job))
+    return judge_and_pick(request, make_environment(job))
 
 
 def make_request(job: Job, event: Event | None) -> ReviewRequest:

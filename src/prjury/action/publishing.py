@@ -195,10 +195,10 @@ class Publication:
         with self._catch_publish_errors("comment"):
             if self.job.inputs.mode == "review":  # the others have just asked for the head
                 posts.refuse_old_head()
-            for output, publisher in posts.make_pull_publishers(wanted):
+            for publisher in posts.make_pull_publishers(wanted):
                 with self._catch_publish_errors(publisher.name):
                     address = publisher.publish(report) or ""
-                    outputs |= {output: address} if output else {}
+                    outputs |= {"comment-url": address} if publisher.name == "comment" else {}
                     self.notes += getattr(publisher, "notes", ())
                 if isinstance(publisher, StickyComment) and publisher.outdated:
                     break

@@ -65,7 +65,7 @@ def review(job: Job) -> JobResult:
     return job.end_idle(nothing.what, is_open=True)
 
 
-def build(job: Job) -> JobResult:
+def build_evidence(job: Job) -> JobResult:
     if not job.inputs.build:
         return job.end_idle("Nothing to do: the input build is false.")
     event = resolve_event(job)
@@ -89,7 +89,7 @@ def build(job: Job) -> JobResult:
     return JobResult(code, judgment.reasoning if code else None)
 
 
-def collect(job: Job) -> JobResult:
+def collect_evidence(job: Job) -> JobResult:
     event, run = _read_workflow_run(job)
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.end_idle(_explain_no_run(run))
@@ -112,7 +112,7 @@ def collect(job: Job) -> JobResult:
     return JobResult(ExitCode.OPEN)
 
 
-def decide(job: Job) -> JobResult:
+def decide_verdict(job: Job) -> JobResult:
     content = read_checked_artifact(job, EVIDENCE, EVIDENCE_DIGEST)
     evidence = evidence_from_text(content)
     if isinstance(evidence, NoEvidence):
@@ -126,7 +126,7 @@ def decide(job: Job) -> JobResult:
     return JobResult(ExitCode.OPEN)
 
 
-def publish(job: Job) -> JobResult:
+def publish_verdict(job: Job) -> JobResult:
     event, run = _read_workflow_run(job)
     if run.conclusion not in ENDED:
         return job.end_idle(_explain_no_run(run))

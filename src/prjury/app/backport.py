@@ -1,7 +1,7 @@
 """Backports outside of a review: ``prjury backport`` and the action's mode ``backport``.
 
-`backport` judges a change for release branches. `judge_picks` judges a merged change and makes the
-picks that the policy wants as pull requests.
+`backport` judges a change for release branches. `judge_and_pick` judges a merged change and makes
+the picks that the policy wants as pull requests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import Struct, structs
 
 from prjury.app import steps
 from prjury.app.composition import make_review_ports
-from prjury.app.release_branches import BranchJudges, ask_if_unsure, with_opinions
+from prjury.app.release_branches import BranchJudges, ask_model_if_unsure, with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
 from prjury.deadline import Deadline
@@ -53,7 +53,7 @@ def judge_backports(
         with closing(ports.progress):
             backports = judges.judge(chosen.names, context.deadline)
             if request.models:
-                backports = with_opinions(backports, ask_if_unsure(backports, ports, context))
+                backports = with_opinions(backports, ask_model_if_unsure(backports, ports, context))
         verdicts = Backports(
             pull=snapshot.pull,
             backports=backports,
@@ -75,7 +75,7 @@ class Picks(Struct, frozen=True):
     reason: str = ""
 
 
-def judge_picks(request: ReviewRequest, environment: RunEnvironment) -> Picks:
+def judge_and_pick(request: ReviewRequest, environment: RunEnvironment) -> Picks:
     """Judge a merged change; its title and text, which can be edited later, ask for nothing."""
     try:
         with judge_backports(request, environment, texts=False) as (verdicts, change):

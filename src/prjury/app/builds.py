@@ -148,7 +148,7 @@ def parse_junit_input(text: str, environ: Mapping[str, str]) -> JunitPlaces:
     return JunitPlaces(head, base, "".join(paths_by_key["result"]))
 
 
-class JunitReports(Struct, frozen=True):
+class JunitEvidence(Struct, frozen=True):
     """Evidence that is made of reports when it is asked for (`prjury.ports.Evidence`)."""
 
     request: ReviewRequest

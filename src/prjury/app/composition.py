@@ -35,9 +35,9 @@ def make_review_ports(
     spoiled = runs_others(request, config) and not panel.secret
     forgets = spoiled or request.record is not None
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
-    nobody = withhold_models(snapshot.pull, config.pulls, request.actor)
-    agents = choose_agents(request, environment, config, nobody, panel)
-    models = NoModels(nobody) if nobody else panel
+    withheld = withhold_models(snapshot.pull, config.pulls, request.actor)
+    agents = choose_agents(request, environment, config, withheld, panel)
+    models = NoModels(withheld) if withheld else panel
     return replace(ports, models=models, memory=memory, agents=agents), panel
 
 
@@ -45,14 +45,14 @@ def choose_agents(
     request: ReviewRequest,
     environment: RunEnvironment,
     config: Config,
-    nobody: Panel | None,
+    withheld: Panel | None,
     panel: ModelPanel,
 ) -> Agents:
     """The starter of agents. They may use the network, by which they reach their models."""
     if not request.models:
         return NoAgents("agents are not started with --no-llm", NOT_CONFIGURED)
-    if nobody:
-        return NoAgents(nobody.missing, nobody.label)
+    if withheld:
+        return NoAgents(withheld.missing, withheld.label)
     from prjury.agents.command import AgentStarter  # noqa: PLC0415 - many reviews ask no model
 
     trusted = request.trusts_policy or request.config is not None
@@ -116,8 +116,8 @@ def model_ports(config: Config) -> Ports:
     """The port to models alone, without keys: to check what a policy asks for."""
     models = ModelPanel(config.models, config.limits, {})
     models.panel()
-    nobody: Any = None
-    return Ports(nobody, nobody, nobody, models=models)
+    nothing: Any = None
+    return Ports(nothing, nothing, nothing, models=models)
 
 
 def make_build_ports(

@@ -131,7 +131,7 @@ class _FilesAlone(Struct, frozen=True):
     export = recent = rebase = refuse
 
 
-class ReadingAlong(_FilesAlone, frozen=True):
+class RecordingFiles(_FilesAlone, frozen=True):
     """A repository that records which files of the base were read."""
 
     repository: Repository
@@ -157,7 +157,7 @@ class ReadingAlong(_FilesAlone, frozen=True):
         return contents
 
 
-class TakenAlong(_FilesAlone, frozen=True):
+class RecordedFiles(_FilesAlone, frozen=True):
     """A repository that holds only the files that another stage has read.
 
     Everything else raises SourceError: what was not taken along must not look like an empty file.

@@ -101,7 +101,7 @@ class BranchJudges:
         _ = self.picked
 
 
-def ask_if_unsure(
+def ask_model_if_unsure(
     tried: Sequence[Backport], ports: Ports, context: PullRequestContext
 ) -> Judgment | None:
     """Ask a model where a human has to decide about a clean pick; None if none is asked."""

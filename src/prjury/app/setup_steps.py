@@ -147,7 +147,7 @@ def find_main_job(ci: BaseCi | None) -> CiJob | None:
     return ci.jobs[0] if ci and ci.jobs else None
 
 
-def list_needs(ci: BaseCi | None) -> tuple[str, ...]:
+def list_ci_needs(ci: BaseCi | None) -> tuple[str, ...]:
     """The needs of its main job beside the tree and its tools, one clause each."""
     job = find_main_job(ci)
     if job:

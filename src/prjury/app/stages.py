@@ -22,7 +22,7 @@ from msgspec import Struct, structs
 from prjury.app import steps
 from prjury.app.composition import make_panel, make_program_ports, withhold_models
 from prjury.app.earning import let_tiers_block, read_base_record
-from prjury.app.evidence import Opinions, ReadingAlong, SeatRecord, StageEvidence, TakenAlong
+from prjury.app.evidence import Opinions, RecordedFiles, RecordingFiles, SeatRecord, StageEvidence
 from prjury.app.registry import SeatPosition, seat
 from prjury.app.release_branches import with_opinions
 from prjury.app.replay import (
@@ -74,7 +74,7 @@ def collect_program_votes(
         evidence = Refused(edited) if edited else ports.evidence
         unasked = NoModels(Panel((RecordingModel(),)))
         ports = structs.replace(ports, models=unasked, evidence=evidence)
-        reading = ReadingAlong(change.snapshot.store, change.pull.base.sha)
+        reading = RecordingFiles(change.snapshot.store, change.pull.base.sha)
         casting = seat_stand_in_models(structs.replace(ports, repository=reading))
         seating = seat(change.config, ports, change.unwanted, casting)
         context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
@@ -146,7 +146,7 @@ def ask_needed_models(
     trusting = structs.replace(request, trusts_policy=request.trusts_policy or evidence.trusted)
     panel = make_panel(trusting, environment, evidence.policy.config)
     ports = Ports(
-        TakenAlong(evidence.files),
+        RecordedFiles(evidence.files),
         cast("Any", None),  # no program runs here
         environment.progress,
         models=NoModels(Panel((), *evidence.spares)) if evidence.spares else panel,

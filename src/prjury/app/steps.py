@@ -18,7 +18,7 @@ from prjury.app.policy_in_force import (
     policy_in_force,
 )
 from prjury.app.registry import Casting, Seating, Unwanted, seat_as_named
-from prjury.app.release_branches import BranchJudges, ask_if_unsure
+from prjury.app.release_branches import BranchJudges, ask_model_if_unsure
 from prjury.app.request import ReviewRequest
 from prjury.deadline import Deadline
 from prjury.errors import SourceError, UsageError
@@ -296,7 +296,7 @@ def ask_opinion(
 ) -> Judgment | None:
     """A model's opinion on the backports; a rejected change is not worth the money."""
     rejected = verdict.status is Status.FAIL
-    return None if rejected else ask_if_unsure(tried, ports, context)
+    return None if rejected else ask_model_if_unsure(tried, ports, context)
 
 
 def sum_costs(

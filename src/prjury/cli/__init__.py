@@ -84,7 +84,7 @@ class GroupedCommands(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-def make_app(word: str = "") -> typer.Typer:
+def make_app(command_to_load: str = "") -> typer.Typer:
     """The program; if the word is a command, with this one alone, for each takes time to load."""
     app = typer.Typer(
         name="prjury",
@@ -102,7 +102,7 @@ def make_app(word: str = "") -> typer.Typer:
     )
     app.callback()(_set_global_options)
     rows = {name: row for group in _COMMANDS.values() for name, row in group.items()}
-    for name in [word] if word in rows else rows:
+    for name in [command_to_load] if command_to_load in rows else rows:
         module, example = rows[name]
         command = getattr(import_module(f"prjury.cli.{module}"), name.replace("-", "_"))
         if isinstance(command, typer.Typer):

@@ -20,8 +20,8 @@ from prjury.app.setup_steps import (
     GitHubRunner,
     SetupStep,
     find_main_job,
+    list_ci_needs,
     list_ci_setup_steps,
-    list_needs,
     list_setup_steps,
 )
 from prjury.cli import options
@@ -129,7 +129,7 @@ def init(
     )
     new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
     _write_files(terminal, root, new, force=force)
-    terminal.print_lines(_describe_result(list(new), root, situation, action))
+    terminal.print_lines(_describe_written(list(new), root, situation, action))
     if reason:
         terminal.print_lines([f"The build is taken from your CI's checks: {reason}."])
     elif built:
@@ -148,7 +148,7 @@ def _explain_using_checks(situation: Situation, ci: BaseCi | None) -> str:
 
 
 def _describe_needs(ci: BaseCi | None) -> str:
-    needs, job = list_needs(ci), find_main_job(ci)
+    needs, job = list_ci_needs(ci), find_main_job(ci)
     who = f"{job.path}, job {job.job}," if job else "the test of pull requests"
     return f"{who} needs {', '.join(needs[:3])}" if needs else ""
 
@@ -246,7 +246,7 @@ def _holds_text(path: Path, text: str) -> bool:
     return re.fullmatch(pattern, existing) is not None
 
 
-def _describe_result(
+def _describe_written(
     written: list[str], root: Path, situation: Situation, action: str | None
 ) -> Sequence[str]:
     other = _ALONE if situation.forks else _APART

@@ -140,7 +140,7 @@ def print_out(
             ) from error
 
 
-def deliver(
+def print_and_write(
     kind: Kind, files: list[tuple[Kind, Path]], render: Callable[[Kind, TextIO], str]
 ) -> None:
     """Print a report and write it to files; what cannot be printed is written all the same.

@@ -13,7 +13,7 @@ import typer
 from msgspec import structs
 
 from prjury.cli import options
-from prjury.cli.output import OutputFormat, Terminal, TextFormat, deliver, parse_outputs
+from prjury.cli.output import OutputFormat, Terminal, TextFormat, parse_outputs, print_and_write
 from prjury.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def review(  # noqa: PLR0913 - the command line's options, named as documented
     from prjury.app.review import run
 
     outcome = run(request, terminal.make_environment())
-    deliver(format, files, partial(terminal.render, outcome))
+    print_and_write(format, files, partial(terminal.render, outcome))
     if outcome.gate.exit_code:
         failed = outcome.gate.exit_code == ExitCode.REJECTED
         remedy = "Fix what the report names" if failed else "Fix the cause, or review it yourself,"
@@ -93,7 +93,7 @@ def _print_forecast(
 def forecast_lines(forecasts: Sequence[Forecast]) -> Iterator[str]:
     from prjury.report.sanitise import log_line
 
-    rows = [row for forecast in forecasts for row in _list_rows(forecast)]
+    rows = [row for forecast in forecasts for row in _list_forecast_rows(forecast)]
     if rows:
         headings = ("Judge", "Model", "Calls", "Known", "Characters", "Tokens", "Price")
         yield from _lay_out_table([headings, *rows])
@@ -129,7 +129,7 @@ def _add_up(forecasts: Sequence[Forecast]) -> Forecast:
     return Forecast("all", tuple(calls), max((one.rounds for one in forecasts), default=1))
 
 
-def _list_rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
+def _list_forecast_rows(forecast: Forecast) -> Iterator[tuple[str, ...]]:
     from prjury.report.sanitise import log_line
 
     for model, group in groupby(forecast.calls, key=lambda call: call.model):
@@ -206,8 +206,8 @@ def backport(  # noqa: PLR0913 - the command line's options, named as documented
     files = parse_outputs(output, get_args(TextFormat))
     request = options.request_of(terminal, change, judges, models, onto=onto, labels=label)
     outcome = judge(request, terminal.make_environment())
-    deliver(format, files, partial(_render_backports, terminal, outcome))
-    return _report_exit_code(terminal, outcome, strict=require_suitable)
+    print_and_write(format, files, partial(_render_backports, terminal, outcome))
+    return _complain_if_unsuitable(terminal, outcome, strict=require_suitable)
 
 
 def _render_backports(
@@ -225,7 +225,7 @@ def _render_backports(
     return "\n".join(backport_lines(backports, stream, terminal.redact)) + "\n"
 
 
-def _report_exit_code(terminal: Terminal, backports: Backports, *, strict: bool) -> int:
+def _complain_if_unsuitable(terminal: Terminal, backports: Backports, *, strict: bool) -> int:
     if unjudged := backports.unjudged:
         names = ", ".join(backport.branch for backport in unjudged)
         reasons = [backport.reasons[0].rstrip(".") for backport in unjudged if backport.reasons]

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from prjury.app.builds import find_ci, plan_directory
 from prjury.app.composition import list_build_options
 from prjury.app.request import RunEnvironment
-from prjury.app.setup_steps import GitHubRunner, find_main_job, list_needs
+from prjury.app.setup_steps import GitHubRunner, find_main_job, list_ci_needs
 from prjury.doctor.checked import check_policy, find_unlikely_settings
 from prjury.doctor.workflows import (
     GATE,
@@ -124,7 +124,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     for note in dict.fromkeys([*notes, *planned.notes]):
         yield warning("the build", f"{note}; see `prjury build --plan`")
     ci = find_ci(root, environment, GitHubRunner(environ))
-    if needs := list_needs(ci):
+    if needs := list_ci_needs(ci):
         job = find_main_job(ci)
         yield warning(
             job.path if job else WORKFLOWS,
@@ -243,7 +243,7 @@ def check_required_checks(state: ServerState) -> Iterator[Diagnosis]:
     required += () if isinstance(state.protection, str) else state.protection
     own_checks = [check for check in required if check.context in state.gate_names]
     for check in own_checks:
-        yield _check_source(state, check)
+        yield _check_required_source(state, check)
     # The page of a pull request shows the workflow's name before the job's; a rule must not.
     shown = {f"{use.workflow.name} / {use.job.name}" for use in state.setup.uses}
     for check in required:
@@ -259,7 +259,7 @@ def check_required_checks(state: ServerState) -> Iterator[Diagnosis]:
         yield problem(about, f"`{name}` is not required, so anything can be merged; {fix}")
 
 
-def _check_source(state: ServerState, check: RequiredCheck) -> Diagnosis:
+def _check_required_source(state: ServerState, check: RequiredCheck) -> Diagnosis:
     sentence = f"`{check.context}` is required by {check.source}"
     if any(use.posts_as_app for use in state.setup.of_modes("publish")):
         return fine(state.about, sentence)

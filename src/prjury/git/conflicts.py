@@ -115,7 +115,7 @@ _DIFF_OPTIONS = (
 )
 
 
-def read_versions(
+def read_versions_or_reasons(
     git: Git, clashes: Sequence[ConflictReader]
 ) -> tuple[dict[str, ThreeWay], dict[str, str]]:
     """Read the versions of clashing files by path; and why others are not looked into."""
@@ -202,7 +202,7 @@ _MOST_REGIONS = 100
 def find_conflicts(trial: FailedMerge, clashes: Sequence[ConflictReader]) -> tuple[Conflict, ...]:
     """Describe the conflict at each path."""
     readable = [clash for clash in clashes if clash.type in _READ and clash.regular]
-    files, reasons = read_versions(trial.git, readable)
+    files, reasons = read_versions_or_reasons(trial.git, readable)
     return tuple(
         _make_conflict(trial, clash, files.get(clash.path), reasons.get(clash.path))
         for clash in clashes

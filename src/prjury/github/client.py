@@ -338,7 +338,7 @@ class GitHub:
         if self._account is None:
             is_installation = (self.connection.token or "").startswith("ghs_")
             self._account = (
-                self._ask_bot() if is_installation else self._ask_user() or self._ask_bot()
+                self._fetch_bot() if is_installation else self._fetch_user() or self._fetch_bot()
             )
         return self._account
 
@@ -373,7 +373,7 @@ class GitHub:
             self._opened = _open_client(self.connection)
         return self._opened
 
-    def _ask_user(self) -> str:
+    def _fetch_user(self) -> str:
         """The person behind the token; empty for an installation, which may not ask."""
         try:
             return self.ask(
@@ -387,7 +387,7 @@ class GitHub:
                 raise
         return ""
 
-    def _ask_bot(self) -> str:
+    def _fetch_bot(self) -> str:
         """Installations may not ask `/user`, but GraphQL tells them who they are."""
         query = "query { viewer { login } }"
         try:

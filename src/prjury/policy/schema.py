@@ -353,7 +353,7 @@ def complete_entries(
     tiers: Sequence[TierConfig], build: BuildSection, rules: RuleSelection, commit: str | None
 ) -> list[TierConfig]:
     """The tiers whose judges have what other parts say; builds keep what other judges read."""
-    _refuse_early_readers(tiers)
+    _refuse_readers_before_builds(tiers)
     entries = [entry for tier in tiers for entry in tier.judges]
     coverage = [one.options for one in entries if isinstance(one.options, CoverageOptions)]
     reports = [*sorted({one.report for one in entries if one.report}), *build.coverage]
@@ -384,7 +384,7 @@ def _join(first: Iterable[str], second: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*first, *second]))
 
 
-def _refuse_early_readers(tiers: Sequence[TierConfig]) -> None:
+def _refuse_readers_before_builds(tiers: Sequence[TierConfig]) -> None:
     for tier in tiers:
         for entry in tier.judges:
             if entry.report:

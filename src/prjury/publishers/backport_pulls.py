@@ -37,7 +37,7 @@ Sha: TypeAlias = str
 _TRAILER = re.compile(r"[A-Za-z0-9-]+: |\(cherry picked from commit ")
 
 
-def add_origins(message: str, origins: Sequence[str]) -> str:
+def add_cherry_pick_lines(message: str, origins: Sequence[str]) -> str:
     """Return the message with a line for each origin, as `git cherry-pick -x` writes it."""
     lines = "\n".join(line.rstrip() for line in message.split("\n"))
     text = re.sub(r"\n{3,}", "\n\n", lines.strip("\n"))
@@ -63,7 +63,7 @@ def upload_commits(pick: Pick, room: RepoClient) -> Sha:
         stored = _upload_trees(tree, commit.files, room)
         if stored != commit.tree:
             raise _differs("tree", stored, commit.tree)
-        message = add_origins(commit.message, commit.origins)
+        message = add_cherry_pick_lines(commit.message, commit.origins)
         parent = _upload_commit(room, message, commit.tree, parent, commit.author)
         tree = commit.tree
     return parent

@@ -69,7 +69,7 @@ class PublisherFactory(Struct, frozen=True):
             return None
         return CommitStatus(self._room, self.target.page, redact=self.redact)
 
-    def make_pull_publishers(self, wanted: Mapping[str, Any]) -> Iterator[tuple[str, Publisher]]:
+    def make_pull_publishers(self, wanted: Mapping[str, Any]) -> Iterator[Publisher]:
         target = self.target
         if not target.number:
             return
@@ -81,11 +81,11 @@ class PublisherFactory(Struct, frozen=True):
                 more = f" files={target.files} -->" if target.files else " -->"
                 return comment.replace(" -->", more, 1)
 
-            yield "comment-url", StickyComment(room, number, render, self.comments)
+            yield StickyComment(room, number, render, self.comments)
         if wanted.get("review"):
-            yield "", LineReview(room, number, target.run, redact=self.redact)
+            yield LineReview(room, number, target.run, redact=self.redact)
         if labels := wanted.get("labels"):
-            yield "", Labels(room, number, labels)
+            yield Labels(room, number, labels)
 
     def refuse_old_head(self) -> None:
         """Raises PublishError where the pull request has moved on: what is posted is about now."""

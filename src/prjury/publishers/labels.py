@@ -33,8 +33,8 @@ class Labels:
     notes: tuple[str, ...] = field(default=(), init=False)
 
     def publish(self, report: Report) -> str | None:
-        desired, producible = _choose_labels(report, self.mapping)
-        if not producible:
+        desired, obsolete = _choose_labels(report, self.mapping)
+        if not (desired or obsolete):
             return None
         from github.Label import Label  # noqa: PLC0415 - heavy, hence late
 
@@ -48,11 +48,10 @@ class Labels:
         if usable:
             add_labels(self.room, self.number, usable)
         for name in present:
-            if name.casefold() in producible - desired.keys():
+            if name.casefold() in obsolete:
                 self._remove_label(name)
         if left_out := len(missing) - len(usable):
-            words = f"Not set: {pluralize(left_out, 'label')} that GitHub does not accept."
-            self.notes = (words,)
+            self.notes = (f"Not set: {pluralize(left_out, 'label')} that GitHub does not accept.",)
         return None
 
     def _remove_label(self, name: str) -> None:
@@ -82,4 +81,4 @@ def _choose_labels(report: Report, mapping: Mapping[str, str]) -> tuple[dict[str
     for name, is_wanted in labels:
         if name and is_wanted:
             desired.setdefault(name.casefold(), name)
-    return desired, {name.casefold() for name, _ in labels if name}
+    return desired, {name.casefold() for name, _ in labels if name} - desired.keys()

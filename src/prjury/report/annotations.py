@@ -215,7 +215,7 @@ def to_sarif(
     redact: Redact = BY_SHAPE,
     most_results: int = MOST_RESULTS,
 ) -> dict[str, Any]:
-    view, writer = page(report, redact), _Writer(redact)
+    view, writer = page(report, redact), _SarifWriter(redact)
     every = [finding for finding in view.findings if finding.place]
     homeless = [finding for finding in view.findings if finding.place is None]
     placed = every[:most_results]
@@ -241,7 +241,7 @@ def to_sarif(
     return {"$schema": SCHEMA, "version": VERSION, "runs": [run]}
 
 
-class _Writer(Struct, frozen=True):
+class _SarifWriter(Struct, frozen=True):
     """Writes findings without secrets."""
 
     redact: Redact
@@ -311,7 +311,7 @@ def break_links(text: str) -> str:
 
 
 def _make_invocation(
-    view: View, writer: _Writer, homeless: Sequence[FindingView], left_out: int
+    view: View, writer: _SarifWriter, homeless: Sequence[FindingView], left_out: int
 ) -> dict[str, Any]:
     texts = [
         (

@@ -56,7 +56,7 @@ _RAN = frozenset({Status.PASS, Status.FAIL})
 _CountsAndReason: TypeAlias = tuple[bool, str | None]
 
 
-class _Claims(Struct, frozen=True):
+class _DeclaredFiles(Struct, frozen=True):
     """What the judges of the blocking, or of the advisory, tiers say of files."""
 
     read: frozenset[str]
@@ -72,7 +72,7 @@ class _Claims(Struct, frozen=True):
         return (True, reason) if reason or path in self.read else None
 
     @classmethod
-    def of(cls, ballots: Iterable[Ballot]) -> _Claims:
+    def of(cls, ballots: Iterable[Ballot]) -> _DeclaredFiles:
         """Read the declarations; what is malformed claims nothing."""
         declared = [(b.type, scope) for b in ballots if (scope := ScopeFacts.of(b.judgment))]
         scopes = [scope for _, scope in declared]
@@ -96,8 +96,8 @@ def _reasons(entries: Iterable[LeftOut]) -> dict[str, str]:
 class _Scope(Struct, frozen=True):
     """What all judges together have read, and why not the rest."""
 
-    blocking: _Claims
-    advisory: _Claims
+    blocking: _DeclaredFiles
+    advisory: _DeclaredFiles
     built: bool
     unbuilt: Mapping[str, _CountsAndReason]
     unparsed: Mapping[str, str]
@@ -170,8 +170,8 @@ def _read_scope(attempts: Sequence[TierAttempt]) -> _Scope:
     built = [one for one in judgments if one.status in _RAN or one.label in _ASKED]
     ran = [build for one in built if (build := BuildFacts.of(one))]
     return _Scope(
-        _Claims.of(blocking),
-        _Claims.of(advisory),
+        _DeclaredFiles.of(blocking),
+        _DeclaredFiles.of(advisory),
         built=bool(ran),
         unbuilt={
             one.path: (one.counts, one.reason) for build in ran for one in build.unbuilt or ()

@@ -54,8 +54,9 @@ def headline(pull: PullRequest, verdict: Verdict, gate: Gate, coverage: Coverage
     return f"{line} (not gating)" if gate is Gate.SUCCESS else line
 
 
-def why(pull: PullRequest, verdict: Verdict) -> tuple[tuple[str, str], ...]:
+def explain_verdict(report: Report) -> tuple[tuple[str, str], ...]:
     """Return what decided, beyond the headline: who said it (or "") and the first line of it."""
+    pull, verdict = report.pull, report.verdict
     if _find_hold(verdict):
         return ()
     if verdict.status is Status.PASS:
@@ -146,7 +147,7 @@ def _list_limits(pull: PullRequest, verdict: Verdict, coverage: Coverage) -> Ite
         if seat.judgment.status is Status.FAIL:
             how = "was outvoted" if seat.counts else f"{verdict.decided_by} decided after it"
             yield f"{seat.ballot.judge} fails and {how}"
-        elif reserve := ", and ".join(filter(None, _list_reserves(seat.judgment))):
+        elif reserve := ", and ".join(filter(None, _list_build_caveats(seat.judgment))):
             yield f"{seat.ballot.judge} {reserve}"
     if not pull.files:
         yield "no file changes"
@@ -203,7 +204,7 @@ def _find_word(judgment: Judgment) -> str:
     return _shorten_reason(judgment.reason or judgment.label or "").replace("_", " ")
 
 
-def _list_reserves(judgment: Judgment) -> Iterator[str]:
+def _list_build_caveats(judgment: Judgment) -> Iterator[str]:
     build = BuildFacts.of(judgment)
     if build is None:
         return
@@ -388,7 +389,7 @@ def next_steps(report: Report) -> tuple[NextStep, ...]:
     return steps or ((decide,) if is_decidable else ())
 
 
-def find_gate_help(report: Report) -> str | None:
+def find_help_url(report: Report) -> str | None:
     if report.gate is Gate.SUCCESS:
         return None
     verdict = report.verdict

@@ -184,7 +184,7 @@ _ISSUER_SHAPES, _PHRASE_SHAPES = (
 )
 
 
-def _find_shapes(
+def _find_secret_shapes(
     text: str, searched: str, shapes: Iterable[tuple[str, Sequence[str], re.Pattern[str]]]
 ) -> Iterator[_Find]:
     for kind, words, shape in shapes:
@@ -233,7 +233,7 @@ class Redactor:
         return "".join(_redact_finds(text, positions, finds))
 
     def _find_secrets(self, text: str) -> Iterator[_Find]:
-        yield from _find_shapes(text, _to_lower(text), _PHRASE_SHAPES)
+        yield from _find_secret_shapes(text, _to_lower(text), _PHRASE_SHAPES)
         yield from self._tokens(text)
         joined, pieces = _join_wrapped(text)
         if pieces is None:
@@ -244,7 +244,7 @@ class Redactor:
                 yield _Find(start, end, find.kind)
 
     def _tokens(self, text: str) -> Iterator[_Find]:
-        yield from _find_shapes(text, text, _ISSUER_SHAPES)
+        yield from _find_secret_shapes(text, text, _ISSUER_SHAPES)
         for match in self._known.finditer(text) if self._known else ():
             yield _Find(match.start(), match.end(), "secret")
 

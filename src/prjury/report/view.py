@@ -21,7 +21,7 @@ from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report import wording
-from prjury.report.backports import view_backports
+from prjury.report.backports import group_backport_views
 from prjury.report.finding_view import (
     Links,
     View,
@@ -39,7 +39,7 @@ from prjury.report.findings import (
     group_findings,
     seat_outcomes,
 )
-from prjury.report.headline import find_gate_help, is_advised_against, next_steps, why
+from prjury.report.headline import explain_verdict, find_help_url, is_advised_against, next_steps
 from prjury.report.judge_facts import BASE_BROKEN, GeneralFacts, PanelFacts, RuleFacts, RunFacts
 from prjury.report.model import NotChecked, Report, TierReport
 from prjury.report.sanitise import BY_SHAPE, Redact
@@ -63,7 +63,7 @@ class TableRow(Struct, frozen=True):
 
 
 def rows(report: Report) -> tuple[TableRow, ...]:
-    reasons = frozenset(words for _, words in why(report.pull, report.verdict))
+    reasons = frozenset(words for _, words in explain_verdict(report))
     return tuple(row for tier in report.tiers for row in _tier_rows(report, tier, reasons))
 
 
@@ -153,7 +153,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
     every_row = rows(report)
     # Where it conflicts nothing was judged, and the reason stands above.
     unread = () if report.pull.merge.conflicts else report.coverage.not_checked
-    gate, artifacts = find_gate_help(report), links.to_artifacts(run)
+    gate, artifacts = find_help_url(report), links.to_artifacts(run)
     seats = seat_outcomes(verdict)
     logs = tuple(dict.fromkeys(log for seat in seats for log in RunFacts.of(seat.judgment).logs))
     return View(
@@ -169,14 +169,14 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         gate_page=trust(gate) if gate else None,
         next=next_steps(report),
         advised_against=is_advised_against(verdict),
-        why=tuple(View(who=who or None, words=words) for who, words in why(report.pull, verdict)),
+        why=tuple(View(who=who or None, words=words) for who, words in explain_verdict(report)),
         judged=wording.describe_share(report.coverage),
         rows=every_row,
         few_rows=limit_rows(every_row, _FEW_ROWS),
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),
-        **view_backports(report.backports),
+        **group_backport_views(report.backports),
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
         since=wording.describe_since(report),

@@ -145,11 +145,11 @@ def _mount_and_open_writable(walls: Walls, lent: Collection[str]) -> Iterator[in
         _bind(source, place)
         yield source
     for path, source, read_only in shown:
-        if _ensure_target(path, source, private):
+        if _make_mountable(path, source, private):
             _bind(source, path, read_only=read_only)
         os.close(source)
     for path, (lower, overlay) in layers:
-        if overlay >= 0 and (not _find_top(path, private) or _ensure_target(path, lower, private)):
+        if overlay >= 0 and (not _find_top(path, private) or _make_mountable(path, lower, private)):
             target = os.fsencode(path)
             _require(_libc.syscall(_MOVE_MOUNT, overlay, b"", _AT_FDCWD, target, _FROM_DESCRIPTOR))
             yield overlay
@@ -195,7 +195,7 @@ def _bind(source: int, place: str, *, read_only: bool = False) -> None:
         _require(_libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, _AT_RECURSIVE, attributes, size))
 
 
-def _ensure_target(path: str, like_fd: int, private: Mapping[str, int]) -> bool:
+def _make_mountable(path: str, like_fd: int, private: Mapping[str, int]) -> bool:
     """Make what something can be mounted on; False if a program left something else there."""
     top = _find_top(path, private)
     if not top:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from fakes.history import History
-from prjury.publishers.backport_pulls import add_origins
+from prjury.publishers.backport_pulls import add_cherry_pick_lines
 
 SIGNED = "Signed-off-by: Ada <ada@example.org>"
 PICKED = f"(cherry picked from commit {'a' * 40})"
@@ -43,8 +43,8 @@ def test_it_is_the_one_that_git_writes(tmp_path: Path, name: str) -> None:
     history.switch("1.x")
     history.git("cherry-pick", "-x", sha)
     written = history.git("cat-file", "commit", "HEAD").partition("\n\n")[2] + "\n"
-    assert add_origins(MESSAGES[name], [sha]) == written
+    assert add_cherry_pick_lines(MESSAGES[name], [sha]) == written
 
 
 def test_without_a_message_the_origin_is_all_there_is() -> None:
-    assert add_origins("\n", ["b" * 40]) == f"(cherry picked from commit {'b' * 40})\n"
+    assert add_cherry_pick_lines("\n", ["b" * 40]) == f"(cherry picked from commit {'b' * 40})\n"

@@ -40,7 +40,7 @@ def clash(history: History, path: str, base: str | None, ours: str, theirs: str)
 
 def test_files_are_read_together(history: History, store: Store) -> None:
     one, two = clash(history, "x\n", "a", "b", "c"), clash(history, "\udcff", None, "a", "b")
-    files, reasons = versions.read_versions(store.git, [one, two])
+    files, reasons = versions.read_versions_or_reasons(store.git, [one, two])
 
     assert list(files) == ["x\n", "\udcff"]
     assert not reasons
@@ -53,7 +53,7 @@ def test_files_are_read_together(history: History, store: Store) -> None:
 def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) -> None:
     clashes = [clash(history, "x", "a", "b", "b"), clash(history, "y", "a", "a", "b")]
     clashes += [clash(history, "z", "a", "b", "c"), clash(history, "w", None, "a", "a")]
-    files, _ = versions.read_versions(store.git, clashes)
+    files, _ = versions.read_versions_or_reasons(store.git, clashes)
 
     counts = {path: len(file.regions) for path, file in files.items()}
     assert counts == {"x": 0, "y": 0, "z": 1, "w": 0}
@@ -62,7 +62,7 @@ def test_sides_that_are_the_same_do_not_collide(history: History, store: Store) 
 def test_content_that_is_missing_is_said(history: History, store: Store) -> None:
     whole = clash(history, "x", "a", "b", "c")
     gone = ConflictReader("y", {**whole.stages, BASE: ConflictStage("100644", "1" * 40)})
-    files, reasons = versions.read_versions(store.git, [gone, whole])
+    files, reasons = versions.read_versions_or_reasons(store.git, [gone, whole])
 
     assert reasons == {
         "y": "not looked into: its content is missing from this clone (partial or damaged)"
@@ -100,4 +100,4 @@ def test_a_damaged_object_is_an_error(history: History, store: Store) -> None:
     loose.write_bytes(b"damaged")
 
     with pytest.raises(GitError):
-        versions.read_versions(store.git, [whole])
+        versions.read_versions_or_reasons(store.git, [whole])

@@ -13,7 +13,7 @@ import pytest
 
 from fakes.github import Account, Fault, side_payload
 from integration.zones.conftest import FORK, POLICY, Zones
-from prjury.app.evidence import Files, TakenAlong
+from prjury.app.evidence import Files, RecordedFiles
 from prjury.errors import ExitCode, SourceError
 from prjury.ports.types import TreeEntry
 
@@ -262,7 +262,7 @@ class TestFiles:
 
     def test_what_was_not_read_is_an_error(self) -> None:
         entry = TreeEntry("a.py", "100644", "c" * 40)
-        taken = TakenAlong(Files("a" * 40, (entry,), {"c" * 40: b"x"}))
+        taken = RecordedFiles(Files("a" * 40, (entry,), {"c" * 40: b"x"}))
         assert taken.read(["c" * 40]) == {"c" * 40: b"x"}
         assert [entry.path for entry in taken.files("a" * 40)] == ["a.py"]
         with pytest.raises(SourceError, match="the repository is not here"):

@@ -26,7 +26,7 @@ from prjury.report.wording import pluralize
 from prjury.snapshot.model import printable
 
 
-def _check_branch(seen: BranchContext) -> Check:
+def _describe_branch(seen: BranchContext) -> Check:
     tip, history = seen.tip, seen.history
     where = f"{printable(tip.name)} is at {tip.sha[:7]}"
     if history.unchecked:
@@ -74,7 +74,7 @@ class BackportCheck(Struct, frozen=True):
 
 
 CHECKS: tuple[BackportCheck, ...] = (
-    BackportCheck("branch", _check_branch, "first"),
+    BackportCheck("branch", _describe_branch, "first"),
     BackportCheck(
         "not-there-yet",
         lambda seen: check_not_there_yet(*seen.applied, seen.trial.empty, seen.tip.name),
@@ -94,7 +94,7 @@ CHECKS: tuple[BackportCheck, ...] = (
 )
 
 
-def collect_facts(seen: BranchContext) -> BranchFacts:
+def check_branch(seen: BranchContext) -> BranchFacts:
     """Run the checks of one branch as far as they can change the verdict."""
     applied, _ = seen.applied
     first, hollow = _run_checks(seen, "first"), seen.trial.empty and not seen.pull.files

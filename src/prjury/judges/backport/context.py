@@ -38,16 +38,16 @@ from prjury.judges.backport.checks.not_there_yet import (
 )
 from prjury.judges.backport.checks.picked import PickedJudges
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial
-from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, Search
+from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, PrerequisiteSearch
 from prjury.judges.backport.checks.symbols import MissingOnBranch, find_missing_symbols
 from prjury.judges.backport.history import EarlierChange, History, measure_habits
 from prjury.judges.backport.origins import read_origins
-from prjury.judges.backport.references import ChangeReferences, collect_references
+from prjury.judges.backport.references import ChangeReferences, find_references_of
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
     Score,
-    collect_traits,
+    find_traits,
     score_change,
 )
 from prjury.policy.schema import BackportConfig
@@ -90,7 +90,7 @@ class Change:
 
     @cached_property
     def _needs(self) -> ChangeReferences:
-        return collect_references(self.pull, self.repository)
+        return find_references_of(self.pull, self.repository)
 
 
 def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
@@ -106,7 +106,7 @@ def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
         find_requests(pull, tools.config, texts, tools.own_label, texts=tools.texts),
         compare_interfaces(pull, repository, Parser(), deadline),
         find_bumps(pull, repository),
-        collect_traits(pull),
+        find_traits(pull),
         patterns.find_concerned(pull) if patterns else frozenset(),
         commits[0].parents if commits else (),
     )
@@ -221,7 +221,7 @@ class BranchContext:
         if fork_point is None or self.gone or not self.needs_more:
             return None
         tools, deadline = self.tools, self.deadline.within(SECONDS)
-        search = Search(
+        search = PrerequisiteSearch(
             self.pull, self.tip, fork_point, tools.config.merge, tools.releases, deadline
         )
         return search.find(

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from prjury.deadline import Deadline
 from prjury.errors import PrJuryError
-from prjury.judges.backport.check_list import collect_facts
+from prjury.judges.backport.check_list import check_branch
 from prjury.judges.backport.checks.picks_cleanly import CherryPickTrial, try_pick
 from prjury.judges.backport.context import BranchContext, Tools, read_change
 from prjury.judges.backport.history import read_history
@@ -37,12 +37,12 @@ class BackportJudge(Struct, frozen=True):
     ) -> tuple[Backport, ...]:
         """Return the verdict for each branch, in order."""
         with ThreadPoolExecutor(_AT_ONCE, "backport") as pool:
-            opened = list(pool.map(lambda name: self._read_tip_or_rule(pull, name), branches))
+            opened = list(pool.map(lambda name: self._read_tip_or_verdict(pull, name), branches))
             tips = [each for each in opened if isinstance(each, BranchTip)]
             judged = iter(self._judge_tips(pull, tips, deadline, pool) if tips else ())
         return tuple(each if isinstance(each, Backport) else next(judged) for each in opened)
 
-    def _read_tip_or_rule(self, pull: PullRequest, name: str) -> BranchTip | Backport:
+    def _read_tip_or_verdict(self, pull: PullRequest, name: str) -> BranchTip | Backport:
         """Return the tip of a branch, or the verdict if it is missing or takes no changes."""
         if pull.merge.reason == UNSAFE_TREE:
             return _error(name, pull.merge.impossible or "")
@@ -106,7 +106,7 @@ class BackportJudge(Struct, frozen=True):
 def _verdict(context: BranchContext) -> Backport:
     tip = context.tip
     return catch_crash(
-        lambda: decide_backport(collect_facts(context)),
+        lambda: decide_backport(check_branch(context)),
         lambda crash: replace(_error(tip.name, crash.reasoning), branch_sha=tip.sha),
     )
 

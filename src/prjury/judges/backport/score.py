@@ -50,7 +50,7 @@ class ChangeTraits(Struct, frozen=True):
     new_files: int = 0
 
 
-def collect_traits(pull: PullRequest) -> ChangeTraits:
+def find_traits(pull: PullRequest) -> ChangeTraits:
     """Return the traits of a pull request."""
     title = normalise_title(pull.title, pull.body)
     classes = classify_title(title)

@@ -246,12 +246,12 @@ def read_pom_meaning(text: str) -> object:
     hidden = {
         name for name in properties if f"${{{name}}}" in text and not _READ_BY_NAME.fullmatch(name)
     }
-    return _normalise(project, properties, hidden)
+    return _normalise_node(project, properties, hidden)
 
 
-def _normalise(node: Node, properties: Mapping[str, str], hidden: set[str]) -> tuple[Any, ...]:
+def _normalise_node(node: Node, properties: Mapping[str, str], hidden: set[str]) -> tuple[Any, ...]:
     children = [
-        _normalise(child, properties, hidden)
+        _normalise_node(child, properties, hidden)
         for child in node.children
         if not (node.tag == "properties" and child.tag in hidden)
     ]

@@ -9,18 +9,18 @@ from pathlib import Path
 from types import SimpleNamespace
 
 
-def main(rule: str, shown: str, function: str, view: str, answer: str) -> None:
+def main(rule_file: str, shown: str, function: str, pull_file: str, answer_file: str) -> None:
     """Write what the function answers, and the first line of its documentation."""
-    source = Path(rule).read_text("utf-8-sig")
+    source = Path(rule_file).read_text("utf-8-sig")
     linecache.cache[shown] = (len(source), None, source.splitlines(keepends=True), shown)
     scope: dict[str, object] = {"__name__": "rules", "__file__": shown}
     exec(compile(source, shown, "exec"), scope)  # noqa: S102 - the base's own, in the contained shell
     called = scope.get(function)
     if not callable(called):
         sys.exit(f"{shown} has no function {function}")
-    pull = json.loads(Path(view).read_text(), object_hook=lambda each: SimpleNamespace(**each))
+    pull = json.loads(Path(pull_file).read_text(), object_hook=lambda it: SimpleNamespace(**it))
     reply = {"answer": called(pull), "about": (called.__doc__ or "").strip().partition("\n")[0]}
-    Path(answer).write_text(json.dumps(reply, allow_nan=False))
+    Path(answer_file).write_text(json.dumps(reply, allow_nan=False))
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ def _make_checks(answers: Sequence[_CheckAnswer], function: str) -> tuple[Check,
     return tuple(checks)
 
 
-def make_view(pull: PullRequest) -> dict[str, Any]:
+def make_pull_view(pull: PullRequest) -> dict[str, Any]:
     """Return a pull request as the data that a rule sees."""
     same = "repo number title body author draft merge_base additions deletions".split()
     return {
@@ -158,7 +158,7 @@ class PythonRule(Struct, frozen=True):
         shell = self.ports.shell
         with shell.scratch() as around:
             (around / "rule.py").write_bytes(self.source)
-            view = json.dumps(make_view(context.pull), allow_nan=False)
+            view = json.dumps(make_pull_view(context.pull), allow_nan=False)
             (around / "pull.json").write_text(view, "ascii")
             files = ("rule.py", self.options.file, self.name, "pull.json", "answer.json")
             argv = (sys.executable, "-I", "-S", str(Path(call.__file__).resolve()), *files)

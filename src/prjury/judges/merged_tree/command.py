@@ -46,14 +46,14 @@ class MergedTreeCommand:
 
     def judge(self, context: PullRequestContext, /) -> Judgment:
         from_evidence = self.options.from_ == "evidence"
-        look = self._read_evidence if from_evidence else self._run_command
+        look = self._read_evidence if from_evidence else self._judge_command
         return judge_tree(context, lambda tree: look(tree, context))
 
     @property
     def plan(self) -> BuildPlan:
         return BuildPlan(CUSTOM, (BuildStep("test", self.options.run),), source="policy")
 
-    def _run_command(self, tree: str, context: PullRequestContext) -> Judgment:
+    def _judge_command(self, tree: str, context: PullRequestContext) -> Judgment:
         pull, deadline, repository = context.pull, context.deadline, self.ports.repository
         options = BuildOptions(keep=self.options.keep)
         touched = frozenset(list_touched(pull))

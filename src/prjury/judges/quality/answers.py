@@ -11,7 +11,7 @@ from prjury.judges.quality.kinds import (
     RagContext,
     make_goal_inquiry,
     make_rag_inquiry,
-    map_subjects,
+    map_subject_texts,
 )
 from prjury.judges.workspace.files import judge_or_error
 from prjury.jury.context import JudgmentContext
@@ -109,7 +109,7 @@ class _RagJudge(_AnswerJudge):
         rag = context if isinstance(context, RagContext) else RagContext.of(context, self.documents)
         inquiry = make_rag_inquiry(self.NAME, rag, BY_SHAPE, self.threshold)
         judgment = self._inquire(inquiry, JudgmentContext(rag.question or ""))
-        about = map_subjects(self.NAME, rag).items()
+        about = map_subject_texts(self.NAME, rag).items()
         subjects = {name: join_lines(text, _LONGEST, BY_SHAPE) for name, (_, text) in about}
         return judgment.with_metadata(subjects=subjects)
 

@@ -30,7 +30,7 @@ from prjury.judges.quality.evidence import (
     ReportedFinding,
     VerifiedAnswer,
     read_answers,
-    verify_quotes,
+    relocate_findings,
 )
 from prjury.judges.quality.prompt_input import Chunk, Passage, Plan, digest_of, make_document
 from prjury.judges.quality.question import Form, Instructions, Prompts, Question
@@ -143,7 +143,7 @@ class CallContext(Struct, frozen=True):
                 self.leaks.append(leak)
                 raise leak
             try:
-                answers = verify_quotes(
+                answers = relocate_findings(
                     read_answers(text, question.form.criteria), Lines(question.shown.sections)
                 )
             except InvalidReplyError as error:
@@ -245,7 +245,7 @@ def double_check_errors(
             return claim
         lead, turn = 0, 0
         while -_REFUTING < lead < _CONFIRMING and turn < _MOST_ANSWERS and (lead or turn != 1):
-            second = _make_question(claim.finding, question, calls, documents_first=bool(turn % 2))
+            second = _make_recheck(claim.finding, question, calls, documents_first=bool(turn % 2))
             try:
                 answer = calls.ask(models[turn % len(models)], second, turn, deadline)["holds"]
             except CannotJudgeError:
@@ -263,7 +263,7 @@ def double_check_errors(
     }
 
 
-def _make_question(
+def _make_recheck(
     finding: ReportedFinding, question: Question, calls: CallContext, *, documents_first: bool
 ) -> Question:
     chunk = _cut_around(finding, question.shown)

@@ -98,7 +98,7 @@ class ModelSeat:
         outcomes = self._ask_about_chunks(case, layout, next(self._turns[case.is_flipped]))
         lines = Lines((*layout.sections, *case.form.always))
         judgment = _decide_seat(outcomes, lines, case.mark)
-        facts = _describe_reading(layout, outcomes, judgment)
+        facts = _list_read_and_silent(layout, outcomes, judgment)
         judgment = judgment.with_metadata(model=self.model.name, **facts)
         return judgment if case.is_flipped else self._keep_earlier_failure(judgment, outcomes)
 
@@ -175,7 +175,7 @@ def _decide_seat(outcomes: list[SeatAnswer], lines: Lines, mark: PassMark) -> Ju
     return Judgment.abstained(message, trouble.reason, checks=checks, metadata={"review": review})
 
 
-def _describe_reading(
+def _list_read_and_silent(
     layout: Plan, outcomes: list[SeatAnswer], judgment: Judgment
 ) -> dict[str, Any]:
     silent: dict[str, str] = {}

@@ -59,13 +59,13 @@ def make(
     asking = {key: options.pop(key) for key in options.keys() & {"runs", "threshold"}}
     asking["model"] = model
     if name == kinds.TESTS.name:
-        ask = _make_lines_asker(kinds.make_tests, QuestionOptions(**asking), ports)
+        ask = _adapt_pull_judge(kinds.make_tests, QuestionOptions(**asking), ports)
     elif name == kinds.QUALITY:
         choices = read_options({**asking, **options}, QualityOptions)
         kinds.read_criteria(choices)  # an unknown criterion is refused before anything is read
-        ask = _make_lines_asker(kinds.make_quality, choices, ports)
+        ask = _adapt_pull_judge(kinds.make_quality, choices, ports)
     elif name == CORRECTNESS:
-        ask = _make_work_asker(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
+        ask = _make_goal_asker(ports, QuestionOptions(**{"threshold": 1.0, **asking}), **options)
     else:
         ask = _make_answer_asker(name, ports, asking, **options)
     return _make_judge(name, ask)
@@ -100,12 +100,12 @@ def make_patterns_judge(
         unjudged = judgment.status is Status.ERROR or judgment.label == NOT_APPLICABLE
         if unjudged or not write_baseline:
             return judgment
-        return _accept_as_baseline(workspace, write_baseline, judgment)
+        return _write_baseline(workspace, write_baseline, judgment)
 
     return _make_judge(PATTERNS, ask, JudgeType.DETERMINISTIC)
 
 
-def _accept_as_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
+def _write_baseline(workspace: Workspace, file: str, judgment: Judgment) -> Judgment:
     entries = judgment.metadata["findings"]
     text = baseline_text((entry["rule"], entry["path"], entry["fingerprint"]) for entry in entries)
     try:
@@ -134,7 +134,7 @@ def _make_judge(
     return FunctionJudge(lambda context: judge_or_error(lambda: ask(context)), name, about, kind)
 
 
-def _make_work_asker(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Asker:
+def _make_goal_asker(ports: Ports, options: QuestionOptions, output: str | None = None) -> _Asker:
     inquiry = make_goal_inquiry(all_files, ports.redact, options.threshold)
 
     def ask(context: JudgmentContext) -> Judgment:
@@ -169,7 +169,7 @@ def _make_answer_asker(
     return ask
 
 
-def _make_lines_asker(
+def _adapt_pull_judge(
     make: Callable[[Any, Ports], ModelBackedJudge[PullRequestContext]],
     options: QuestionOptions,
     ports: Ports,

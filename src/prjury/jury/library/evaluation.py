@@ -227,11 +227,11 @@ def bind_call(call: Call | AgentClient, goal: str, workspace: Path | None) -> Ca
         except TypeError as error:
             kind = type(call).__name__
             raise TypeError(f"{kind}.run takes no goal and workspace: {error}") from error
-        return lambda: _convert_reply(client.run(goal, workspace))
+        return lambda: _convert_to_agent_result(client.run(goal, workspace))
     raise TypeError(f"{call!r} is neither a function nor an agent's client with run()")
 
 
-def _convert_reply(reply: object) -> object:
+def _convert_to_agent_result(reply: object) -> AgentResult | Awaitable[AgentResult]:
     if not inspect.isawaitable(reply):
         return result_of(reply)
     awaitable: Awaitable[object] = reply

@@ -99,7 +99,7 @@ def _mean(numbers: Sequence[float]) -> float | None:
 
 
 @dataclass(frozen=True)
-class Twice(Generic[ContextT]):
+class FlipCheckedJudge(Generic[ContextT]):
     """Asks a judge twice, the second time with the question turned round if it can be."""
 
     inner: Judge[ContextT]
@@ -282,7 +282,7 @@ def _check_numbers(threshold: float, rounds: int) -> None:
 def _prepare_seat(seat: Seat[ContextT]) -> Seat[ContextT]:
     judge = seat.judge
     if seat.confidence is Confidence.FLIP:
-        judge = judge if isinstance(judge, Twice) else Twice(judge)
+        judge = judge if isinstance(judge, FlipCheckedJudge) else FlipCheckedJudge(judge)
     elif seat.confidence in {None, Confidence.SELF_REPORT}:
         judge = asking_confidence(judge)
     return Seat(judge, seat.weight, seat.title, seat.confidence)

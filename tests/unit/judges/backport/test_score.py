@@ -14,8 +14,8 @@ from prjury.judges.backport.history import Habits
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
-    collect_traits,
     describe_score,
+    find_traits,
     score_change,
 )
 
@@ -92,7 +92,7 @@ def test_a_small_clean_fix_is_told_apart_from_a_large_conflicting_feature() -> N
     ],
 )
 def test_changelog_entries_record_fixes(path: str, text: str, recorded: bool) -> None:
-    assert collect_traits(pull_between({}, {path: text})).recorded is recorded
+    assert find_traits(pull_between({}, {path: text})).recorded is recorded
 
 
 def test_nothing_is_likely_on_a_branch_that_lately_takes_few_changes() -> None:
@@ -124,6 +124,6 @@ FILES: Mapping[str, str] = {"a.py": "x = 1\n", "b.py": "y = 1\nz = 1\n"}
 def test_labels_and_plain_titles_call_a_change_a_fix(
     title: str, labels: tuple[str, ...], recorded: bool, plain: bool
 ) -> None:
-    traits = collect_traits(replace(pull_between({}, FILES), title=title, labels=labels))
+    traits = find_traits(replace(pull_between({}, FILES), title=title, labels=labels))
     assert (traits.recorded, traits.plain) == (recorded, plain)
     assert (traits.lines, traits.new_files) == (3, 2)

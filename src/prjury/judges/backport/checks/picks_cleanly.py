@@ -58,13 +58,13 @@ def try_pick(
     if merging == "rebase" and pull.ahead != 1:
         each = releases.pick_each(pull.merge_base, pull.head.sha, tip.sha, deadline)
         if each.made or not each.clean:  # otherwise all of the change is in merge commits
-            merge = _mark_changelogs(MergeTrial(each.tree, each.conflicts, each.impossible))
+            merge = _mark_changelog_clashes(MergeTrial(each.tree, each.conflicts, each.impossible))
             return CherryPickTrial(merge, merge.tree == tip.tree, each)
-    merge = _mark_changelogs(releases.pick(pull.merge_base, pull.head.sha, tip.sha))
+    merge = _mark_changelog_clashes(releases.pick(pull.merge_base, pull.head.sha, tip.sha))
     return CherryPickTrial(merge, merge.tree == tip.tree)
 
 
-def _mark_changelogs(merge: MergeTrial) -> MergeTrial:
+def _mark_changelog_clashes(merge: MergeTrial) -> MergeTrial:
     conflicts = tuple(
         replace(one, mechanical=True, reason="a changelog: keep both entries")
         if one.type is ConflictType.CONTENT and is_changelog(one.path) and not one.mechanical

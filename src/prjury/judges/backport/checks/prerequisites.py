@@ -62,7 +62,7 @@ class Prerequisites(Struct, frozen=True):
         return bool(self.commits)
 
 
-class Search(Struct, frozen=True):
+class PrerequisiteSearch(Struct, frozen=True):
     """The search for prerequisites on one branch since it forked from the base."""
 
     pull: PullRequest
@@ -78,7 +78,7 @@ class Search(Struct, frozen=True):
         missing: Sequence[MissingSymbols],
         missing_in: Callable[[str], MissingOnBranch],
     ) -> Prerequisites:
-        """Search for what makes the pick clean and adds the missing names."""
+        """PrerequisiteSearch for what makes the pick clean and adds the missing names."""
         try:
             result = Prerequisites()
             if not trial.merge.clean:
@@ -113,7 +113,7 @@ class Search(Struct, frozen=True):
         # All that can be picked on top of each other, oldest first.
         chosen: tuple[HistoryCommit, ...] = ()
         for commit in reversed([commit for commit in commits if commit in tried]):
-            if self._pick_onto_branch((*chosen, commit)):
+            if self._pick_into_tree((*chosen, commit)):
                 chosen = (*chosen, commit)
         if len(chosen) > 1 and (result := self._pick_after(chosen)):
             for commit in reversed(chosen):
@@ -165,7 +165,7 @@ class Search(Struct, frozen=True):
 
     def _pick_after(self, commits: tuple[HistoryCommit, ...]) -> Prerequisites | None:
         """Pick the change after the commits; None if it is not clean then, or has no effect."""
-        tree = self._pick_onto_branch(commits) if commits else None
+        tree = self._pick_into_tree(commits) if commits else None
         if tree is None or not self.deadline.remaining:
             return None
         onto = replace(self.tip, sha=tree, tree=tree)
@@ -174,7 +174,7 @@ class Search(Struct, frozen=True):
             return None
         return Prerequisites(commits, trial, onto=tree)
 
-    def _pick_onto_branch(self, commits: Sequence[HistoryCommit]) -> str | None:
+    def _pick_into_tree(self, commits: Sequence[HistoryCommit]) -> str | None:
         """Return the branch's tree after the commits; None if one conflicts or has no effect."""
         tree = self.tip.tree
         for commit in commits:
