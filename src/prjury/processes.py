@@ -14,14 +14,14 @@ def kill_by_environment(words: Collection[str], seconds: float = 5.0) -> None:
     """Kill the processes with one of these words in their environment, until none is left."""
     names = [os.fsencode(word) for word in words]
     until = time.monotonic() + seconds
-    while (pids := _find_by_environment(names)) and time.monotonic() < until:
+    while (pids := _find_pids_by_environment(names)) and time.monotonic() < until:
         for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.002)
 
 
-def _find_by_environment(names: Collection[bytes]) -> list[int]:
+def _find_pids_by_environment(names: Collection[bytes]) -> list[int]:
     pids = []
     with contextlib.suppress(FileNotFoundError):
         for name in filter(str.isdigit, os.listdir("/proc")):  # noqa: PTH208 - plain names do

@@ -43,7 +43,7 @@ class _Scratches:
         self._ended = False
         atexit.register(self.remove_all)
 
-    def make(self, prefix: str) -> tuple[Path, int]:
+    def make_and_lock(self, prefix: str) -> tuple[Path, int]:
         """Make and lock a directory; CannotJudgeError when the process is about to end."""
         with self._lock:
             if self._ended:
@@ -68,7 +68,7 @@ class _Scratches:
         while places and time.monotonic() < until:
             kill_by_environment([str(place) for place in places], seconds=2)
             for place in places:
-                remove(place)
+                remove_directory(place)
             time.sleep(0.02)  # for threads that were about to write
             places = {place for place in places if place.exists()}
 
@@ -79,22 +79,22 @@ _SCRATCHES = _Scratches()
 @contextlib.contextmanager
 def scratch(prefix: str = "prjury-", *, later: bool = False) -> Iterator[Path]:
     """Make a directory for this user alone, and remove it; ``later`` does not wait for that."""
-    place, lock = _SCRATCHES.make(prefix)
+    place, lock = _SCRATCHES.make_and_lock(prefix)
     try:
         yield place
     finally:
-        remove_in_background(place, lock) if later else remove(place)
+        remove_in_background(place, lock) if later else remove_directory(place)
         _SCRATCHES.forget(place)
 
 
-#: Twice as fast as `remove`, and beside it; what forbids its own removal is first made to allow it.
+#: Twice as fast as `remove_directory`, and beside it; what forbids its removal is made to allow it.
 _REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwX -- "$1"; rm -rf -- "$1"; }'
 
 
 def remove_in_background(place: Path, lock: int | None = None) -> None:
     """Start a program that removes a directory, and keeps its lock meanwhile; do not wait."""
     if not shutil.which("rm", path=os.defpath):
-        remove(place)
+        remove_directory(place)
         return
     silent = subprocess.DEVNULL
     try:
@@ -108,12 +108,12 @@ def remove_in_background(place: Path, lock: int | None = None) -> None:
             pass_fds=() if lock is None else (lock,),
         )
     except OSError:
-        remove(place)
+        remove_directory(place)
     else:
         threading.Thread(target=removing.wait, daemon=True).start()
 
 
-def remove(place: Path) -> bool:
+def remove_directory(place: Path) -> bool:
     """Remove a directory with all it holds; return true if nothing is left.
 
     It may be thousands of levels deep, so nothing here recurses or uses long paths: each directory

@@ -24,7 +24,7 @@ from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.quality.evidence import InvalidReplyError, read_answers
 from prjury.manifests.spans import SPANS, read_span
 from prjury.policy.load import read_policy
-from prjury.report.sanitise import block, clean, inline_code, log_line, plain, prose
+from prjury.report.sanitise import clean, fence_text, inline_code, log_line, plain, prose
 from prjury.snapshot.diff import DiffError, read_patches
 
 #: Pieces that readers stumble over.
@@ -49,7 +49,7 @@ def _sanitise(text: str) -> None:
         clean(text),
         inline_code(text),
         prose(text, in_cell=True),
-        block(text),
+        fence_text(text),
         plain(text),
         prose(text),
     ):

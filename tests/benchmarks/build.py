@@ -114,7 +114,7 @@ class Bench:
             for name in ("tree", "home", "tmp"):
                 (place / name).mkdir()
             started = time.perf_counter()
-            self.store.export(self.pull.merge.tree or "", place / "tree")
+            self.store.export_and_list_missing(self.pull.merge.tree or "", place / "tree")
             exported = time.perf_counter()
             home, reports = str(place / "home"), str(place / "reports")
             own = {

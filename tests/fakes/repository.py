@@ -59,7 +59,7 @@ class FakeRepository:
         """There is none."""
         return ""
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:
+    def export_and_list_missing(self, tree: str, directory: Path) -> Sequence[str]:
         raise NotImplementedError
 
     def recent(self, tip: str, count: int) -> Sequence[HistoryCommit]:

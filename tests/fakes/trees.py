@@ -43,7 +43,7 @@ class TreeRepository:
         """There is none."""
         return ""
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:
+    def export_and_list_missing(self, tree: str, directory: Path) -> Sequence[str]:
         for path, text in self.trees[tree].items():
             file = directory / path
             file.parent.mkdir(parents=True, exist_ok=True)

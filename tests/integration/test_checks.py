@@ -47,7 +47,7 @@ def looks(
 ) -> list[list[CheckResult]]:
     connection = Connection(fake.url, TOKEN, timeout=5, seconds_between_requests=0)
     checks = CommitChecks(connection, "octo/shop", own or OwnRun(), sleep=(clock or Clock()).sleep)
-    seen = checks.of(HEAD_SHA, Deadline.after(seconds))
+    seen = checks.poll(HEAD_SHA, Deadline.after(seconds))
     return [list(look) for look in islice(seen, number)]
 
 

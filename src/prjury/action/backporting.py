@@ -52,9 +52,9 @@ def open_backports(
     if judged.reason or judged.opening is None:
         return judged.reason or "The policy opens no backports: `backport.open`."
     round_ = BackportRound(job, event, judged.opening, client)
-    if moved := round_.propose_picks(judged):
+    if moved := round_.propose_and_list_moved(judged):
         second = job.dependencies.picks(job, event, tuple(moved))
-        still = round_.propose_picks(second)
+        still = round_.propose_and_list_moved(second)
         missing = moved.keys() - {pick.branch for pick in second.picks}
         for branch in sorted({*still, *missing}):
             round_.complain(branch, str(still.get(branch, moved[branch])))
@@ -84,7 +84,7 @@ class BackportRound:
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
-    def propose_picks(self, judged: Picks) -> dict[str, PublishError]:
+    def propose_and_list_moved(self, judged: Picks) -> dict[str, PublishError]:
         """Open one pull request after the other; return the branches that have moved."""
         for one in judged.backports:
             if one.verdict == "error":

@@ -62,10 +62,10 @@ def answer_comment(job: Job) -> JobResult:
         now = history.comments.get(written.id)
         if now is None or now.edited or now.body != written.body:
             return job.end_idle("Nothing to do: the comment was deleted or edited meanwhile.")
-        return _answer(Replies(job, event, client, now, history))
+        return _answer_command(Replies(job, event, client, now, history))
 
 
-def _answer(replies: Replies) -> JobResult:
+def _answer_command(replies: Replies) -> JobResult:
     """Do what the command asks for, unless it does not count or was answered before."""
     job, now, history = replies.job, replies.comment, replies.history
     command = parse_command(now.body)

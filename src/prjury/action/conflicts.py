@@ -112,18 +112,19 @@ class _Watch:
         verdict = next((marker for marker, _ in history.own if marker.id == "default"), None)
         if verdict is None or (verdict.head == state.head_sha and verdict.files == CONFLICT):
             return False
-        return self._judge_pull(self.client.pull(self.event.repo, state.number), history)
+        self._judge_pull(self.client.pull(self.event.repo, state.number), history)
+        return True
 
-    def _judge_pull(self, pull: PullFacts, history: PullHistory) -> bool:
+    def _judge_pull(self, pull: PullFacts, history: PullHistory) -> None:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         try:
             judged = self.job.dependencies.judge(self.job, event, Beforehand())
         except NothingToReview as nothing:
             self.observations.append(f"#{pull.number}: {nothing.what}")
-            return True
+            return
         if not judged.pull.merge.conflicts:
             self.observations.append(f"#{pull.number} merges without a conflict.")
-            return True
+            return
         by_status = False
         try:
             by_status = history.find_gate(pull.head.sha or "") is not None
@@ -134,4 +135,3 @@ class _Watch:
             publication.finish(judged)
         self.complaints += publication.complaints
         self.observations.append(f"#{pull.number}: {judged.headline}")
-        return True

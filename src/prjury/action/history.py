@@ -274,12 +274,12 @@ class PullHistory:
         if not any(one and one.name in _BY_STATUS.values() for one in commands):
             return StandingCommands()
         latest = self.statuses(head)
-        override = self._follow_status(latest.get(OVERRIDE))
-        fix = self._follow_status(latest.get(FIX))
+        override = self._find_live_command(latest.get(OVERRIDE))
+        fix = self._find_live_command(latest.get(FIX))
         word = Override(override[0], override[1].words) if override else None
         return StandingCommands(word, fix is not None)
 
-    def _follow_status(self, status: PostedStatus | None) -> tuple[str, CommentCommand] | None:
+    def _find_live_command(self, status: PostedStatus | None) -> tuple[str, CommentCommand] | None:
         """The author and the command that a status leads to; None if it does not hold any more."""
         match = _COMMENT.search(status.target_url or "") if status else None
         if status is None or match is None or status.state != "success":

@@ -292,11 +292,11 @@ EVIDENCE_DIGEST, VERDICT_DIGEST = "PRJURY_EVIDENCE_SHA256", "PRJURY_VERDICT_SHA2
 MODELS_ASKED = "PRJURY_MODELS_ASKED"
 
 
-def read_checked_artifact(job: Job, name: str, variable: str) -> bytes:
-    digest = job.environ.get(variable)
+def read_checked_artifact(job: Job, name: str, digest_variable: str) -> bytes:
+    digest = job.environ.get(digest_variable)
     if digest is None:
         raise UsageError(
-            f"{variable} is not set",
+            f"{digest_variable} is not set",
             why="The job that made the file tells its sha256, so that no other is taken for it",
             remedy="Use the workflows that `prjury init --forks` writes",
         )

@@ -174,7 +174,7 @@ class TestsRepair(Struct, frozen=True):
         with self.ports.shell.scratch() as around:
             root = around / "tree"
             root.mkdir()
-            self.store.export(state.tree, root)
+            self.store.export_and_list_missing(state.tree, root)
             before = DirectoryState.of(root)
             goal, client = self._describe_goal(state), self._make_client(context)
             done = perform(lambda: run_agent(client, goal, root))

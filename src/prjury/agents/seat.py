@@ -63,6 +63,6 @@ class AgentSeat(Struct, frozen=True):
         with self.ports.shell.scratch() as around:
             root = around / "tree"
             root.mkdir()
-            self.ports.repository.export(pull.merge.tree, root)
+            self.ports.repository.export_and_list_missing(pull.merge.tree, root)
             judge: AgentJudge[PullRequestContext] = AgentJudge(client, lambda _: goal)
             return judge.judge_copy(replace(context, workspace=root), root)

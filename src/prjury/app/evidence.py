@@ -128,7 +128,7 @@ class _FilesAlone(Struct, frozen=True):
             reason="no_repository",
         )
 
-    export = recent = rebase = refuse
+    export_and_list_missing = recent = rebase = refuse
 
 
 class RecordingFiles(_FilesAlone, frozen=True):

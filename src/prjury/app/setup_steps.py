@@ -74,23 +74,23 @@ def _list_steps(plan: BuildPlan, files: frozenset[str]) -> Iterator[SetupStep]:
         version = {} if "pnpm" in wants else {"version": "10"}
         yield SetupStep("Set up pnpm", "pnpm/action-setup", version)
     if plan.system == "bun":
-        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _choose_version("bun", wants))
+        yield SetupStep("Set up Bun", "oven-sh/setup-bun", _make_version_input("bun", wants))
     if plan.system == "uv":
         yield SetupStep("Set up uv", "astral-sh/setup-uv", {"enable-cache": "true"})
     cache = _choose_cache(plan, files)
-    if java := _choose_version("java", wants):
+    if java := _make_version_input("java", wants):
         vendor = {"distribution": "temurin"}
         yield SetupStep("Set up Java", "actions/setup-java", {**vendor, **java, **cache})
-    node = _choose_version("node", wants)
+    node = _make_version_input("node", wants)
     if node or (cache and plan.system in {"npm", "pnpm", "yarn"}):
         inputs = {**(node or {"node-version": "lts/*"}), **cache}
         yield SetupStep("Set up Node", "actions/setup-node", inputs)
-    if (python := _choose_version("python", wants)) and plan.system != "uv":
+    if (python := _make_version_input("python", wants)) and plan.system != "uv":
         yield SetupStep("Set up Python", "actions/setup-python", python)
     if plan.system == "dotnet" and "global.json" in files:
         inputs = {"global-json-file": "global.json"}
         yield SetupStep("Set up .NET", "actions/setup-dotnet", inputs)
-    if go := _choose_version("go", wants):
+    if go := _make_version_input("go", wants):
         yield SetupStep("Set up Go", "actions/setup-go", go)
 
 
@@ -103,7 +103,7 @@ def _choose_cache(plan: BuildPlan, files: frozenset[str]) -> Mapping[str, str]:
     return {"cache": _CACHES[plan.system], **paths}
 
 
-def _choose_version(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
+def _make_version_input(tool: str, wanted: Mapping[str, WantedVersion]) -> Mapping[str, str]:
     one = wanted.get(tool)
     if one is None:
         return {}

@@ -114,7 +114,7 @@ def _make_tool(tools: AgentTools, call: Callable[..., Any]) -> Tool:
 
     @functools.wraps(call)
     async def run_call(**arguments: Any) -> Any:  # noqa: ANN401 - those of the tool
-        work = functools.partial(tools.answer, call, arguments)
+        work = functools.partial(tools.answer_call, call, arguments)
         try:
             return await anyio.to_thread.run_sync(work, abandon_on_cancel=True)
         except anyio.get_cancelled_exc_class():
@@ -143,7 +143,7 @@ class AgentTools:
     commands: bool = False
     _turn: threading.Lock = field(default_factory=threading.Lock)
 
-    def answer(self, call: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
+    def answer_call(self, call: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
         """Make one call: alone, in the journal, with our errors as answers for the agent."""
         from mcp.server.mcpserver.exceptions import ToolError
 
@@ -216,13 +216,13 @@ class AgentTools:
         place = self._resolve_directory(workspace)
         _check_length("name", name)
         _check_length("goal", goal, _LONGEST_TEXT)
-        allowed = self._check_options(name, options or {})
+        allowed = self._allow_options(name, options or {})
         context = JudgmentContext(goal, workspace=place)
         judgment = ask_judge(self.terminal, name, allowed, context).judgment
         answer: dict[str, Any] = printable_json(judgment_to_json(judgment), self.terminal.redact)
         return answer
 
-    def _check_options(self, name: str, given: dict[str, str]) -> dict[str, str]:
+    def _allow_options(self, name: str, given: dict[str, str]) -> dict[str, str]:
         if "model" in given:
             raise UsageError(
                 "a model is for the operator to choose, not for an agent", remedy="Use --model"

@@ -152,7 +152,7 @@ class Directory(Struct, frozen=True):
     def _no_history(self, *_: object, **__: object) -> Never:
         raise SourceError("a directory has no history", reason="no_repository")
 
-    export = recent = rebase = _no_history
+    export_and_list_missing = recent = rebase = _no_history
 
     @property
     def pull(self) -> PullRequest:

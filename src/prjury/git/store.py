@@ -146,7 +146,7 @@ class Store:
                 self.contents[blob] = content
         return {**contents, **fresh}
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:
+    def export_and_list_missing(self, tree: str, directory: Path) -> Sequence[str]:
         """Write a tree into an empty directory: plain files, no ``.git``, no filters run.
 
         Returns the paths of the files that are not there, because a partial clone lacks their

@@ -49,7 +49,7 @@ class CommitChecks(Struct, frozen=True):
     own: OwnRun = OwnRun()
     sleep: Callable[[float], None] = time.sleep
 
-    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
+    def poll(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         """All that is said of the commit, after 15 s again, then less and less often.
 
         The last look is at the deadline. A look that fails for a passing reason is left out, unless

@@ -72,7 +72,7 @@ class Population:
     strategy: str
     on_error: ErrorPolicy
 
-    def evidence(self, *, reason: str | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    def metadata(self, *, reason: str | None = None, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
         """The metadata of an aggregate: its counts, and a word for why it decides nothing."""
         counts = Counter(ballot.judgment.status for ballot in self.ballots)
         errors_are_abstentions = self.on_error is ErrorPolicy.TREAT_AS_ABSTAIN
@@ -121,7 +121,7 @@ def _undecidable(asked: Population, erred: Iterable[Ballot]) -> Judgment:
     words = sorted(str(ballot.judgment.metadata.get("reason") or "") for ballot in erred)
     return Judgment.errored(
         asked.sentence(f"could not be decided because of {names}"),
-        metadata=asked.evidence(reason=next(filter(None, words), "judge_erred")),
+        metadata=asked.metadata(reason=next(filter(None, words), "judge_erred")),
     )
 
 
@@ -134,7 +134,7 @@ def _abstain_without_votes(asked: Population) -> Judgment:
         Status.ABSTAIN,
         asked.sentence("nobody voted"),
         label=label,
-        metadata=asked.evidence(reason=label or NOBODY_VOTED),
+        metadata=asked.metadata(reason=label or NOBODY_VOTED),
     )
 
 
@@ -203,7 +203,7 @@ class MajorityVoting:
         words = f"a tie, which counts as {self.tie}: " if tied else ""
         reason = counted.sentence(f"{words}{passes} of {len(counted.voters)} passed")
         silent = "tie" if status is Status.ABSTAIN else None
-        evidence = counted.evidence(reason=silent, tie_policy=self.tie.value, tied=tied)
+        evidence = counted.metadata(reason=silent, tie_policy=self.tie.value, tied=tied)
         return Judgment(status, reason, metadata=evidence)
 
 
@@ -232,7 +232,7 @@ class ConsensusVoting:
         words = "" if unanimous else f"no consensus, which counts as {self.on_disagreement}: "
         reason = counted.sentence(f"{words}{passes} of {len(counted.voters)} passed")
         silent = "disagreement" if status in {Status.ABSTAIN, Status.ERROR} else None
-        evidence = counted.evidence(reason=silent, unanimous=unanimous)
+        evidence = counted.metadata(reason=silent, unanimous=unanimous)
         return Judgment(status, reason, metadata=evidence)
 
 
@@ -263,12 +263,12 @@ class _ScoreVoting:
             reason = counted.sentence(
                 f"{message} lies in the undecided band {low:.2f} to {high:.2f}"
             )
-            unsure = counted.evidence(reason="undecided", score=score, threshold=self.threshold)
+            unsure = counted.metadata(reason="undecided", score=score, threshold=self.threshold)
             return Judgment(Status.ABSTAIN, reason, metadata=unsure)
         status = _status(passed=score >= round(self.threshold, _DIGITS))
         verb = "reaches" if status is Status.PASS else "is below"
         reason = counted.sentence(f"{message} {verb} the threshold {self.threshold:.2f}")
-        evidence = counted.evidence(score=score, threshold=self.threshold)
+        evidence = counted.metadata(score=score, threshold=self.threshold)
         return Judgment(status, reason, NumericalScore(score), metadata=evidence)
 
 

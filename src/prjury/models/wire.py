@@ -151,7 +151,7 @@ def translate_error(error: Exception, *, with_schema: bool) -> ModelError:
     if not isinstance(error, ModelAPIError):
         return ModelError(_STRANGE.what, _STRANGE.reason)
     status = error.status_code if isinstance(error, ModelHTTPError) else None
-    words = _choose_words(error, status)
+    words = _choose_error_words(error, status)
     what = words.what.format(status=f" (status {status})" if status else "")
     if words.busy:
         busy = BusyError(what, words.reason)
@@ -164,7 +164,7 @@ def translate_error(error: Exception, *, with_schema: bool) -> ModelError:
     return kind(what, words.reason, why=words.why, remedy=words.remedy)
 
 
-def _choose_words(error: ModelAPIError, status: int | None) -> _Words:
+def _choose_error_words(error: ModelAPIError, status: int | None) -> _Words:
     if error.provider_error_code in _FILTERED:
         return _FILTER
     for kind, words in _TABLE.items():

@@ -39,7 +39,7 @@ class Repository(Protocol):
     def read(self, blobs: Sequence[str]) -> Mapping[str, bytes | None]:
         """The blobs' bytes by object name; None for one that is missing from a partial clone."""
 
-    def export(self, tree: str, directory: Path) -> Sequence[str]:
+    def export_and_list_missing(self, tree: str, directory: Path) -> Sequence[str]:
         """Writes plain files into an empty directory; returns paths whose content is missing."""
 
     def nearest_tag(self, commit: str) -> str:
@@ -197,7 +197,7 @@ class Shell(Protocol):
 class Checks(Protocol):
     """What is said of a repository's commits elsewhere; this program's own reports are left out."""
 
-    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
+    def poll(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         """All that is said of the commit, looked up now and again until the deadline."""
 
     def reports(self, commit: str, names: Sequence[str], deadline: Deadline) -> LeftReports:

@@ -21,7 +21,7 @@ from prjury.jury.judgment import Location
 from prjury.report.finding_view import FindingView, View, rule_url
 from prjury.report.findings import Weight, explain_suppression
 from prjury.report.model import Report
-from prjury.report.sanitise import BY_SHAPE, Redact, block, clean, join_lines, plain, prose
+from prjury.report.sanitise import BY_SHAPE, Redact, clean, fence_text, join_lines, plain, prose
 from prjury.report.view import page
 from prjury.report.wording import pluralize
 from prjury.snapshot.model import Line, PullRequest
@@ -173,7 +173,7 @@ class Reviewer(Struct, frozen=True):
         if not fix:
             return ""
         if "\n" in fix.strip("\n"):
-            return block(fix, 2_000, self.redact)
+            return fence_text(fix, 2_000, self.redact)
         return f"To fix: {prose(fix, 600, self.redact)}"
 
     def _write_suggestion(self, finding: FindingView, span: Location) -> str:

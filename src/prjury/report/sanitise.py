@@ -352,7 +352,7 @@ def inline_code(text: str, limit: int | None = 200, redact: Redact = BY_SHAPE) -
     return _span(single(text, limit, redact))
 
 
-def block(
+def fence_text(
     text: str,
     limit: int | None = 4_000,
     redact: Redact = BY_SHAPE,

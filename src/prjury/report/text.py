@@ -107,7 +107,7 @@ class MarkdownText(Text):
         return _safe(sanitise.prose(self._raw, limit, self._redact, in_cell=True))
 
     def block(self, limit: int = 4_000, indent: int = 0, language: str = "") -> Markup:
-        return _safe(sanitise.block(self._raw, limit, self._redact, indent, language))
+        return _safe(sanitise.fence_text(self._raw, limit, self._redact, indent, language))
 
     def paragraph(self, limit: int = 3_000) -> Markup:
         # The lines are clean already; what is left is to take the life out of their markup.

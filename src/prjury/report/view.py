@@ -170,7 +170,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         next=next_steps(report),
         advised_against=is_advised_against(verdict),
         why=tuple(View(who=who or None, words=words) for who, words in explain_verdict(report)),
-        judged=wording.describe_share(report.coverage),
+        judged=wording.describe_judged_share(report.coverage),
         rows=every_row,
         few_rows=limit_rows(every_row, _FEW_ROWS),
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),

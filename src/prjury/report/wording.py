@@ -94,7 +94,7 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
-def describe_share(coverage: Coverage) -> str:
+def describe_judged_share(coverage: Coverage) -> str:
     total, judged = coverage.files_total, coverage.files_judged
     if not total:
         return "no file changes"

@@ -139,7 +139,7 @@ def _mount_and_open_writable(walls: Walls, lent: Collection[str]) -> Iterator[in
     for path in lent:
         with contextlib.suppress(OSError):  # it is gone
             shown.append((path, os.open(path, os.O_PATH), True))
-    layers = [(layer["place"], _open_overlay(layer)) for layer in walls["layers"]]
+    layers = [(layer["place"], _open_lower_and_overlay(layer)) for layer in walls["layers"]]
     _cover_services()
     for place, source in private.items():
         _bind(source, place)
@@ -164,7 +164,7 @@ def _cover_services() -> None:
         _libc.mount(b"/dev/pts/ptmx", b"/dev/ptmx", None, _MS_BIND, None)
 
 
-def _open_overlay(layer: Layer) -> tuple[int, int]:
+def _open_lower_and_overlay(layer: Layer) -> tuple[int, int]:
     """Open the lower directory, and make a mount of the layer; -1 where its file system cannot."""
     names = {"lowerdir": layer["place"], "upperdir": layer["upper"], "workdir": layer["work"]}
     opened = {name: os.open(path, os.O_PATH) for name, path in names.items()}

@@ -38,7 +38,7 @@ def history(tmp_path: Path) -> History:
 def exported(history: History, tree: str, directory: Path) -> Iterator[Store]:
     directory.mkdir(exist_ok=True)
     with open_store(open_repository(history.path)) as store:
-        store.export(history.sha(tree), directory)
+        store.export_and_list_missing(history.sha(tree), directory)
         yield store
 
 

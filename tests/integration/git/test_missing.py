@@ -136,7 +136,7 @@ def test_nothing_is_fetched_behind_the_operator_s_back(history: History, tmp_pat
 def exported(clone: History, ref: str, target: Path) -> Sequence[str]:
     target.mkdir()
     with open_store(open_repository(clone.path)) as store:
-        return store.export(clone.sha(ref), target)
+        return store.export_and_list_missing(clone.sha(ref), target)
 
 
 def written(target: Path) -> list[str]:

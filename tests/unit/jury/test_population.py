@@ -199,7 +199,7 @@ def test_an_error_propagates(letters: str, reason: str, words: str) -> None:
 )
 def test_the_counts(on_error: ErrorPolicy, eligible: int, abstain: int) -> None:
     asked = select_voters(bench("PPFANKEX"), "majority", on_error)
-    counts = asked.metadata if isinstance(asked, Judgment) else asked.evidence(tied=False)
+    counts = asked.metadata if isinstance(asked, Judgment) else asked.metadata(tied=False)
     expected = {
         "strategy": "majority",
         "input": 8,
@@ -215,7 +215,7 @@ def test_the_counts(on_error: ErrorPolicy, eligible: int, abstain: int) -> None:
     else:
         assert counts == {"aggregation": {**expected, "tied": False}}
         assert isinstance(asked, Population)
-        assert asked.evidence(reason="tie")["reason"] == "tie"
+        assert asked.metadata(reason="tie")["reason"] == "tie"
 
 
 @given(strategies.benches(), strategies.error_policies)
@@ -223,7 +223,7 @@ def test_everybody_who_was_asked_is_in_the_counts(
     ballots: list[Ballot], on_error: ErrorPolicy
 ) -> None:
     asked = select_voters(ballots, "any", on_error)
-    evidence = asked.metadata if isinstance(asked, Judgment) else asked.evidence()
+    evidence = asked.metadata if isinstance(asked, Judgment) else asked.metadata()
     counts = evidence["aggregation"]
     voted = sum(counts[word] for word in ("pass", "fail", "abstain"))
     erred = 0 if on_error is AS_ABSTAIN else counts["error"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from fakes.skeletons import blocks, skeleton
-from prjury.report.sanitise import EMPTY, block, clean, inline_code, log_line, plain, prose
+from prjury.report.sanitise import EMPTY, clean, fence_text, inline_code, log_line, plain, prose
 
 NASTY = st.text(
     st.sampled_from(list("ab1 \t\n\r`~|\\<>#@*_[]()!-=+.:&'\"\x1b\u202e\u200b\U000e0041é😀\u0301")),
@@ -44,7 +44,9 @@ def test_a_cell_never_changes_the_number_of_columns(text: str) -> None:
 @given(ANY, st.integers(0, 4))
 def test_a_block_is_one_fence_whatever_is_in_it(text: str, indent: int) -> None:
     source = (
-        f"{' ' * 0}- item\n\n{block(text, indent=2)}\n\nafter\n" if indent else f"{block(text)}\n"
+        f"{' ' * 0}- item\n\n{fence_text(text, indent=2)}\n\nafter\n"
+        if indent
+        else f"{fence_text(text)}\n"
     )
     fences = [token for token in PARSER.parse(source) if token.type == "fence"]
     assert len(fences) == 1
@@ -68,7 +70,7 @@ def test_plain_words_are_the_same_block_wherever_they_stand(text: str) -> None:
 
 @given(ANY)
 def test_nothing_hidden_is_left(text: str) -> None:
-    for slot in (clean, inline_code, block, plain, prose, log_line):
+    for slot in (clean, inline_code, fence_text, plain, prose, log_line):
         assert raw_hidden(slot(text)) == []
 
 
@@ -96,7 +98,7 @@ def test_a_log_line_holds_no_runner_command(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "   ", "\n\n", "\t"])
 def test_nothing_is_shown_as_empty(text: str) -> None:
     assert inline_code(text) == f"`{EMPTY}`"
-    assert block(text) == f"```\n{EMPTY}\n```"
+    assert fence_text(text) == f"```\n{EMPTY}\n```"
     assert clean(plain(text).replace("\\", "")) == EMPTY
     assert log_line(text) == EMPTY
 
@@ -142,7 +144,7 @@ def test_hidden_characters_are_named() -> None:
 
 
 def test_our_marker_cannot_be_written_by_others() -> None:
-    for slot in (inline_code, block, plain, prose):
+    for slot in (inline_code, fence_text, plain, prose):
         assert "<!-- prjury" not in slot("<!-- prjury:v1 key=1 -->")
         assert "<!--prjury" not in slot("<!--prjury:v1 key=1 -->")
 
@@ -157,8 +159,8 @@ def test_a_megabyte_is_cut_and_counted() -> None:
 
 
 def test_fences_are_longer_than_any_run() -> None:
-    assert block("```\n~~~~\n## ✅ PASS") == "````\n```\n~~~~\n## ✅ PASS\n````"
-    assert blocks(block("```\n~~~~\n## ✅ PASS")) == ["fence"]
+    assert fence_text("```\n~~~~\n## ✅ PASS") == "````\n```\n~~~~\n## ✅ PASS\n````"
+    assert blocks(fence_text("```\n~~~~\n## ✅ PASS")) == ["fence"]
 
 
 def test_a_broken_redactor_withholds_the_text() -> None:
@@ -182,5 +184,5 @@ def test_punctuation_inside_a_line_is_left_alone(words: str) -> None:
 
 
 def test_a_hidden_character_is_named_in_every_slot() -> None:
-    for slot in (inline_code, block, plain, prose, log_line):
+    for slot in (inline_code, fence_text, plain, prose, log_line):
         assert r"\u{202e}" in slot("a\u202eb")

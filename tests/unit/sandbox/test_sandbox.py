@@ -31,7 +31,7 @@ from prjury.sandbox.contained import ContainedShell
 from prjury.sandbox.environment import filter_environment, is_refused, limit_java
 from prjury.sandbox.reach import Powers
 from prjury.sandbox.run import Limits, Usage, advice
-from prjury.scratch import remove, remove_in_background
+from prjury.scratch import remove_directory, remove_in_background
 
 pytestmark = pytest.mark.slow
 
@@ -644,7 +644,7 @@ def test_a_large_machine_is_hidden_unless_the_operator_says_otherwise() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", [remove, remove_in_background])
+@pytest.mark.parametrize("way", [remove_directory, remove_in_background])
 def test_anything_can_be_removed(tmp_path: Path, way: Callable[[Path], object]) -> None:
     top = tmp_path / "hostile"
     top.mkdir()

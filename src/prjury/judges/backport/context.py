@@ -42,7 +42,7 @@ from prjury.judges.backport.checks.prerequisites import SECONDS, Prerequisites, 
 from prjury.judges.backport.checks.symbols import MissingOnBranch, find_missing_symbols
 from prjury.judges.backport.history import EarlierChange, History, measure_habits
 from prjury.judges.backport.origins import read_origins
-from prjury.judges.backport.references import ChangeReferences, find_references_of
+from prjury.judges.backport.references import ChangeReferences, find_change_references
 from prjury.judges.backport.score import (
     BranchTraits,
     ChangeTraits,
@@ -90,7 +90,7 @@ class Change:
 
     @cached_property
     def _needs(self) -> ChangeReferences:
-        return find_references_of(self.pull, self.repository)
+        return find_change_references(self.pull, self.repository)
 
 
 def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:

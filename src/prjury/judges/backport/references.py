@@ -128,7 +128,7 @@ class ChangeReferences:
         return any(find_definitions(kin_of(at.path) or "", [word], line))
 
 
-def find_references_of(pull: PullRequest, repository: Repository) -> ChangeReferences:
+def find_change_references(pull: PullRequest, repository: Repository) -> ChangeReferences:
     if not any(True for _ in code_files(pull)):
         return ChangeReferences(pull, repository)
     files = code_of(repository, pull.merge_base)

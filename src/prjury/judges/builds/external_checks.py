@@ -163,7 +163,7 @@ class _Elsewhere(Struct, frozen=True):
         """Return the last look at the checks of the head."""
         commit, names = self.pull.head.sha, self.options.checks
         looks: list[Sequence[CheckResult]] = []
-        for look in self.checks.of(commit, self.deadline):
+        for look in self.checks.poll(commit, self.deadline):
             looks = [*looks[1 - _MOST_IDLE :], look]
             if may_stop_waiting(looks, names, time.time()):
                 break
@@ -203,7 +203,7 @@ class _Elsewhere(Struct, frozen=True):
         """The FAIL of the head's checks, with what the base's say; they excuse nothing."""
         commit = self.pull.base.sha
         try:
-            base = CheckSummary.of(next(iter(self.checks.of(commit, self.deadline)), ()))
+            base = CheckSummary.of(next(iter(self.checks.poll(commit, self.deadline)), ()))
             unknown = "" if base.runs else f"{commit[:12]} has no checks"
         except SourceError as error:
             base, unknown = CheckSummary(), str(error)

@@ -173,7 +173,7 @@ class Builder(Struct, frozen=True):
     def _export(self, tree: str, scratch: Path, deadline: Deadline) -> None:
         """Write a repository of one commit, as a checkout is; a build may do without."""
         place = scratch / "tree"
-        if absent := self.ports.repository.export(tree, place):
+        if absent := self.ports.repository.export_and_list_missing(tree, place):
             names = join_names([visible(path) for path in absent], _MOST_NAMED)
             raise object_missing(f"{names} cannot be written")
         home, tmp = str(scratch / "home"), str(scratch / "tmp")

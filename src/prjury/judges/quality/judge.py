@@ -107,7 +107,7 @@ class ModelBackedJudge(Generic[ContextT]):
         log, round_facts = calls.usage_log, verdict.aggregated.metadata
         about |= {
             "answered_by": prose(log.answered_by)[:200],
-            "prompt": case.form.fill(layout.chunks[0], layout, self.word).about,
+            "prompt": case.form.fill(layout.chunks[0], layout, self.word).identity,
             "usage": log.usage,
         }
         if round_facts.get("iterations", 1) > 1:

@@ -72,7 +72,7 @@ class Question(Struct, frozen=True):
         return Chunk((*self.chunk.sections, *self.form.always))
 
     @property
-    def about(self) -> dict[str, str]:
+    def identity(self) -> dict[str, str]:
         name, _, version = self.prompt.name.partition("/")
         return {
             "name": name,

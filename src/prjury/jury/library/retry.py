@@ -192,7 +192,7 @@ class JuryWithRetry(Bench[ContextT]):
         confidences of every round. A fifth of the time is the chair's, if there is one.
         """
         until = compute_deadline(timeout)
-        rounds, stopped = self._ask_rounds(context, self._for_judges(until), listener)
+        rounds, stopped = self._ask_until_stopped(context, self._for_judges(until), listener)
         last = rounds[-1]
         message = self._judge_round(last, until, listener).with_metadata(
             iterations=last.iteration,
@@ -206,7 +206,7 @@ class JuryWithRetry(Bench[ContextT]):
             return until
         return Deadline(until.at - until.remaining * _CHAIR_SHARE)
 
-    def _ask_rounds(
+    def _ask_until_stopped(
         self, context: ContextT, until: Deadline | None, listener: Listener | None
     ) -> tuple[list[RoundContext[ContextT]], str]:
         rounds: list[RoundContext[ContextT]] = []

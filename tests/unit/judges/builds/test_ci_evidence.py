@@ -49,7 +49,7 @@ class SaidByCi:
     error: SourceError | None = None
     asked: list[str] = field(default_factory=list)
 
-    def of(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
+    def poll(self, commit: str, deadline: Deadline) -> Iterator[Sequence[CheckResult]]:
         looks = self.head if commit == "head" else self.base
         if isinstance(looks, SourceError):
             raise looks

@@ -132,7 +132,7 @@ class ScriptedChecks:
         """There are none."""
         return LeftReports()
 
-    def of(self, commit: str, deadline: Deadline) -> Iterator[Look]:
+    def poll(self, commit: str, deadline: Deadline) -> Iterator[Look]:
         self.asked.append(commit)
         if self.error:
             raise self.error

@@ -85,10 +85,10 @@ def test_what_differs_from_run_to_run_follows_what_never_changes() -> None:
 
 def test_another_change_is_another_question_with_the_same_instructions() -> None:
     one, two = question(), question(changed("a.py", "+x"))
-    assert one.about["question_sha256"] != two.about["question_sha256"]
-    assert one.about["sha256"] == two.about["sha256"]
-    assert one.about["name"] == "quality"
-    assert one.prompt.name == f"quality/{one.about['version']}"
+    assert one.identity["question_sha256"] != two.identity["question_sha256"]
+    assert one.identity["sha256"] == two.identity["sha256"]
+    assert one.identity["name"] == "quality"
+    assert one.prompt.name == f"quality/{one.identity['version']}"
 
 
 @pytest.mark.parametrize(
