@@ -104,7 +104,7 @@ class BaseCi(msgspec.Struct, frozen=True):
 def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     """The CI of the base that tests pull requests; None if no job in its workflows does."""
     reader = _Reader(root, here)
-    ranked = sorted(reader.list_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
+    ranked = sorted(reader.rank_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
     left_out = tuple(dict.fromkeys(reader.left_out))
     if not ranked or (ranked[0][0].aside and (external or left_out)):
@@ -174,13 +174,13 @@ class _Reader:
             with suppress(ConfigError, CannotJudgeError):  # GitHub does not run it either
                 self.workflows[path] = read_workflow(text, path)
 
-    def list_jobs(self) -> Iterator[tuple[_Rank, CiJob]]:
+    def rank_jobs(self) -> Iterator[tuple[_Rank, CiJob]]:
         """The jobs that run tests, each in its best row."""
         for workflow in self.workflows.values():
             if set(workflow.triggers) != {"workflow_call"}:
-                yield from self._list_jobs(_Called(workflow, frozenset(workflow.triggers)))
+                yield from self._rank_jobs(_Called(workflow, frozenset(workflow.triggers)))
 
-    def _list_jobs(self, called: _Called) -> Iterator[tuple[_Rank, CiJob]]:
+    def _rank_jobs(self, called: _Called) -> Iterator[tuple[_Rank, CiJob]]:
         context = called.make_context({})
         for job in called.workflow.jobs:
             name = f"{called.caller}{job.id}"
@@ -196,7 +196,7 @@ class _Reader:
             trigger = workflow.triggers.get("workflow_call")
             inputs = dict(trigger.inputs) if trigger else {}
             inputs |= {key: context.fill(text) or "" for key, text in job.inputs.items()}
-            yield from self._list_jobs(_Called(workflow, called.events, inputs, f"{name} / "))
+            yield from self._rank_jobs(_Called(workflow, called.events, inputs, f"{name} / "))
 
     def _choose_best_tested_row(
         self, called: _Called, job: WorkflowJob, name: str

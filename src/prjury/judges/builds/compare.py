@@ -30,8 +30,6 @@ PASSED = ("=== ", "--- PASS", "PASS", "ok ", "✓", "✔")
 _NO_ERRORS = frozenset({"npm error", "npm ERR!"})
 #: What ends at the first command that fails, whatever would come after it.
 _STOPPERS = frozenset({CUSTOM, REPORTED, "make"})
-#: pytest's exit code where it collects nothing.
-NO_TESTS_COLLECTED = 5
 
 #: More new failures than this have no missing part of the machine for their cause.
 _MOST_LACKING = 200
@@ -86,7 +84,7 @@ class Comparison(Struct, frozen=True, dict=True):
     @cached_property
     def lost(self) -> Vanished:
         """The tests of the base that did not run, unless a failure may have kept them from it."""
-        if self.base is None or self.blocking or self.outcome.last.stopped:
+        if self.base is None or self.blocking or self.outcome.deciding_step.stopped:
             return Vanished()
         return find_vanished_tests(self.outcome.results, self.base.results)
 
@@ -104,7 +102,7 @@ class Comparison(Struct, frozen=True, dict=True):
     @property
     def shows_reports_alone(self) -> bool:
         """Nothing shows that another CI's reports are all that there should be."""
-        ended = self.outcome.last.exit_code is not None
+        ended = self.outcome.deciding_step.exit_code is not None
         return self.plan.system == REPORTED and self.base is None and not ended
 
     @property
@@ -117,8 +115,7 @@ class Comparison(Struct, frozen=True, dict=True):
         if base is None:
             return "unknown" if self.run.base_unknown else None
         if not base.tested:
-            nothing = base.last.exit_code == NO_TESTS_COLLECTED and "no tests ran" in base.last.tail
-            if base.failed and not nothing:
+            if base.failed and not base.deciding_step.collects_nothing:
                 return "failed"
             if not self.outcome.tested:
                 return "removed" if self.removed_test else None
@@ -158,7 +155,7 @@ def compare(
         lacking = (find_remedy([one.message], known, strict=False) for one in sources)
         if silence and not fault and all(lacking):  # no source is broken by itself
             texts = [line for one in outcome.failures for line in _list_words(one)]
-            texts += outcome.last.tail.splitlines()
+            texts += outcome.deciding_step.tail.splitlines()
             fault = find_remedy(texts, known, run.versions, strict=False)
             if fault or silence == "untested":
                 outcome = _mark(outcome, outcome.failures, "environment")
@@ -232,9 +229,10 @@ def _cut_names(message: str) -> str:
 
 def _add_failure_from_log(run: TreeRun) -> TreeRun:
     """The run with the last error of its log, where it failed and nothing else was read."""
-    if run.failures or not (run.ended and run.last.exit_code):
+    step = run.deciding_step
+    if run.failures or not (run.ended and step.exit_code):
         return run
-    texts = [line.strip() for line in run.last.tail.splitlines() if any(map(str.isalnum, line))]
+    texts = [line.strip() for line in step.tail.splitlines() if any(map(str.isalnum, line))]
     texts = [one for one in texts if "log of this run" not in one and not one.startswith(PASSED)]
     errors = [one for one in texts if "error" in one.lower() and one not in _NO_ERRORS]
     words = (errors or texts or ["it prints nothing"])[-1]
@@ -280,7 +278,7 @@ def find_machine_fault(
     """The machine's lack, by words of tools; beside failing tests, by those about their goals."""
     if not run.failed or not run.ended:
         return None
-    tail = run.last.tail.splitlines()
+    tail = run.deciding_step.tail.splitlines()
     if any(one.kind == "test" or _is_of_tree(one, changed, known) for one in run.failures):
         goals = [one for one in run.failures if one.name and one.kind in {"error", "goal"}]
         lines = [line for goal in goals for line in _list_lines_about(goal, tail)]
@@ -311,7 +309,7 @@ def _is_of_tree(failure: Failure, changed: Collection[str], known: Collection[st
 
 def _mark_environment_failures(outcome: TreeRun, fault: Remedy | None) -> TreeRun:
     """The outcome with what the machine is to blame for marked: one failure at least."""
-    tail = outcome.last.tail.splitlines()
+    tail = outcome.deciding_step.tail.splitlines()
     tests = [one for one in outcome.failures if one.kind == "test"]
     service = bool(tests) and all(
         one.state in {"pre_existing", "environment"} and lacks_service("\n".join(_list_words(one)))
@@ -356,7 +354,7 @@ def _ran_to_the_last_test(run: TreeRun, plan: BuildPlan) -> bool:
         return False
     stopping = plan.source == "ci" or plan.system in _STOPPERS
     allowed = any(step.may_fail and not step.good for step in run.steps)
-    deciding = run.failed_steps or (() if allowed else (run.last,))
+    deciding = run.failed_steps or (() if allowed else (run.deciding_step,))
     for step, planned in zip(run.steps, plan.steps, strict=False):
         stops = stopping if planned.all_ran is None else bool(step.exit_code)
         if step in deciding and step.exit_code != planned.all_ran and stops:

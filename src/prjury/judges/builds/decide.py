@@ -57,7 +57,7 @@ def decide(comparison: Comparison) -> Judgment:
         return _decide_silence(comparison, comparison.silence)
     flaky = any(failure.state == "flaky" for failure in outcome.failures)
     alike = outcome.ends_like(comparison.base)
-    if comparison.blocking or not (alike or flaky or not outcome.last.exit_code):
+    if comparison.blocking or not (alike or flaky or not outcome.deciding_step.exit_code):
         return _make(comparison, Status.FAIL, wording.say_failed(comparison))
     return _decide_old_failures(comparison)
 
@@ -126,7 +126,7 @@ def _weaken(comparison: Comparison, passed: Judgment, words: str, reason: str) -
     if comparison.options.vanished == "warn":
         note = {"note": reason} if reason == NO_COMPARISON else {}
         return replace(passed, reasoning=f"{words}; {passed.reasoning}").with_metadata(**note)
-    log = comparison.outcome.last.log or None
+    log = comparison.outcome.deciding_step.log or None
     if comparison.options.vanished == "fail":
         failed = replace(
             passed, status=Status.FAIL, reasoning=words, score=BooleanScore(value=False)
@@ -155,7 +155,7 @@ def _is_misspelt(comparison: Comparison, line: str) -> bool:
     """The tool complains about a word of the policy's own command, which works on neither side."""
     if comparison.plan.system != CUSTOM or comparison.silence != "untested":
         return False
-    texts = (line, comparison.outcome.last.command)
+    texts = (line, comparison.outcome.deciding_step.command)
     complaint, words = ({word.strip("'\"`‘’.,:") for word in text.split()} for text in texts)
     return any(len(word) > _SHORTEST_WORD for word in complaint & words)
 
@@ -203,11 +203,11 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
     if totals := wording.describe_tests(results):
         skipped = f", {results.skipped} skipped" if results.skipped else ""
         message = f"{totals}, {wording.describe_failed(failed, outcome)}{skipped}"
-    elif not comparison.plan.tests or (not outcome.last.good and not failing):
+    elif not comparison.plan.tests or (not outcome.deciding_step.good and not failing):
         return ()
     else:
         message = f"{failed} failed" if failing else "no test reports; the exit code says so"
-    return (Check("tests-passed", not failed and outcome.last.good, message),)
+    return (Check("tests-passed", not failed and outcome.deciding_step.good, message),)
 
 
 def _check_lost(comparison: Comparison) -> Iterator[Check]:
@@ -263,7 +263,7 @@ def check_causes(comparison: Comparison) -> list[Check]:
 def make_metadata(comparison: Comparison) -> dict[str, Any]:
     """The judgment's metadata: facts for the report, and all failures in the report's form."""
     plan, outcome, run = comparison.plan, comparison.outcome, comparison.run
-    last = outcome.last
+    last = outcome.deciding_step
     logs = (last.log,) if last.log else ()
     facts = BuildFacts(
         compared=comparison.base is not None,

@@ -30,6 +30,8 @@ SCHEMA_NAME: Final = "prjury/build-evidence/v2"
 #: Brackets in the whole file; a small file of nothing else would take gigabytes of memory.
 _MOST_PARTS = 4_000_000
 _LONGEST_PROBLEM = 200
+#: pytest's exit code where it collects nothing.
+_NO_TESTS_COLLECTED = 5
 #: Bytes of a kept report; those of large projects stay below it.
 LARGEST_REPORT = 20 * 1024**2
 
@@ -55,6 +57,11 @@ class StepRun(Struct, frozen=True, forbid_unknown_fields=True):
         """It ended by itself, and not with another exit code than 0."""
         return not self.exit_code and self.stopped is None
 
+    @property
+    def collects_nothing(self) -> bool:
+        """It ended as pytest does where there is no test."""
+        return self.exit_code == _NO_TESTS_COLLECTED and "no tests ran in " in self.tail
+
 
 class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
     """What became of a plan on one tree: the steps that ran, and the causes that could be read."""
@@ -69,8 +76,8 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
         return tuple(step for step in self.steps if not (step.good or step.may_fail))
 
     @property
-    def last(self) -> StepRun:
-        """The step that decided: the worst that failed, else the last one that has to succeed."""
+    def deciding_step(self) -> StepRun:
+        """The worst that failed, else the last one that has to succeed."""
         if not self.failed_steps:
             counting = [step for step in self.steps if not step.may_fail]
             return (counting or self.steps)[-1]
@@ -87,12 +94,12 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def failed(self) -> bool:
         """A step failed, or a report holds a failing test."""
-        return not self.last.good or bool(self.results.failures)
+        return not self.deciding_step.good or bool(self.results.failures)
 
     @property
     def ended(self) -> bool:
         """Its last step came to an end by itself: no limit and no signal ended it."""
-        return self.last.stopped is None and (self.last.exit_code or 0) >= 0
+        return self.deciding_step.stopped is None and (self.deciding_step.exit_code or 0) >= 0
 
     @property
     def tested(self) -> bool:
@@ -111,7 +118,7 @@ class TreeRun(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def _ends(self) -> set[tuple[str, int | None, str | None]]:
-        steps = self.failed_steps or (self.last,)
+        steps = self.failed_steps or (self.deciding_step,)
         return {(step.command, step.exit_code, step.stopped) for step in steps}
 
 

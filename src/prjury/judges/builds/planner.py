@@ -78,7 +78,7 @@ class BuildPlanner(Struct, frozen=True):
         """The builds of a tree that the change affects; all of them where there is none."""
         if self.options.command != "auto":
             plan = make_policy_plan(self.options.command, self.options.junit)
-            return DetectedBuilds((self._add_tools(root, plan, None),))
+            return DetectedBuilds((self._complete_plan(root, plan, None),))
         systems = None if self.options.systems == "auto" else self.options.systems
         part = root.changed if self.options.affected else None
         builds = detect_builds(root, part, systems, self.own)
@@ -93,7 +93,7 @@ class BuildPlanner(Struct, frozen=True):
                 elsewhere = "which lies in another repository"
                 notes += (f"its CI calls {visible(ci.external[0])}, {elsewhere}",)
             noted = (replace(plan, left_out=ci.left_out) for plan in builds.plans)
-            equipped = tuple(self._add_tools(root, plan, None) for plan in noted)
+            equipped = tuple(self._complete_plan(root, plan, None) for plan in noted)
             builds = replace(builds, plans=equipped, notes=notes)
         more = self.options.junit
         plans = (replace(plan, reports=(*plan.reports, *more)) for plan in builds.plans)
@@ -161,18 +161,18 @@ class BuildPlanner(Struct, frozen=True):
                 if (plan.system, plan.directory) in recipes:
                     follow = None if plan.directory else others
                     others = others if plan.directory else None
-                    yield self._add_tools(root, add_ci_options(plan, job, follow), job)
+                    yield self._complete_plan(root, add_ci_options(plan, job, follow), job)
             if not others:
                 return
             job = rest
             tested = [plan for plan in tested if (plan.system, plan.directory) not in recipes]
         elif needs and tested:
-            yield from (self._add_tools(root, plan, job) for plan in noted)
+            yield from (self._complete_plan(root, plan, job) for plan in noted)
             return
-        plan = self._add_tools(root, plan_ci_job(job, root, self.machine), job)
-        yield replace(plan, otherwise=self._add_tools(root, tested[0], job) if tested else None)
+        plan = self._complete_plan(root, plan_ci_job(job, root, self.machine), job)
+        yield replace(plan, otherwise=self._complete_plan(root, tested[0], job) if tested else None)
 
-    def _add_tools(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
+    def _complete_plan(self, root: SourceTree, plan: BuildPlan, job: CiJob | None) -> BuildPlan:
         by_ci = job.list_wanted_versions(root) if job else ()
         wishes = list_wanted_versions(root, plan.directory, by_ci)
         by_lines = plan.source == "ci" and job is not None

@@ -180,7 +180,7 @@ class BothSides(Struct, frozen=True):
         except (CannotJudgeError, SourceError) as error:
             brings = error.reason == "no_such_directory"
             return replace(base, plan=plan, unknown="" if brings else str(error))
-        unknown = "" if run.ended else wording.say_base_stopped(run.last.stopped)
+        unknown = "" if run.ended else wording.say_base_stopped(run.deciding_step.stopped)
         fault = find_machine_fault(run, (), place.paths)
         if fault and not run.tested:
             unknown = wording.BASE_UNBUILDABLE.format(fault.line)
@@ -201,7 +201,7 @@ class BothSides(Struct, frozen=True):
                 if always or base.plan == other:
                     plan = other
                     run = place.run_with_reports(plan, self.options, deadline)
-            run = self._compare_with_base(place.paths, run, replace(base, plan=plan), deadline)
+            run = self._add_base(place.paths, run, replace(base, plan=plan), deadline)
             run = self._retry_tests(place, plan, run, deadline)
         self.memory.keep(plan, self.merged, run.head)
         shows = run.base is not None and not run.base.failed and run.base.tested
@@ -210,9 +210,7 @@ class BothSides(Struct, frozen=True):
             run = replace(run, base=base.outcome, base_commit=base.commit)
         return plan, replace(run, history=base.count_failures(run.head))
 
-    def _compare_with_base(
-        self, paths: frozenset[str], run: Run, base: BaseRun, deadline: Deadline
-    ) -> Run:
+    def _add_base(self, paths: frozenset[str], run: Run, base: BaseRun, deadline: Deadline) -> Run:
         """The run beside the base's, built where needed; a kept outcome excuses no failure."""
         head, options = run.head, self.options
         fault = find_machine_fault(head, self.builder.changed, paths)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 
-from prjury.judges.builds.compare import NO_TESTS_COLLECTED, Comparison, Gap, Vanished
+from prjury.judges.builds.compare import Comparison, Gap, Vanished
 from prjury.judges.builds.environment import Remedy, Snippet
 from prjury.judges.builds.evidence import StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results
@@ -100,10 +100,10 @@ def say_base_stopped(limit: str | None) -> str:
 
 
 def describe_end(run: TreeRun) -> str:
-    step = run.last
+    step = run.deciding_step
     which = f"{step.name}: " if len(run.steps) > 1 else ""
-    nothing = step.exit_code == NO_TESTS_COLLECTED and "no tests ran in " in step.tail
-    return f"{which}{_explain_end(step, run.allowed)}{': pytest found no tests' if nothing else ''}"
+    nothing = ": pytest found no tests" if step.collects_nothing else ""
+    return f"{which}{_explain_end(step, run.allowed)}{nothing}"
 
 
 def _explain_end(step: StepRun, allowed: float) -> str:
@@ -253,9 +253,10 @@ def describe_tests(results: Results) -> str:
 
 def describe_failed(failed: int, run: TreeRun) -> str:
     """Count the failed tests; a log whose step ended well is not searched for failures."""
-    if failed or (run.results.files and run.last.good):
+    good = run.deciding_step.good
+    if failed or (run.results.files and good):
         return f"{failed} failed"
-    return "and the exit code says that none failed" if run.last.good else "but the build failed"
+    return "and the exit code says that none failed" if good else "but the build failed"
 
 
 def describe_step(step: StepRun) -> str:

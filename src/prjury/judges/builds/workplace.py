@@ -313,7 +313,7 @@ class _Attempt:
         """The run failed without a test, for set-up or for what may pass by itself."""
         if not run.failed or not run.ended or run.tested or not self.deadline.remaining:
             return False
-        if run.last.name == "setup":
+        if run.deciding_step.name == "setup":
             return True
         fault = find_machine_fault(run, self.place.builder.changed, self.place.paths)
         return fault is not None and fault.passes

@@ -80,7 +80,7 @@ class MergedTreeCommand:
 
     def decide(self, comparison: Comparison) -> Judgment:
         """Decide by the end of the command. Pure."""
-        step, allowed = comparison.outcome.last, comparison.outcome.allowed
+        step, allowed = comparison.outcome.deciding_step, comparison.outcome.allowed
         options, code = self.options, step.exit_code or 0
         reason = words = ""
         if step.stopped == "timeout" and allowed < options.timeout - _SHORTENED:

@@ -304,7 +304,7 @@ class BuildJudge(WorkspaceJudge):
         def run(plan: BuildPlan) -> Run:
             with builder.open_tree(TREE, deadline, directory.root) as place:
                 outcome = place.run_with_reports(plan, options, deadline)
-            if outcome.head.last.stopped == "timeout" and deadline is not own:
+            if outcome.head.deciding_step.stopped == "timeout" and deadline is not own:
                 words = f"`{plan.text}` was stopped, because the vote was over"
                 raise CannotJudgeError(words, reason="timeout")
             return outcome

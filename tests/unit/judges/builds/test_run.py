@@ -373,7 +373,8 @@ class TestSeveralTestSteps:
     def test_what_takes_too_long_ends_the_run(self) -> None:
         late = Scripted(-9, stopped="timeout")
         comparison, _ = run([Scripted(0), says(1, "!t"), late], self.PLAN, compare="on_failure")
-        assert (len(comparison.outcome.steps), comparison.outcome.last.stopped) == (3, "timeout")
+        outcome = comparison.outcome
+        assert (len(outcome.steps), outcome.deciding_step.stopped) == (3, "timeout")
 
     @pytest.mark.parametrize("code", [1, None])
     def test_one_that_may_fail_and_always_does_makes_no_change_red(self, code: int | None) -> None:

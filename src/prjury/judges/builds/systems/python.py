@@ -57,7 +57,8 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     places = root.directories_with(*_MANIFESTS)
     modules = (path for path in root.files if path.endswith(".py") and "/" not in path)
     is_python = root.has(*_MARKERS) or any(modules)
-    if is_python or (not root.has(*WORDS["other_manifests"]) and find_tests(root, places)):
+    others = root.has(*WORDS["other_manifests"])
+    if is_python or (not others and explain_pytest(root, places)):
         places |= {""}
     alone = {parent_of(one) for one in root.named(_MANAGE) if "django" in root.text(one).lower()}
     places |= {place for place in alone if nearest(f"{place}/x", places) is None}
@@ -71,7 +72,7 @@ def _plan_projects(root: SourceTree) -> tuple[BuildPlan, ...]:
     return tuple(
         replace(plan, directory="/".join(filter(None, (place, plan.directory))))
         for place, project in projects.items()
-        for plan in project.list_plans()
+        for plan in project.choose_plans()
     )
 
 
@@ -92,10 +93,10 @@ class _PythonProject:
             or self.manifest.is_described
         )
 
-    def list_plans(self) -> Iterator[BuildPlan]:
+    def choose_plans(self) -> Iterator[BuildPlan]:
         """The one build, or one for each member of a workspace that has tests."""
         root, settings = self.root, read_tox(self.root)
-        tests = find_tests(root, self.below)
+        tests = explain_pytest(root, self.below)
         locked = root.has("poetry.lock", "pdm.lock")
         if root.has(_LOCK) and (tests or self.members or not settings):
             yield from self._list_uv_plans(tests)
@@ -147,7 +148,7 @@ class _PythonProject:
         return f"{marker} is there" if marker else "there are Python files"
 
 
-def find_tests(root: SourceTree, others: frozenset[str]) -> str | None:
+def explain_pytest(root: SourceTree, others: frozenset[str]) -> str | None:
     """A reason to run pytest, or None; the other directories are projects of their own."""
     if path := _find_configuration(root):
         return f"{path} configures pytest"

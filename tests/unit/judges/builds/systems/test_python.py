@@ -9,7 +9,7 @@ import pytest
 
 from fakes.roots import plans_of, root_of, texts, touching
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.systems.python import find_tests, read_tox
+from prjury.judges.builds.systems.python import explain_pytest, read_tox
 
 PYTEST = "python3 -m pytest -q"
 UV = "uv run --no-sync pytest -q"
@@ -187,7 +187,7 @@ def test_every_test_is_really_found(tmp_path: Path, failing: str | None) -> None
     ],
 )
 def test_signs_of_tests(files: dict[str, str], reason: str | None) -> None:
-    assert find_tests(root_of(files), frozenset({"other"})) == reason
+    assert explain_pytest(root_of(files), frozenset({"other"})) == reason
 
 
 # tox
