@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from prjury.judges.builds import wording
+from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.compare import (
     PASSED,
     Comparison,
@@ -306,24 +307,14 @@ def _count_side(run: TreeRun, lost: int | None = None, base: TestFacts | None = 
     return TestFacts(run.results.run, max(failing, in_reports), run.results.skipped, lost, base)
 
 
-#: A change that edits one of these chooses its own checks, or the build that judges it.
-_DIRECTORIES = (
-    ".github/workflows/", ".github/actions/", ".circleci/", ".buildkite/", ".woodpecker/",
-    ".semaphore/", ".tekton/", ".cirrus/",
-)  # fmt: skip
-_FILES = frozenset(
-    "gitlab-ci travis cirrus drone woodpecker appveyor azure-pipelines bitbucket-pipelines "
-    "cloudbuild buildspec codefresh".split()
-)
-
-
 def _is_ci_configuration(path: str) -> bool:
+    """True for a file by which a change chooses its own checks, or the build that judges it."""
     lowered = path.lower()
     name = lowered.rpartition("/")[2]
     stem, _, suffix = name.removeprefix(".").rpartition(".")
-    if lowered.startswith(_DIRECTORIES) or name in {"action.yml", "action.yaml"}:
+    if lowered.startswith(tuple(WORDS["ci_directories"])) or name in {"action.yml", "action.yaml"}:
         return True
-    in_root = "/" not in lowered and stem in _FILES and suffix in {"yml", "yaml", "star"}
+    in_root = "/" not in lowered and stem in WORDS["ci_files"] and suffix in {"yml", "yaml", "star"}
     return in_root or name.startswith("jenkinsfile")
 
 
