@@ -70,14 +70,14 @@ def _make_placeholder(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
     return StandInJudge(record, read, "is asked in a job of its own")
 
 
-def seat_stand_in_models(along: Ports) -> Casting:
+def seat_stand_in_models(recording: Ports) -> Casting:
     """Seat deterministic judges as configured, and a placeholder for each model judge."""
 
     def cast(_place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = make(ports)
         if type_of(judge) not in MODEL_BACKED:
             return judge
-        return _make_placeholder(judge, make(along))
+        return _make_placeholder(judge, make(recording))
 
     return cast
 

@@ -241,11 +241,11 @@ def _judge_by_decisive_tier(
     )
 
 
-def _make_metadata(status: Status, tier: str, said: Judgment, telling: Judgment) -> dict[str, Any]:
-    metadata = {**said.metadata, "decided_by": tier}
+def _make_metadata(status: Status, tier: str, vote: Judgment, telling: Judgment) -> dict[str, Any]:
+    metadata = {**vote.metadata, "decided_by": tier}
     metadata.pop("reason", None)
     if status in {Status.ERROR, Status.ABSTAIN}:
-        words = (one.metadata.get("reason") or one.label for one in (telling, said))
+        words = (one.metadata.get("reason") or one.label for one in (telling, vote))
         fallback = "judge_erred" if status is Status.ERROR else "judge_abstained"
         metadata["reason"] = next(filter(None, words), fallback)
     return metadata

@@ -21,7 +21,7 @@ from prjury.jury.judgment import Judgment, Location, Status
 from prjury.jury.verdicts import TierAttempt
 from prjury.jury.voting import BENIGN_LABELS, Ballot
 from prjury.report import wording
-from prjury.report.backports import group_backport_views
+from prjury.report.backports import split_wanted_backports
 from prjury.report.finding_view import (
     Links,
     View,
@@ -176,7 +176,7 @@ def page(report: Report, redact: Redact = BY_SHAPE, run: str | None = None) -> V
         tiers=tuple(_view_tier(tier, every_row) for tier in report.tiers),
         not_checked=_group_unread(unread),
         not_checked_count=len(unread),
-        **group_backport_views(report.backports),
+        **split_wanted_backports(report.backports),
         notes=report.notes,
         about_head=trust(f"`{report.pull.head.sha[:7]}`"),
         since=wording.describe_since(report),
