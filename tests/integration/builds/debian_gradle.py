@@ -19,7 +19,7 @@ _JARS = re.compile(
 _DEPENDS = "--recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces"
 _SCRIPT = """\
 #!/bin/sh
-exec unshare --map-root-user --mount /bin/sh -c \\
+exec unshare --user --keep-caps --mount /bin/sh -c \\
   'mount --bind {root}/usr/share /usr/share && exec /usr/share/gradle/bin/gradle "$@"' gradle "$@"
 """
 
