@@ -107,7 +107,8 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
     ranked = sorted(reader.rank_jobs(), key=lambda one: (one[0], ("gradle", "") in one[1].places))
     external = tuple(dict.fromkeys(reader.external))
     left_out = tuple(dict.fromkeys(reader.left_out))
-    if not ranked or (ranked[0][0].aside and (external or left_out)):
+    elsewhere = external or any(step.kind != "unknown" for step in left_out)
+    if not ranked or (ranked[0][0].aside and elsewhere):
         return BaseCi((), (), external, left_out) if external or left_out else None
     (_, main), *rest = ranked
     chosen, covered = [main], set(main.kinds)
@@ -226,7 +227,9 @@ class _Reader:
             return
         for rank, one in ranked:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
-                self.left_out += (step for step in one.left_out if step.tests)
+                self.left_out += (
+                    step for step in one.left_out if step.tests or step.kind == "unknown"
+                )
 
 
 def _list_tests(job: CiJob) -> set[str]:

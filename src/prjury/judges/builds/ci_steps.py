@@ -34,6 +34,7 @@ from prjury.manifests.workflow import WorkflowStep, read_composite_action
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
+_NO_RUNNER = "it is not known to test"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
 #: Words of lines by which a script stops at the first error, as all do here.
@@ -85,11 +86,17 @@ class StepReader:
     _checkout: str = ""
     _others: list[str] = field(default_factory=list)  # directories of other repositories
     _last: tuple[int, int, int] = 0, 0, 0  # steps, left out and actions up to the last test
+    _wanted: tuple[dict[str, str], ...] = ()  # versions and their files before the last test
 
     def read(self, steps: Sequence[WorkflowStep]) -> None:
         """Read all steps; without a test none is left, and all that cannot run is."""
         self._read_steps(steps)
         count, left_out, actions = self._last
+        if self._wanted:
+            self.versions, self.version_files = self._wanted
+        for step in [step for step in self.steps if step.may_fail][-1:] if not count else ():
+            shown = _show_first_line(step.script)
+            self.left_out.append(LeftOutStep(shown, _NO_RUNNER, "unknown", step.origin))
         self.steps = self.steps[:count]
         self.left_out = self.left_out[: left_out or None]
         self.actions = self.actions[:actions]
@@ -221,6 +228,7 @@ class StepReader:
         self.steps.append(CiStep(kind, part, origin, directory, env, may_fail, calls))
         if kind == "test":
             self._last = len(self.steps), len(self.left_out), len(self.actions)
+            self._wanted = {**self.versions}, {**self.version_files}
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:

@@ -49,7 +49,7 @@ StepName: TypeAlias = Literal["setup", "build", "test", "lint"]
 PlanSource: TypeAlias = Literal["policy", "recipe", "ci", "convention"]
 #: What a step needs that is not here: a database or a container, packages of the system, what only
 #: the CI itself has, such as secrets and artifacts of other jobs, or all else.
-LeftOutKind: TypeAlias = Literal["services", "packages", "elsewhere", "other"]
+LeftOutKind: TypeAlias = Literal["services", "packages", "elsewhere", "other", "unknown"]
 #: When the builds of a system are run: always; only where nothing better is found; likewise, but
 #: only builds without tests; only if the policy names the system.
 When: TypeAlias = Literal["always", "last_resort", "last_resort_if_untested", "on_request"]

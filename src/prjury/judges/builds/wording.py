@@ -147,6 +147,9 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
     tests = [f"`{step.text}` ({step.why})" for step in plan.left_out if step.tests]
     if tests:
         yield f"tests of the CI that are not run here: {join_names(tests, 3)}"
+    unknown = [f"`{step.text}`" for step in plan.left_out if step.kind == "unknown"]
+    if unknown:
+        yield f"no step of the CI is known to test; it runs {join_names(unknown, 3)}"
     yield from comparison.outcome.results.problems[:3]
     if run.base_commit:
         yield f"compared with {run.base_commit[:12]}, an earlier commit of the base"

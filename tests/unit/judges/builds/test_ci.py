@@ -434,12 +434,33 @@ class TestSteps:
         ci = read(here, ci=job(checkout, "run: make -C base test", "run: make test"))
         assert [step.kind for step in ci.steps] == ["setup", "test"]
 
+    def test_a_step_of_a_ci_without_known_tests_is_named(self, here: Toolchains) -> None:
+        workflows = {"a": job("run: bundle exec rubocop"), "b": job("run: ls", "run: ./quality x")}
+        (left,) = read_all(here, None, **workflows).left_out
+        assert (left.text, left.kind, left.origin) == (
+            "./quality x",
+            "unknown",
+            ".github/workflows/b.yml:7",
+        )
+        assert (
+            find_base_ci(root_of({".github/workflows/a.yml": job("run: ruff check")}), here) is None
+        )
+
+    def test_versions_behind_the_last_test_are_not_those_of_the_tests(
+        self, here: Toolchains
+    ) -> None:
+        uses = "{{uses: actions/setup-python@v6, with: {{python-version: '{}'}}}}"
+        steps = uses.format("3.8"), uses.format("3.11"), "run: pytest", uses.format("3.9")
+        assert read(here, ci=job(*steps, "run: coverage xml")).versions == {"python": "3.11"}
+
     def test_a_tox_that_tests_nothing_is_no_test(self, here: Toolchains) -> None:
         files = {"tox.ini": "[testenv:pins]\ncommands = pip-compile\n"}
         steps = read(here, files, ci=job("run: tox", "run: pytest")).steps
         assert [step.kind for step in steps] == ["setup", "test"]
         alone = {**files, ".github/workflows/a.yml": job("run: tox")}
-        assert find_base_ci(root_of(alone), here) is None
+        ci = find_base_ci(root_of(alone), here)
+        assert ci
+        assert not ci.jobs
 
     def test_a_place_that_the_tree_does_not_have_is_no_build_of_it(self, here: Toolchains) -> None:
         other = job("{run: jest, working-directory: other}", name="hyper")
