@@ -204,8 +204,7 @@ class StepReader:
 
     def _add_step(self, step: WorkflowStep, part: str, line: int, directory: str) -> None:
         env = fill_variables(self.context, step.env)
-        plain = Template(part).safe_substitute({**self.context.values["env"], **env})
-        plain_calls = read_calls(plain)
+        plain_calls = read_calls(_expand(part, {**self.context.values["env"], **env}))
         calls = tuple(resolve_call(call, self.root, directory) for call in plain_calls)
         paths = [path_in(path_in(directory, call.place), call.words[0]) for call in plain_calls]
         foreign = any(
@@ -229,6 +228,13 @@ class StepReader:
         if kind == "test":
             self._last = len(self.steps), len(self.left_out), len(self.actions)
             self._wanted = {**self.versions}, {**self.version_files}
+
+
+def _expand(part: str, env: Mapping[str, str]) -> str:
+    for name, value in env.items():  # ${NAME:-other} and ${NAME:?message} as well
+        before, sign, after = part.partition(f"${{{name}:")
+        part = f"{before}{value}{after.partition('}')[2]}" if sign and value else part
+    return Template(part).safe_substitute(env)
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:

@@ -119,7 +119,7 @@ class BuildPlanner(Struct, frozen=True):
             names = join_names([plan.label for plan in untested], _MOST_NAMED)
             notes.append(f"not built, since its CI does not build it: {names}")
         if ci.others:
-            names = join_names([job.job for job in ci.others], _MOST_NAMED)
+            names = join_names([*dict.fromkeys(job.job for job in ci.others)], _MOST_NAMED)
             notes.append(f"its CI also tests in other jobs, which are not run here: {names}")
         ran = {place for job in ci.jobs for _, place in job.places}
         skipped = {plan.directory for plan in untested if plan.directory}

@@ -349,6 +349,7 @@ class TestOptions:
                 "--features kv,odd ",
             ),
             (('cargo test --features "${{ env.MODE }}"',), "--features kv "),
+            (("cargo ${VERB:?} --features ${MODE:-std}",), "--features kv "),
             (
                 ("cargo test --workspace --no-run", "cargo hack test --each-feature"),
                 "--all-features ",
@@ -365,7 +366,9 @@ class TestOptions:
     ) -> None:
         manifest = '[package]\nname = "a"\n[features]\ndefault = ["std"]\n'
         manifest += "std = []\nkv = []\nodd = []\nfast = []\n"
-        workflow = job(*(f"run: {line}" for line in lines), more="    env: {MODE: kv}\n")
+        workflow = job(
+            *(f"run: {line}" for line in lines), more="    env: {MODE: kv, VERB: test}\n"
+        )
         plan = only(plans(here, workflow, {"Cargo.toml": manifest, "src/lib.rs": ""}))
         assert steps_of(plan)[-1] == f"cargo test --no-fail-fast {options}".strip()
 
