@@ -117,6 +117,7 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
         plain = not any(family in WRAPPING | inside for family, _ in job.kinds)
         present = all(place in root.directories for _, place in job.places)
         beside = rank.not_on_pull_requests or rank.aside or rank.other_machine or rank.lacks
+        beside = beside or rank.needs_artifacts
         if plain and covered.isdisjoint(job.kinds) and present and not beside:
             chosen.append(job)
             covered |= job.kinds
@@ -136,6 +137,8 @@ class _Rank(msgspec.Struct, frozen=True, order=True):
     other_machine: bool
     unnamed: bool
     lacks: int
+    named_by_others: bool  # by its title or its file, not by itself
+    needs_artifacts: bool
     instrumented: bool
     distance: float
     below_root: bool
@@ -258,7 +261,7 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
         versions = [*job.versions.items(), *(one for one in tools if one[0] in TOOLS)]
         far = max((self.reader.here.distance(*one) for one in versions), default=0.0)
         services = sum(step.kind == "services" for step in job.left_out)
-        others = self._list_missing(job, job.calls), self.job.container, job.needs_artifacts
+        others = self._list_missing(job, job.calls), self.job.container
         texts = [str(value) for value in self.values.values() if value is not UNKNOWN]
         texts += [*self.values, *job.env.values(), *(step.script for step in job.steps)]
         return _Rank(
@@ -266,9 +269,11 @@ class _MatrixRow(msgspec.Struct, frozen=True, dict=True):
             aside=has_part(names, WORDS["aside"]),
             other_machine=has_part(f"{job.machine} {self.name}-", WORDS["other_machines"]),
             lacks=services + sum(map(bool, others)),
+            needs_artifacts=job.needs_artifacts,
             instrumented=has_part(" ".join(texts), WORDS["instrumented"]),
             distance=far + unusual * 0.5,
             unnamed=WORDS["main"].isdisjoint(split_name(names)),
+            named_by_others=WORDS["main"].isdisjoint(split_name(self.name)),
             below_root=all(place for _, place in job.places),
             narrowness=-measure_test_breadth(job.calls),
         )

@@ -153,7 +153,8 @@ class StepReader:
         elif command := _find_action_command(step):
             self._read_commands(step, command)
         elif not tool and not has_part(step.action, WORDS["harmless_actions"]):
-            self._leave(step.uses, "this action is not run here", "other")
+            texts = (text for name, text in inputs.items() if name in WORDS["script_inputs"])
+            self._leave(next(texts, step.uses), f"{step.action} is not run here", "other")
 
     def _leave(self, text: str, why: str, kind: LeftOutKind, line: int = 0) -> None:
         origin = f"{self.path}:{line}" if line else self.path
@@ -290,6 +291,8 @@ def _find_action_command(step: WorkflowStep) -> str:
         return "pnpm install"
     if step.action.startswith("gradle/") and inputs.get("arguments"):
         return f"./gradlew {inputs['arguments']}"
+    if step.action in WORDS["running_actions"]:
+        return next((inputs[name] for name in WORDS["script_inputs"] if name in inputs), "")
     if step.action == "actions-rs/cargo":
         return f"cargo {inputs.get('command', '')} {inputs.get('args', '')}".strip()
     return ""

@@ -56,6 +56,14 @@ class TestJob:
         other = job("run: make test-other").replace("  test:", f"  {aside}:")
         assert read(here, a=other, b=job("run: make test")).job == "test"
 
+    def test_a_job_by_its_own_name_before_one_by_its_title_or_one_that_wants_artifacts(
+        self, here: Toolchains
+    ) -> None:
+        download = "uses: actions/download-artifact@v4"
+        colors = job("run: tox -e color", more="    name: Color tests\n", name="colors")
+        assert read(here, ci=colors, a=job(download, "run: tox")).job == "test"
+        assert read(here, ci=colors, a=job(download, "run: tox", name="py")).job == "colors"
+
     def test_a_row_that_this_machine_can_run(self, here: Toolchains) -> None:
         matrix = (
             "    strategy: {matrix: {java: [21, 17, 11], os: [windows-latest, ubuntu-latest]}}\n"
@@ -273,6 +281,11 @@ class TestSteps:
                 ["{uses: gradle/gradle-build-action@v2, with: {arguments: check}}"],
                 ["test: ./gradlew check"],
             ),
+            (
+                ["{uses: coactions/setup-xvfb@v1, with: {run: npm test, options: -ac}}"],
+                ["test: npm test"],
+            ),
+            (["run: make -C build distcheck"], ["test: make -C build distcheck"]),
             # scripts by what they call, those of another repository are no tests
             (["run: sh ci/all.sh"], ["test: sh ci/all.sh"]),
             (["run: sh -e ci/all.sh"], ["test: sh -e ci/all.sh"]),
@@ -517,6 +530,12 @@ class TestSteps:
         self, here: Toolchains, action: str, count: int
     ) -> None:
         assert len(read(here, ci=job(f"uses: {action}", "run: prove t")).left_out) == count
+
+    def test_what_an_unknown_action_would_test_is_named(self, here: Toolchains) -> None:
+        step = "{uses: vmactions/freebsd-vm@v1, with: {usesh: true, run: make test}}"
+        (left,) = read(here, ci=job(step, "run: prove t")).left_out
+        assert (left.text, left.tests) == ("make test", True)
+        assert left.why == "vmactions/freebsd-vm is not run here"
 
     @pytest.mark.parametrize(
         ("listed", "version"),
