@@ -257,7 +257,8 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
         if word in WORDS["running"] or (program == "coverage" and word == "-m"):
             runs = True
         elif word.startswith("-") or "=" in word or word.rstrip("smh").isdigit():
-            at += word in WORDS["with_value"] and program not in {"npx", "coverage"}
+            valued = WORDS["coverage_values" if program == "coverage" else "with_value"]
+            at += word in valued and program != "npx"
         elif not runs:
             return []
         elif program in {"hatch", "pixi"}:  # ENVIRONMENT:SCRIPT, or a task
@@ -292,7 +293,8 @@ def _classify_test(program: str, words: Sequence[str], path: str, place: str) ->
 
 
 def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
-    first, *rest = [word for word in words if not word.startswith(("-", "+"))] or ["-"]
+    before = words[: words.index("--")] if "--" in words[1:] else words
+    first, *rest = [word for word in before if not word.startswith(("-", "+"))] or ["-"]
     if first in WORDS["going_through"] and "*" in tests:
         return any(map(is_test_name, rest[:3]))
     if first == "hack":

@@ -116,9 +116,10 @@ def find_base_ci(root: SourceTree, here: Toolchains) -> BaseCi | None:
         inside = {family for family, place in covered if not place} & RECIPE_FAMILIES
         plain = not any(family in WRAPPING | inside for family, _ in job.kinds)
         present = all(place in root.directories for _, place in job.places)
-        beside = rank.not_on_pull_requests or rank.aside or rank.other_machine or rank.lacks
-        beside = beside or rank.needs_artifacts
-        if plain and covered.isdisjoint(job.kinds) and present and not beside:
+        beside = rank.not_on_pull_requests or rank.aside or rank.other_machine
+        apart = {place for _, place in covered}.isdisjoint(place for _, place in job.places)
+        runs = apart or not (rank.lacks or rank.needs_artifacts)
+        if plain and covered.isdisjoint(job.kinds) and present and runs and not beside:
             chosen.append(job)
             covered |= job.kinds
     others = tuple(job for _, job in rest if job not in chosen)
@@ -230,9 +231,9 @@ class _Reader:
             return
         for rank, one in ranked:
             if not (rank.not_on_pull_requests or rank.aside or rank.other_machine):
-                self.left_out += (
-                    step for step in one.left_out if step.tests or step.kind == "unknown"
-                )
+                for step in one.left_out:
+                    if step.tests or (step.kind == "unknown" and not rank.unnamed):
+                        self.left_out.append(step)
 
 
 def _list_tests(job: CiJob) -> set[str]:

@@ -94,7 +94,8 @@ class StepReader:
         count, left_out, actions = self._last
         if self._wanted:
             self.versions, self.version_files = self._wanted
-        for step in [step for step in self.steps if step.may_fail][-1:] if not count else ():
+        unknown = [one for one in self.steps if one.may_fail or one.kind == "build"]
+        for step in () if count else unknown[-1:]:
             shown = _show_first_line(step.script)
             self.left_out.append(LeftOutStep(shown, _NO_RUNNER, "unknown", step.origin))
         self.steps = self.steps[:count]

@@ -344,6 +344,13 @@ class TestSteps:
             ("coverage run --source=shop test.py", "test"),
             ("coverage run -p manage.py test", "test"),
             ("coverage run example.py", "other"),
+            ("coverage run --parallel-mode --source shop runtests.py", "test"),
+            ("npm run with:env -- npm run generate", "other"),
+            ("bundle exec thor spec", "test"),
+            ("npx grunt test", "test"),
+            ("ant -q test", "test"),
+            ("opam exec -- dune runtest", "other"),
+            ("dune runtest --force", "test"),
             ("xvfb-run -a npm test", "test"),
             ("bundle exec rake", "test"),
             ("bundle exec rake spec", "test"),
@@ -449,6 +456,7 @@ class TestSteps:
 
     def test_a_step_of_a_ci_without_known_tests_is_named(self, here: Toolchains) -> None:
         workflows = {"a": job("run: bundle exec rubocop"), "b": job("run: ls", "run: ./quality x")}
+        workflows["toc"] = job("run: npx toc", name="toc")
         (left,) = read_all(here, None, **workflows).left_out
         assert (left.text, left.kind, left.origin) == (
             "./quality x",
@@ -479,6 +487,23 @@ class TestSteps:
         other = job("{run: jest, working-directory: other}", name="hyper")
         ci = read_all(here, None, a=job("run: cargo test"), b=other)
         assert [one.job for one in ci.jobs] == ["test"]
+
+    def test_other_code_has_its_job_even_if_that_wants_services(self, here: Toolchains) -> None:
+        services = "    services: {db: {image: postgres}}\n"
+        front = job("{run: npm test, working-directory: web}")
+        files = {"web/package.json": "{}", "web/a.js": "", "setup.py": ""}
+        for ci in (
+            read_all(here, files, a=front, b=job("run: pytest", more=services)),
+            read_all(here, files, a=front, b=job("uses: actions/download-artifact@v4", "run: tox")),
+        ):
+            places = {place for one in ci.jobs for place in one.places}
+            assert places == {("node", "web"), ("python", "")}
+        ci = read_all(here, files, a=job("run: npm test"), b=job("run: pytest", more=services))
+        assert [sorted(one.places) for one in ci.jobs] == [[("node", "")]]
+
+    def test_a_runner_of_another_architecture_runs_the_same_tests(self, here: Toolchains) -> None:
+        arm = job("run: pytest").replace("ubuntu-latest", "ubuntu-26.04-arm")
+        assert read(here, a=arm, b=job("run: pytest -k x", name="test-windows")).job == "test"
 
     def test_scripts_are_known_by_what_they_run(self, here: Toolchains) -> None:
         package = '{"scripts": {"test": "vitest run", "check": "eslint . && prettier -c .", '
