@@ -189,6 +189,8 @@ def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
         elif program in {*WORDS["managers"], "node"} and (at := _find_runner_index(plain)):
             words = [plain[at].removesuffix(".js"), *plain[at + 1 :]]
             place = posixpath.join(place, below)
+        elif program == "go" and (inner := _find_go_runner(plain[1:])):
+            words = inner
         elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
             below, _ = _split_place(words[: len(words) - len(inner)])
             words, place = inner, posixpath.join(place, below)
@@ -228,6 +230,15 @@ def _split_place(words: Sequence[str]) -> tuple[str, list[str]]:
     place = places[-1] if places else ""
     is_file = place.endswith(_BUILD_FILES) or place.endswith(("Gemfile", "justfile", "file.yml"))
     return (posixpath.dirname(place) if is_file else place), rest
+
+
+def _find_go_runner(words: Sequence[str]) -> list[str]:
+    """The runner of tests that ``go run`` or ``go tool`` starts, with its words."""
+    plain = [word for word in words[1:] if not word.startswith("-")]
+    if words[:1] not in (["run"], ["tool"]) or not plain:
+        return []
+    name = plain[0].partition("@")[0].rpartition("/")[2]
+    return [name, *words[words.index(plain[0]) + 1 :]] if name in _RUNNERS else []
 
 
 def _find_runner_index(words: Sequence[str]) -> int:
@@ -282,6 +293,9 @@ def _classify_test(program: str, words: Sequence[str], path: str, place: str) ->
         family, *names = _CALLED[program]
         tests = _asks_for_test(names, words)
         starts = next((word for word in words if word[:1] not in {"-", "+"}), "")
+        plain = [word for word in words if not word.startswith("-")]
+        if program == "go" and starts == "run" and plain[2:3]:
+            return (family, "script") if is_test_name(plain[2]) else ("", "")
         if program == "cargo" and starts in WORDS["going_through"]:
             return (family, "script") if tests or is_test_name(place) else ("", "")
     elif program in _BUILDERS:
@@ -325,7 +339,8 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
             tests = False
         elif program == "gradle":
             goal = word.rpartition(":")[2]
-            tests = goal in WORDS["gradle_tasks"] or "test" in goal.lower()
+            listed = goal in WORDS["gradle_tasks"] or goal.endswith(("Test", "Tests"))
+            tests = (listed or goal.startswith("test")) and not goal.startswith(_NO_TASKS)
         else:
             tests = is_test_name(word)
         if tests:
@@ -333,6 +348,8 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
     return False
 
 
+#: Starts of Gradle's tasks that only work on the code of tests.
+_NO_TASKS = ("testClasses", "compile", "detekt", "lint", "checkstyle", "pmd", "spotbugs", "ktlint")
 #: Programs of which any word may be a goal that tests, with the kind of code.
 _BUILDERS = {"mvn": "maven", "gradle": "gradle", "cmake": "cmake"}
 _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")

@@ -150,11 +150,16 @@ def add_ci_options(plan: BuildPlan, job: CiJob, behind: BuildPlan | None) -> Bui
     pairs = [pair for pair in called if pair[1].place == plan.directory] or called
     if pairs:
         step, call = max(pairs, key=lambda pair: measure_test_breadth([pair[1]]))
-        options, goals = _select_options(call.words, table), _list_goals(call.arguments, table)
+        options = _select_options(call.words, table)
+        alike = [call]
+        if table.goal == "build":  # tasks of several calls can be asked for in one
+            alike = [one for _, one in pairs if _select_options(one.words, table) == options]
+        goals = [goal for one in alike for goal in _list_goals(one.arguments, table)]
+        goals = [*dict.fromkeys(goals)]
         steps = tuple(_add_options_and_goals(one, options, goals, table) for one in plan.steps)
         reasons += [f"options as in {step.origin}"] if steps != plan.steps else []
         notes += _name_other_rows(job)
-        others = [one.words for _, one in pairs if one is not call and family != "cmake"]
+        others = [one.words for _, one in pairs if one not in alike and family != "cmake"]
         powerset = any(word.startswith(("--each-f", "--feature-p")) for word in call.words)
         others += [call.words] if powerset and not options and call.place == plan.directory else []
         if others:
