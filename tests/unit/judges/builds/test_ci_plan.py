@@ -376,7 +376,7 @@ class TestOptions:
         ("line", "end"),
         [
             ("build -x test -x javadoc", "build -x javadoc"),
-            ("build --exclude-task :app:test", "build"),
+            ("build --exclude-task :app:test", "build test"),
             ("build -x testFixtures", "build -x testFixtures"),
         ],
     )
@@ -432,6 +432,13 @@ class TestOptions:
         files = {"Cargo.toml": package, "tests/no-std/Cargo.toml": package}
         *_, last = steps_of(only(plans(here, job(*lines), files)))
         assert last == "cargo test --manifest-path tests/no-std/Cargo.toml"
+
+    def test_tasks_of_several_calls_of_gradle_are_asked_for_at_once(self, here: Toolchains) -> None:
+        lines = ("run: ./gradlew :rules:check", "run: ./gradlew testDemo :lint:test",
+                 "run: ./gradlew test -Pmode=odd")  # fmt: skip
+        plan = only(plans(here, job(*lines), {"build.gradle": "", "gradlew": ""}))
+        assert steps_of(plan)[-1].endswith("--rerun-tasks :rules:check testDemo :lint:test")
+        assert plan.notes == ("its CI also runs, not run here: `./gradlew test -Pmode=odd`",)
 
     def test_the_directory_of_gradle_is_no_task(self, here: Toolchains) -> None:
         builds = plans(here, job("run: gradle -p web check"), {"web/build.gradle": ""})
