@@ -17,7 +17,7 @@ from prjury.judges.builds.compare import (
     Vanished,
     may_hide_failures,
 )
-from prjury.judges.builds.environment import Snippet, find_remedy, give_reason, paste
+from prjury.judges.builds.environment import Snippet, describe_reason, find_remedy
 from prjury.judges.builds.evidence import TreeRun
 from prjury.judges.builds.failure import Failure
 from prjury.judges.builds.plan import CUSTOM, REPORTED, BuildPlan
@@ -164,6 +164,7 @@ def _is_misspelt(comparison: Comparison, line: str) -> bool:
 def _make(comparison: Comparison, status: Status, words: str, **more: Any) -> Judgment:  # noqa: ANN401 - JSON
     score = None if status is Status.ERROR else BooleanScore(value=status is Status.PASS)
     metadata = {**make_metadata(comparison), **more}
+    words += wording.join_notes(comparison)
     return Judgment(status, words, score, checks=make_checks(comparison), metadata=metadata)
 
 
@@ -171,15 +172,15 @@ def _err(
     comparison: Comparison, words: str, reason: str, remedy: str, snippet: Snippet
 ) -> Judgment:
     if remedy:
-        words += wording.TO_DO.format(remedy) + wording.append_notes(comparison)
-    return _make(comparison, Status.ERROR, words, reason=reason, **paste(remedy, snippet))
+        words += wording.TO_DO.format(remedy)
+    return _make(comparison, Status.ERROR, words, **describe_reason(reason, snippet, remedy))
 
 
 def decide_untried(plan: BuildPlan, why: str, reason: str) -> Judgment:
     which = {"command": plan.text, "system": plan.system, "directory": plan.directory}
     wants = [(wish.tool, wish.version) for wish in plan.wants]
-    facts = BuildFacts().to_metadata()
-    return Judgment.errored(why, metadata={**give_reason(reason, wants), **which, **facts})
+    metadata = {**describe_reason(reason, wants=wants), **which, **BuildFacts().to_metadata()}
+    return Judgment.errored(why, metadata=metadata)
 
 
 def make_checks(comparison: Comparison) -> tuple[Check, ...]:
@@ -338,8 +339,7 @@ def doubt(
     judgment: Judgment, words: str, reason: str, snippet: Snippet | None = None, **more: object
 ) -> Judgment:
     """The ABSTAIN in the place of a judgment, whose checks and facts stay."""
-    answer = {"reason": reason, **paste("", snippet)} if snippet else give_reason(reason)
-    metadata = {**judgment.metadata, **answer, **more}
+    metadata = {**judgment.metadata, **describe_reason(reason, snippet), **more}
     return Judgment.abstained(words, reason, checks=judgment.checks, metadata=metadata)
 
 

@@ -166,20 +166,22 @@ def _make_snippet(row: Paste, value: str = "", tool: str = "") -> Snippet:
     return Snippet(_LANGUAGES.get(row.where, "yaml"), row.where, text)
 
 
-def give_reason(reason: str, wants: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
-    """Metadata of what is no answer: the reason, and the lines to paste, if the table has any."""
+def describe_reason(
+    reason: str,
+    snippet: Snippet | None = None,
+    remedy: str = "",
+    wants: Sequence[tuple[str, str]] = (),
+) -> dict[str, Any]:
+    """Metadata of what is no answer; the lines to paste are the table's where none are given."""
     table = read_table()
-    snippet = _make_snippet(table.pastes[reason]) if reason in table.pastes else None
     rows = [(row, version) for tool, version in wants for row in table.rows if row.setup == tool]
     if reason == "environment" and rows:
         row, version = rows[0]
         snippet = _make_snippet(row, version, row.setup)
-    return {"reason": reason, **paste("", snippet)}
-
-
-def paste(remedy: str, snippet: Snippet | None) -> dict[str, Any]:
-    words = {"remedy": remedy} if remedy else {}
-    return {**words, "snippet": msgspec.to_builtins(snippet)} if snippet else words
+    elif snippet is None and reason in table.pastes:
+        snippet = _make_snippet(table.pastes[reason])
+    words = {"remedy": remedy, "snippet": snippet and msgspec.to_builtins(snippet)}
+    return {"reason": reason, **{name: value for name, value in words.items() if value}}
 
 
 def choose_number(value: str, tool: str) -> str:

@@ -18,7 +18,7 @@ from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.judges.builds.compare import compare
 from prjury.judges.builds.decide import combine_judgments, decide, doubt, doubt_edited
-from prjury.judges.builds.environment import Snippet, paste
+from prjury.judges.builds.environment import Snippet, describe_reason
 from prjury.judges.builds.evidence import Run
 from prjury.judges.builds.external_builds import make_reported_run, parse_ci_reports, tree_of
 from prjury.judges.builds.failure import Results
@@ -128,8 +128,7 @@ def judge_by_checks(
     """Judge by the checks of the head, once all of them have ended or the time is over."""
     if ports.checks is None:
         words = f"the checks of the head cannot be read: {ports.checks_missing}"
-        metadata = {"reason": "no_checks_source", **paste("", _BUILD_HERE)}
-        return Judgment.errored(words, metadata=metadata)
+        return Judgment.errored(words, metadata=describe_reason("no_checks_source", _BUILD_HERE))
     begun, checks = deadline.remaining, _Elsewhere(options, ports, ports.checks, pull, deadline)
     try:
         summary = CheckSummary.of(checks.wait_for_checks(), options.checks)

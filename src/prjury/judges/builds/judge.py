@@ -21,7 +21,7 @@ from prjury.judges.builds.decide import (
     list_new_build_notes,
     list_touched,
 )
-from prjury.judges.builds.environment import Snippet, give_reason, paste
+from prjury.judges.builds.environment import Snippet, describe_reason
 from prjury.judges.builds.evidence import KeptReports, Outcome, Run
 from prjury.judges.builds.plan import BuildPlan, BuildSystem, DetectedBuilds
 from prjury.judges.builds.planner import BuildPlanner
@@ -78,7 +78,7 @@ class TreeBuildJudge:
         except CannotJudgeError as error:
             if self.options.from_ != "evidence":
                 raise
-            return Judgment.errored(str(error), metadata=give_reason(error.reason))
+            return Judgment.errored(str(error), metadata=describe_reason(error.reason))
 
     def _judge_builds(self, context: PullRequestContext, merged: str) -> Judgment:
         pull, evidence, notes = context.pull, None, tuple[str, ...]()
@@ -164,7 +164,7 @@ class TreeBuildJudge:
             f"{POLICY_PATH}, with the command that builds and tests it: `{line}`. Or pass "
             "--no-build if there is nothing to build.",
             "no_build_system",
-            metadata=paste("", Snippet(text=line)),
+            metadata=describe_reason("no_build_system", Snippet(text=line)),
         )
 
     def find_plans(

@@ -129,7 +129,7 @@ def describe_causes(failures: Sequence[Failure]) -> str:
     return f"{where}{first.message}{f' (and {others} more)' if others else ''}"
 
 
-def append_notes(comparison: Comparison) -> str:
+def join_notes(comparison: Comparison) -> str:
     notes = list(filter(None, _list_notes(comparison)))
     return f" ({'; '.join(notes)})" if notes else ""
 
@@ -161,25 +161,25 @@ def _list_notes(comparison: Comparison) -> Iterator[str]:
 
 def say_passed(comparison: Comparison) -> str:
     if comparison.plan.system == REPORTED:
-        return f"passed{append_notes(comparison)}"
+        return "passed"
     took, base = format_duration(comparison.outcome.seconds), comparison.base
     built = base is not None and not comparison.run.base_kept and not comparison.run.base_commit
     beside = f", the base in {format_duration(base.seconds)}" if base and built else ""
-    return f"passed in {took}{beside}{append_notes(comparison)}"
+    return f"passed in {took}{beside}"
 
 
 def say_failed(comparison: Comparison) -> str:
     counting = [one for one in comparison.ordered if not comparison.excuses(one)]
     causes = describe_causes(counting or comparison.outcome.failures)
     why = f": {causes}" if causes else ""
-    return f"{describe_end(comparison.outcome)}{why}{append_notes(comparison)}"
+    return f"{describe_end(comparison.outcome)}{why}"
 
 
 def say_base_broken(comparison: Comparison) -> str:
     causes = describe_causes(comparison.outcome.failures)
     return (
         f"{describe_end(comparison.outcome)}, and so did the base, which may hide what this change "
-        f"breaks. Fix the base first.\n{causes}{append_notes(comparison)}"
+        f"breaks. Fix the base first.\n{causes}"
     )
 
 
@@ -192,13 +192,13 @@ def say_excused(comparison: Comparison) -> str:
     words = [f"{what} as on the base"] if old else []
     words += [f"{pluralize(flaky, 'flaky test')} passed when run again"] if flaky else []
     causes = describe_causes(comparison.outcome.failures)
-    return f"{' and '.join(words)}; nothing else fails: {causes}{append_notes(comparison)}"
+    return f"{' and '.join(words)}; nothing else fails: {causes}"
 
 
 def say_unread(comparison: Comparison, code: str) -> str:
     has_end = comparison.plan.system != REPORTED
     ended = "the build ended with exit code 0" if has_end else "no failing test was read"
-    return f"{ended}, but {_UNREAD[code]}{append_notes(comparison)}"
+    return f"{ended}, but {_UNREAD[code]}"
 
 
 def say_vanished(lost: Vanished) -> str:

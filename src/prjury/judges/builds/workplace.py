@@ -212,11 +212,11 @@ class Workplace(Struct, frozen=True):
         """Run the plan, what fails for the machine twice; CannotJudgeError if it cannot be run."""
         attempt = _Attempt(self, plan, deadline, keep)
         steps = attempt.run_steps()
-        run = attempt.read(steps)
+        run = attempt.read_outcome(steps)
         if attempt.should_retry(run):
             self.builder.ports.progress.say("the environment failed; trying again")
             first = run.steps.index(run.failed_steps[0]) if run.failed_steps else len(steps) - 1
-            run = attempt.read((*steps[:first], *attempt.run_steps(first)))
+            run = attempt.read_outcome((*steps[:first], *attempt.run_steps(first)))
         self.reports.clear()
         self.reports.update(collect_reports(self.places, keep, attempt.earlier, attempt.began))
         return run
@@ -284,7 +284,7 @@ class _Attempt:
         self.origins.refuse_foreign_imports()
         return tuple(done)
 
-    def read(self, done: Sequence[tuple[BuildStep, Completed]]) -> TreeRun:
+    def read_outcome(self, done: Sequence[tuple[BuildStep, Completed]]) -> TreeRun:
         """Read logs and reports; in a log there are failures only where its step failed."""
         from prjury.judges.builds.results.junit import read_reports  # noqa: PLC0415 - a build is begun without the readers
         from prjury.judges.builds.results.read import merge_results, read_log  # noqa: PLC0415 - as above

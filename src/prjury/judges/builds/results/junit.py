@@ -254,13 +254,13 @@ class _Case:
         message = self._report.clean(child.get("message") or "")
         if "\n" not in message and ":\\" not in message:
             message = message.replace("\\n", "\n")  # which some writers put for the ends of lines
-        failure = self._locate_failure(_read_first(message.splitlines()), lines)
+        failure = self._make_case_failure(_read_first(message.splitlines()), lines)
         shown = [one for one in lines if one.strip() and not one.lstrip().startswith(_STACK)]
         marked = [line for line in shown if line.startswith((">", "E "))]  # by pytest
         is_marked = any(line.startswith("E ") for line in marked)
         return with_details(failure, marked if is_marked else shown)
 
-    def _locate_failure(self, headline: str, lines: Sequence[str]) -> Failure:
+    def _make_case_failure(self, headline: str, lines: Sequence[str]) -> Failure:
         (suite, name), tree, runner = self.test, self._report.tree, self._report.runner
         section = LogSection((), (), tree, tree.directory)
         if runner == "go" and self.kind == "test":

@@ -120,11 +120,6 @@ class Recipe(RecipeSteps, frozen=True, kw_only=True):
         if any("/" in one.file for one in self.detect):
             raise ValueError("`detect` names files of one directory; write paths in `variants`")
 
-    def with_variant(self, variant: RecipeVariant) -> Recipe:
-        """The recipe with the steps of a variant in the place of its own."""
-        values = {name: getattr(variant, name) for name in RecipeSteps.__struct_fields__}
-        return replace(self, **{name: own for name, own in values.items() if own is not None})
-
 
 def read_recipe(text: str, source: str) -> Recipe:
     """Read a recipe; ConfigError names key path, line, value and what is allowed."""
@@ -207,7 +202,8 @@ def _plan_project(recipe: Recipe, part: SourceTree) -> BuildPlan | None:
     reasons = [f"{marker} is there"]
     for variant in recipe.variants:
         if file := _find_matching_file(part, variant.when):
-            recipe = recipe.with_variant(variant)
+            own = {name: getattr(variant, name) for name in RecipeSteps.__struct_fields__}
+            recipe = replace(recipe, **{name: one for name, one in own.items() if one is not None})
             reasons.append(f"{file} decides what is run")
             break
     if not (recipe.build or recipe.test):
