@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.failure import Count, Failure, Line, Results, Text, inside_tree
 from prjury.judges.builds.plan import BuildPlan
-from prjury.judges.builds.results.report_files import Found, Stamp, find_reports, load_reports
+from prjury.judges.builds.results.report_files import Listing, Stamp, find_reports, load_reports
 from prjury.judges.builds.results.tree import TemporaryPaths
 from prjury.judges.context import PullRequestContext
 from prjury.policy.tiers import BuildOptions
@@ -362,15 +362,16 @@ def collect_reports(
     places: TemporaryPaths, globs: Sequence[str], earlier: Mapping[Path, Stamp], since: float
 ) -> Mapping[str, bytes | None]:
     """Pack the reports that a run has left in its tree; None for one that is unreadable."""
+    if not globs:
+        return {}
     names = dict[Path, str]()
-    listing = find_reports(places.tree, places.reports, earlier, since, globs) if globs else Found()
-    for path in listing.files:
+    for path in find_reports(places.tree, places.reports, earlier, since, globs).files:
         inside = path.is_relative_to(places.tree)
         name = path.relative_to(places.tree).as_posix() if inside else ""
         if any(matches(name, glob) for glob in globs) and len(names) < _MOST:
             names[path] = name
     reports = dict[str, bytes | None]()
-    loaded = load_reports(Found([*names], since=since), places.relative)
+    loaded = load_reports(Listing([*names], since=since), places.relative)
     for name, (_, content) in zip(names.values(), loaded, strict=True):
         text = places.relative((content or b"").decode("utf-8", "surrogateescape"))
         packed = pack_report(text.encode("utf-8", "surrogateescape"))

@@ -28,7 +28,7 @@ from prjury.judges.builds.evidence import (
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.plan import REPORTED, BuildPlan, BuildStep
 from prjury.judges.builds.results.junit import parse_reports
-from prjury.judges.builds.results.report_files import Found, load_reports, walk_files
+from prjury.judges.builds.results.report_files import Listing, load_reports, walk_files
 from prjury.judges.builds.results.tree import TreeFiles
 from prjury.judges.builds.wording import EVIDENCE_HOW, join_names
 from prjury.judges.builds.workplace import list_paths
@@ -68,7 +68,7 @@ def _make_run(plan: BuildPlan, results: Results, exit_code: int | None) -> TreeR
 
 def read_reports_at(places: Sequence[Path], known: frozenset[str]) -> Results:
     """The reports at these places: files, and directories with XML files, which hold one each."""
-    listing, names = Found(), dict[Path, str]()
+    listing, names = Listing(), dict[Path, str]()
     above = [str(place.absolute().parent) for place in places if place.is_file()]
     for place in places:
         problems = len(listing.problems)

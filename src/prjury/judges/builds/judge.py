@@ -118,14 +118,14 @@ class TreeBuildJudge:
         return doubt_replaced_build(judgment, every, base_plans)
 
     def _build_and_judge(
-        self, context: PullRequestContext, found: DetectedBuilds, merged: str, paths: frozenset[str]
+        self, context: PullRequestContext, builds: DetectedBuilds, tree: str, paths: frozenset[str]
     ) -> Sequence[Judgment]:
         ports, pull, limit = self.ports, context.pull, self.options.timeout
         changed = frozenset(list_touched(pull))
         builder = Builder(ports, changed, tag=ports.repository.nearest_tag(pull.base.sha))
         memory = KeptBase.of(ports, pull.base.sha)
-        sides = BothSides(builder, merged, pull.base.sha, self.options, memory)
-        recalled, bases, judgments = [memory.recall(plan) for plan in found.plans], [], []
+        sides = BothSides(builder, tree, pull.base.sha, self.options, memory)
+        recalled, bases, judgments = [memory.recall(plan) for plan in builds.plans], [], []
         for base in recalled:
             half = within(context.deadline.within(context.deadline.remaining / 2), limit)
             bases.append(sides.run_base(base, half))
@@ -147,7 +147,7 @@ class TreeBuildJudge:
     def _judge_no_build(
         self,
         pull: PullRequest,
-        found: DetectedBuilds,
+        builds: DetectedBuilds,
         paths: frozenset[str],
         base_plans: Sequence[BuildPlan],
     ) -> Judgment:
@@ -156,7 +156,7 @@ class TreeBuildJudge:
         if not (source or is_configured or base_plans):
             why = "nothing to build: the tree holds no source code that is compiled or tested"
             return Judgment.abstained(why, "not_applicable")
-        notes = f" ({'; '.join(found.notes)})" if found.notes else ""
+        notes = f" ({'; '.join(builds.notes)})" if builds.notes else ""
         where = f" for {visible(source)}" if source else ""
         line = f"build: {{command: {usual_command(source or '')}}}"
         return Judgment.abstained(

@@ -186,11 +186,11 @@ def find_reports(root: Path, *globs: str, everywhere: bool = False) -> list[Path
     """Find files by globs; reports are not looked for where tools keep what they downloaded."""
     from prjury.judges.builds.results.report_files import (  # noqa: PLC0415 - with all of builds
         DOWNLOADED,
-        Found,
+        Listing,
         walk_files,
     )
 
-    listing = Found()
+    listing = Listing()
     paths = walk_files(root, listing, _STORES if everywhere else DOWNLOADED)
     files = [root / path for path in paths if any(matches(path, glob) for glob in globs)]
     if listing.problems:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from prjury.judges.builds.failure import Results
 from prjury.judges.builds.results.junit import read_reports
 from prjury.judges.builds.results.report_files import (
-    Found,
+    Listing,
     find_reports,
     keep_each_report,
     stamps,
@@ -348,7 +348,7 @@ def test_very_many_tests_are_read_in_time_and_in_little_memory(tmp_path: Path) -
     text = "".join(case.format(number) for number in range(100_000))
     path = write(tmp_path, f'<testsuite name="pytest">{text}</testsuite>', "junit.xml")
     start = time.process_time()
-    reports = read_reports(Found([path]), TreeFiles(KNOWN), str)
+    reports = read_reports(Listing([path]), TreeFiles(KNOWN), str)
     assert time.process_time() - start < 15
     assert (reports.tests, len(set(reports.ran)), reports.problems) == (100_000, 100_000, ())
 
@@ -398,7 +398,7 @@ def test_any_report_can_be_read(
     )
     path = tmp_path_factory.getbasetemp() / "junit.xml"
     path.write_text(f"<testsuites name={quoteattr(runner)}>{inner}</testsuites>")
-    reports = read_reports(Found([path]), TreeFiles(KNOWN), str)
+    reports = read_reports(Listing([path]), TreeFiles(KNOWN), str)
     assert reports.tests <= len(cases)
     assert reports.problems == ()
     tests = {failure.id for failure in reports.failures if failure.kind == "test" and failure.name}

@@ -34,7 +34,7 @@ from prjury.judges.builds.results.lines import (
 )
 from prjury.judges.builds.results.report_files import (
     REPORT_PROBLEM,
-    Found,
+    Listing,
     ReportError,
     load_reports,
 )
@@ -334,9 +334,9 @@ class _ForeignReportError(ReportError):
         super().__init__(f"{f'is {article} {form} file' if form else begins}; JUnit is wanted")
 
 
-def read_reports(found: Found, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
-    files = load_reports(found, relative)
-    return parse_reports(files, found.problems, tree, relative, asked=False)
+def read_reports(listing: Listing, tree: TreeFiles, relative: Callable[[str], str]) -> Results:
+    files = load_reports(listing, relative)
+    return parse_reports(files, listing.problems, tree, relative, asked=False)
 
 
 def parse_reports(

@@ -25,7 +25,7 @@ from prjury.judges.builds.results.lines import (
 )
 
 #: What a reader of errors yields: the number of a line in the log, and the failure found there.
-Found: TypeAlias = Iterator[tuple[int, Failure]]
+Errors: TypeAlias = Iterator[tuple[int, Failure]]
 #: What the groups of a line say, by the names that the format has for them.
 Values: TypeAlias = dict[str, str]
 
@@ -127,7 +127,7 @@ def read_table() -> tuple[MatcherSet, dict[str, tuple[str, ...]]]:
     return MatcherSet(table.matchers), table.prefixes
 
 
-def read_problems(section: LogSection) -> Found:
+def read_problems(section: LogSection) -> Errors:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
     died = _read_perl_errors(lines) if "\nDubious, test " in section.text else {}
@@ -197,7 +197,7 @@ _LEVELS = ("error: ", "npm error code ", "npm ERR! code ", "npm error ", "npm ER
 _EMPTY = frozenset({"", "Caused by:", "npm error", "npm ERR!"})
 
 
-def read_build_errors(section: LogSection, *, tests: bool) -> Found:
+def read_build_errors(section: LogSection, *, tests: bool) -> Errors:
     """Yield what compilers and build tools print; traces beside results of `tests` are theirs."""
     for reader, mark in _READERS:
         if mark in section.text:
@@ -206,7 +206,7 @@ def read_build_errors(section: LogSection, *, tests: bool) -> Found:
                     yield number, failure
 
 
-def _read_arrow_errors(section: LogSection) -> Found:
+def _read_arrow_errors(section: LogSection) -> Errors:
     """Yield what Rust's compiler, Ruff and others say above the arrow to the place."""
     for index, line in enumerate(section.lines):
         text = line.strip()
@@ -224,7 +224,7 @@ def _read_arrow_errors(section: LogSection) -> Found:
             yield section.numbers[heading], with_details(failure, block)
 
 
-def _read_prefixed_lines(section: LogSection) -> Found:
+def _read_prefixed_lines(section: LogSection) -> Errors:
     """Yield what tools of Cargo and Node say in lines that are known by their beginnings."""
     _, prefixes = read_table()
     for index, line in enumerate(section.lines):
@@ -244,7 +244,7 @@ def _read_prefixed_lines(section: LogSection) -> Found:
             yield section.numbers[index], section.failure("error", message)
 
 
-def _read_stack_traces(section: LogSection) -> Found:
+def _read_stack_traces(section: LogSection) -> Errors:
     """Yield errors with a stack: Python's above the error, Node's and Ruby's below it."""
     frames = list[str]()
     lines = [line.removeprefix("# ") for line in section.lines]  # as in comments of TAP
@@ -292,7 +292,7 @@ def _read_error(
     return section.failure(kind, add_values(message, values), path, number)
 
 
-def _read_maven(section: LogSection) -> Found:
+def _read_maven(section: LogSection) -> Errors:
     """Yield the goals that gave up; without failing tests or compile errors they are errors."""
     for index, line in enumerate(section.lines):
         text = line.removeprefix("[ERROR] ")
@@ -312,7 +312,7 @@ def _read_maven(section: LogSection) -> Found:
             yield section.numbers[index], section.failure("error", f"{rule}: {why}", name=rule)
 
 
-def _read_gradle(section: LogSection) -> Found:
+def _read_gradle(section: LogSection) -> Errors:
     lines = section.lines
     for index, line in enumerate(lines[:-1]):
         if line == "* What went wrong:":

@@ -38,7 +38,7 @@ REPORT_PROBLEM = "the report {} {}"
 Stamp: TypeAlias = tuple[int, int]
 
 
-class Found(Struct):
+class Listing(Struct):
     """The files that should be reports, written `since` then, and why there may be more of them."""
 
     files: list[Path] = []
@@ -67,8 +67,8 @@ def find_reports(
     earlier: Mapping[Path, Stamp],
     since: float = 0.0,
     globs: Sequence[str] = (),
-) -> Found:
-    listing, paths = Found(since=since), list[Path]()
+) -> Listing:
+    listing, paths = Listing(since=since), list[Path]()
     for path in walk_files(tree, listing):
         if is_report(path) or any(matches(path, glob) for glob in globs):
             paths.append(tree / path)
@@ -134,23 +134,23 @@ def _stamp(path: Path) -> Stamp:
     return status.st_ino, status.st_ctime_ns
 
 
-def walk_files(top: Path, found: Found, skipped: Collection[str] = DOWNLOADED) -> Iterator[str]:
+def walk_files(top: Path, listing: Listing, skipped: Collection[str] = DOWNLOADED) -> Iterator[str]:
     """The files below a directory, by their paths from there; nothing here recurses."""
     if not os.path.lexists(top) or not stat.S_ISDIR(top.lstat().st_mode):
-        found.problems.append(f"the directory `{top.name}` was replaced during the build")
+        listing.problems.append(f"the directory `{top.name}` was replaced during the build")
         return
     waiting, seen = [("", 0)], 0
     while waiting:
         below, depth = waiting.pop()
         seen += 1
         if depth > _DEEPEST_DIRECTORY or seen > _MOST_DIRECTORIES:
-            found.problems.append("not every directory was searched: too many, or too deep")
+            listing.problems.append("not every directory was searched: too many, or too deep")
             return
         try:
-            with os.scandir(top / below) as listing:
-                entries = sorted(listing, key=lambda entry: entry.name)
+            with os.scandir(top / below) as rows:
+                entries = sorted(rows, key=lambda entry: entry.name)
         except OSError as error:
-            found.problems.append(f"a directory could not be searched: {error.strerror}")
+            listing.problems.append(f"a directory could not be searched: {error.strerror}")
             continue
         for entry in entries:
             path = f"{below}{entry.name}"
@@ -165,16 +165,16 @@ class ReportError(ValueError):
 
 
 def load_reports(
-    found: Found, relative: Callable[[str], str]
+    listing: Listing, relative: Callable[[str], str]
 ) -> Iterator[tuple[str, bytes | None]]:
     """The reports' names and bytes; why there are none of one becomes a problem."""
     room = _MOST_BYTES
-    for path in found.files:
+    for path in listing.files:
         name = printable(relative(str(path)))
         try:
-            content = _read_content(path, room, found.since)
+            content = _read_content(path, room, listing.since)
         except ReportError as error:
-            found.problems.append(REPORT_PROBLEM.format(name, error))
+            listing.problems.append(REPORT_PROBLEM.format(name, error))
             yield name, None
             continue
         room -= len(content)
