@@ -17,11 +17,13 @@ from prjury.manifests.dotnet import read_global_json, read_msbuild
 from prjury.manifests.go import read_go_mod
 from prjury.manifests.gradle import (
     read_buildsrc_constants,
+    read_catalog_bytes,
     read_script_bytes,
     read_shared_script,
     read_wrapper,
 )
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.images import read_image
+from prjury.manifests.manifest import FAMILIES, Coordinate, Manifest, ManifestError, Role
 from prjury.manifests.maven import read_pom
 from prjury.manifests.node import read_node_version, read_package_json, read_pnpm_workspace
 from prjury.manifests.python import read_pipfile, read_pyproject, read_python_version
@@ -103,7 +105,8 @@ def _make_lock(entries: Iterable[tuple[str, str]], ecosystem: str) -> Manifest:
 
 
 POM = "pom.xml"
-CATALOG = "gradle/libs.versions.toml"
+#: How a catalog's name ends; scripts call it what stands before.
+CATALOG = ".versions.toml"
 _WRAPPER = "gradle/wrapper/gradle-wrapper.properties"
 _MAX_LOCK_BYTES = 8 * 1024 * 1024
 
@@ -112,7 +115,8 @@ class ManifestFormat(Struct, frozen=True):
     """A kind of build file; of those in one directory, the ones of lower rank say more.
 
     A module begins where an ``anchor`` is, unless it is ``loose`` and may lie anywhere. A
-    ``locked`` file only says what others resolve to: nothing is lost if it is unreadable.
+    ``locked`` file only says what others resolve to: nothing is lost if it is unreadable. One
+    without a ``family`` belongs to all of them.
     """
 
     family: str
@@ -121,6 +125,10 @@ class ManifestFormat(Struct, frozen=True):
     anchor: bool = False
     locked: bool = False
     loose: bool = False
+
+    @property
+    def families(self) -> frozenset[str]:
+        return frozenset({self.family} if self.family else FAMILIES.values())
 
     @property
     def max_bytes(self) -> int:
@@ -142,6 +150,9 @@ _SHARED = ManifestFormat("dotnet", read_msbuild, 1)
 _NAMED_SCRIPT = ManifestFormat("jvm", read_script_bytes, 3, anchor=True)
 #: ``gradle/versions.gradle``: the root applies it.
 _SHARED_SCRIPT = ManifestFormat("jvm", read_shared_script, 7)
+
+#: What an image brings counts where no build file says which version is used.
+_IMAGE = ManifestFormat("", read_image, 8)
 
 _BY_NAME: Mapping[str, ManifestFormat] = {
     POM: ManifestFormat("jvm", read_pom, 0, anchor=True),
@@ -177,11 +188,15 @@ _BY_NAME: Mapping[str, ManifestFormat] = {
     "Directory.Build.props": _SHARED,
     "Directory.Build.targets": _SHARED,
     "global.json": ManifestFormat("dotnet", read_global_json, 2),
+    "Dockerfile": _IMAGE,
+    "Containerfile": _IMAGE,
 }
 _BY_SUFFIX = {".csproj": _MSBUILD, ".fsproj": _MSBUILD, ".vbproj": _MSBUILD}
-#: The reader of a catalog is the script's: it depends on what the scripts call it.
+#: ``gradle/libs.versions.toml``, whose reader depends on what the scripts call it.
+_CATALOG = ManifestFormat("jvm", read_catalog_bytes, 7)
+#: A plugin that is a script, of ``buildSrc`` or of another build that builds this one.
+_CONVENTION = ManifestFormat("jvm", read_script_bytes, 8)
 _BY_TAIL: dict[str, ManifestFormat] = {
-    CATALOG: ManifestFormat("jvm", read_script_bytes, 7),
     _WRAPPER: ManifestFormat("jvm", read_wrapper, 8),
 }
 #: Objects of constants, as builds in Kotlin's language keep their versions.
@@ -222,6 +237,8 @@ def find_format(path: str) -> ManifestFormat | None:
         return _script_of(path, name)
     if suffix in _BY_SUFFIX:
         return _BY_SUFFIX[suffix]
+    if name.endswith(CATALOG) and path.split("/")[-2:-1] == [_SCRIPT_FOLDER]:
+        return _CATALOG
     return next((_BY_TAIL[tail] for tail in _BY_TAIL if f"/{path}".endswith(f"/{tail}")), None)
 
 
@@ -237,7 +254,18 @@ def _script_of(path: str, name: str) -> ManifestFormat | None:
     directories = path.split("/")[:-1]
     if directories[-1:] == [_SCRIPT_FOLDER]:
         return _SHARED_SCRIPT
+    if find_plugin_id(path):
+        return _CONVENTION
     return None if _BUILD_OF_BUILD in directories or name in SCRIPTS else _NAMED_SCRIPT
+
+
+def find_plugin_id(path: str) -> str | None:
+    """Return the id of the plugin that a script of a build's own build is: package and name."""
+    for folder in ("groovy", "kotlin"):
+        _, sources, inside = f"/{path}".partition(f"/src/main/{folder}/")
+        if sources and path.endswith(SCRIPTS):
+            return inside.partition(".gradle")[0].replace("/", ".")
+    return None
 
 
 def reader_of(path: str, language: str) -> Reader:
@@ -254,7 +282,7 @@ def find_project_directory(build_file: str) -> str:
         if f"/{build_file}".endswith(f"/{tail}"):
             return build_file[: -len(tail)].rstrip("/")
     directory = posixpath.dirname(build_file)
-    if find_format(build_file) is _SHARED_SCRIPT:
+    if find_format(build_file) in (_SHARED_SCRIPT, _CATALOG):
         return posixpath.dirname(directory)
     if build_file.endswith(LISTS):
         return f"/{directory}/".partition(f"/{_FOLDER}/")[0].strip("/")

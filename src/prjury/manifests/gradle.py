@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import re2
-from msgspec import structs
+from msgspec import Struct, field, structs
 
 from prjury.code.languages import LANGUAGES
 from prjury.code.source import Source, find_comment_ranges, mask
@@ -34,7 +34,22 @@ _ARGUMENTS = re2.compile(
     r"""\s*\(\s*["']([\w.-]+)["']\s*,\s*["']([\w.-]+)["']"""
     r"""(?:\s*,\s*(?:["']([^"'\n]*)["']|([A-Za-z_]\w*)))?\s*\)"""
 )
-_ALIAS = re2.compile(r"\blibs\.([A-Za-z][\w.]*)")
+#: ``libs.x.y``, of a catalog of whatever name, and what plugins of a build look up by its own name.
+_ALIAS = re2.compile(
+    r"""(\b(?:platform|enforcedPlatform|mavenBom)\s*\(?\s*)?"""
+    r"""\b([a-z]\w*)\.(?:findLibrary\(["']([\w.-]+)["']\)|([A-Za-z][\w.]*))"""
+)
+#: ``libs.versions.x.get()``, and that as a part of a text.
+_CATALOG_VERSION = re2.compile(
+    r"""\$\{([a-z]\w*\.versions\.[\w.]+?)(?:\.get\(\))?\}"""
+    r"""|\b([a-z]\w*\.versions\.[\w.]+?)\.get\(\)"""
+    r"""|\b([a-z]\w*)\.findVersion\(["']([\w.-]+)["']\)\.get\(\)(?:\.\w+(?:\(\))?)?"""
+)
+#: A plugin without a version: perhaps a script of the build's own that is applied by its name.
+_APPLIED = re2.compile(
+    r"""\bid\s*\(?\s*["']([\w.-]+)["']|\bapply\s*\(?\s*plugin\s*[:=]\s*["']([\w.-]+)["']"""
+    r"""|(?m:^\s*`([\w.-]+)`\s*$)"""
+)
 _KOTLIN_PLUGIN = re2.compile(
     r"""\bkotlin\s*\(\s*["'][\w.-]+["']\s*\)\s*version\s*\(?\s*"""
     r"""(?:["']([^"'\n]*)["']|([A-Z]\w*(?:\.\w+)+))"""
@@ -68,10 +83,30 @@ _OWN_VERSION = re2.compile(r"""(?m)^[ \t]*version(?:[ \t]*[=:]|[ \t])[ \t]*["']?
 _PROPERTY = re2.compile(r"(?m)^[ \t]*([\w.-]+)[ \t]*[=:][ \t]*([^\s#]+)")
 
 
-def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
+class Catalog(Struct, frozen=True):
+    """Libraries, plugins and bundles by ``libs.alias``, versions by ``libs.versions.name``."""
+
+    entries: Mapping[str, tuple[Coordinate, ...]] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+    def join(self, other: Catalog) -> Catalog:
+        return Catalog({**self.entries, **other.entries}, {**self.versions, **other.versions})
+
+    def fill(self, text: str) -> str:
+        """Put versions in where a script asks for them by name."""
+
+        def find_text(match: re.Match[str]) -> str:
+            inner, bare, name, key = match.groups()
+            version = self.versions.get(inner or bare or f"{name}.versions.{_alias(key)}")
+            return match[0] if version is None else version if inner else f'"{version}"'
+
+        return str(_CATALOG_VERSION.sub(find_text, text)) if self.versions else text
+
+
+def read_script(text: str, catalog: Catalog) -> Manifest:
     """Read what a script or a ``gradle.properties`` declares, by what ``libs.alias`` stands for."""
     gradle = LANGUAGES["gradle"]
-    source = Source.of(text, gradle)
+    source = Source.of(catalog.fill(text), gradle)
     code = mask(source.text, find_comment_ranges(source.text, gradle))
     properties = {
         match[1]: match[2] for match in _PROPERTY.finditer(code) if match[2][0] not in "\"'"
@@ -84,6 +119,10 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
         coordinates=(*declared, *runtimes),
         properties=properties,
         own_version=own[1] if own else None,
+        applied=(
+            *(next(filter(None, match.groups())) for match in _APPLIED.finditer(code)),
+            *(each.group for each in declared if each.role is Role.PLUGIN),
+        ),
         projects=tuple(
             Coordinate(
                 "",
@@ -98,7 +137,7 @@ def read_script(text: str, catalog: Mapping[str, Coordinate]) -> Manifest:
 
 
 def read_script_bytes(content: bytes) -> Manifest:
-    return read_script(text_of(content), {})
+    return read_script(text_of(content), Catalog())
 
 
 def read_shared_script(content: bytes) -> Manifest:
@@ -146,9 +185,7 @@ def _list_kotlin(declared: Iterable[Coordinate]) -> Iterator[Coordinate]:
             yield runtime("kotlin", each.version, each.lines, via=each.artifact)
 
 
-def _list_dependencies(
-    source: Source, code: str, catalog: Mapping[str, Coordinate]
-) -> Iterator[Coordinate]:
+def _list_dependencies(source: Source, code: str, catalog: Catalog) -> Iterator[Coordinate]:
     for match in _PLUGIN.finditer(code):
         version = match[2] or _variable(match[3])
         yield Coordinate(match[1], f"{match[1]}.gradle.plugin", version, Role.PLUGIN)
@@ -161,10 +198,12 @@ def _list_dependencies(
     for match in _NAMED.finditer(code):
         yield _make_dependency(source, code, match.start(1), (match[1], match[2], match[3]))
     for match in _ALIAS.finditer(code):
-        if library := catalog.get(match[1]):
-            role = library.role if library.role is Role.PLUGIN else Role.DEPENDENCY
-            scope = _find_scope(code, match.start())
-            yield replace(library, role=role, lines=(source.line_at(match.start()),), scope=scope)
+        alias = f"{match[2]}.{_alias(match[3] or '') or match[4].removesuffix('.get')}"
+        lines, scope = (source.line_at(match.start(2)),), _find_scope(code, match.start())
+        for entry in catalog.entries.get(alias, ()):
+            role = Role.BOM if match[1] else Role.DEPENDENCY
+            role = entry.role if entry.role is Role.PLUGIN else role
+            yield replace(entry, role=role, lines=lines, scope=scope)
 
 
 def _make_dependency(
@@ -187,15 +226,11 @@ def _variable(name: str | None) -> str | None:
 
 
 def read_catalog_bytes(content: bytes) -> Manifest:
-    text = text_of(content)
-    entries = read_catalog_aliases(text)
-    versions = {
-        name: _find_version(value, {})
-        for name, value in _flatten(table(load_toml(text), "versions"), _VERSION_KEYS)
-    }
+    document = load_toml(text_of(content))
+    entries = [entry for _, entry in _list_libraries(document)]
     return Manifest(
-        coordinates=(*entries.values(), *_list_kotlin(entries.values())),
-        named_versions={name: version for name, version in versions.items() if version},
+        coordinates=(*entries, *_list_kotlin(entries)),
+        named_versions=_read_versions(document),
     )
 
 
@@ -227,19 +262,33 @@ _VERSION_KEYS = frozenset(("strictly", "require", "prefer", "reject", "rejectAll
 _ENTRY_KEYS = frozenset(("module", "group", "name", "id", "version"))
 
 
-def read_catalog_aliases(text: str) -> dict[str, Coordinate]:
-    """The libraries and plugins of a ``libs.versions.toml`` by the alias that scripts use."""
+def read_catalog(text: str, name: str = "libs") -> Catalog:
+    """Read a ``libs.versions.toml`` by the names that scripts use."""
     document = load_toml(text)
+    entries: dict[str, tuple[Coordinate, ...]] = {}
+    entries |= {f"{name}.{alias}": (entry,) for alias, entry in _list_libraries(document)}
+    for alias, members in table(document, "bundles").items():
+        names = [f"{name}.{_alias(str(each))}" for each in members if isinstance(members, list)]
+        bundle = [entry for each in names for entry in entries.get(each, ())]
+        entries[f"{name}.bundles.{_alias(alias)}"] = tuple(bundle)
+    versions = _read_versions(document).items()
+    return Catalog(entries, {f"{name}.versions.{_alias(key)}": value for key, value in versions})
+
+
+def _read_versions(document: Mapping[str, Any]) -> dict[str, str]:
+    flat = _flatten(table(document, "versions"), _VERSION_KEYS)
+    versions = {name: _find_version(value, {}) for name, value in flat}
+    return {name: version for name, version in versions.items() if version}
+
+
+def _list_libraries(document: Mapping[str, Any]) -> Iterator[tuple[str, Coordinate]]:
     versions = dict(_flatten(table(document, "versions"), _VERSION_KEYS))
-    entries = {
-        _alias(alias): entry
-        for alias, value in _flatten(table(document, "libraries"), _ENTRY_KEYS)
-        if (entry := _read_library(value, versions))
-    }
+    for alias, value in _flatten(table(document, "libraries"), _ENTRY_KEYS):
+        if entry := _read_library(value, versions):
+            yield _alias(alias), entry
     for alias, value in _flatten(table(document, "plugins"), _ENTRY_KEYS):
         if plugin := _read_plugin(value, versions):
-            entries[f"plugins.{_alias(alias)}"] = plugin
-    return entries
+            yield f"plugins.{_alias(alias)}", plugin
 
 
 def _alias(name: str) -> str:

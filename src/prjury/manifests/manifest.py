@@ -98,6 +98,7 @@ class Manifest(Struct, frozen=True):
         members, excluded: parts of its project, mostly patterns of directories.
         unclear: it names its members in a form that no reader understands.
         projects: of Gradle, such as ``a:b``; those whose managed versions hold here are BOMs.
+        applied: the ids of Gradle's plugins, among them scripts of the build's own.
     """
 
     name: str = ""
@@ -114,6 +115,7 @@ class Manifest(Struct, frozen=True):
     excluded: tuple[str, ...] = ()
     unclear: bool = False
     projects: tuple[Coordinate, ...] = ()
+    applied: tuple[str, ...] = ()
     named_versions: Mapping[str, str] = msgspec.field(default_factory=dict)
 
     @property

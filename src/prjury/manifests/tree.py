@@ -21,10 +21,11 @@ from prjury.manifests.formats import (
     SCRIPTS,
     ManifestFormat,
     find_format,
+    find_plugin_id,
     find_project_directory,
 )
 from prjury.manifests.lineage import Chain, make_directory_chain, make_maven_chain, parent_path
-from prjury.manifests.manifest import Coordinate, Manifest, ManifestError, Role
+from prjury.manifests.manifest import Manifest, ManifestError, Role
 from prjury.manifests.syntax import check_size, text_of
 from prjury.ports import Repository
 from prjury.ports.types import TreeEntry
@@ -63,7 +64,8 @@ class BuildFilesByDirectory(Struct, frozen=True):
         by_place: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
         for path in paths:
             if kind := find_format(path):
-                by_place[kind.family, find_project_directory(path)].append((kind.rank, path))
+                for family in kind.families:
+                    by_place[family, find_project_directory(path)].append((kind.rank, path))
         return cls(
             {place: [path for _, path in sorted(files)] for place, files in by_place.items()}
         )
@@ -95,7 +97,7 @@ class BuildTree:
     blobs: Mapping[str, str]
     contents: dict[str, bytes | None] = field(default_factory=dict)
     _manifests: dict[str, Manifest | ManifestError] = field(default_factory=dict)
-    _aliases: dict[str, dict[str, Coordinate]] = field(default_factory=dict)
+    _catalogs: dict[str, gradle.Catalog] = field(default_factory=dict)
 
     @cached_property
     def places(self) -> BuildFilesByDirectory:
@@ -123,6 +125,7 @@ class BuildTree:
                     if each not in seen and manifest is not None:
                         seen.add(each)
                         place.append(each)
+                        own |= set() if view else {each}
                         if view and isinstance(manifest, Manifest):
                             views[each] = view(manifest)
         return make_directory_chain(places, ChainMap(views, self._manifests))
@@ -172,6 +175,9 @@ class BuildTree:
             script = self._find_project(path, str(each))
             if script and (is_platform or scopes.fullmatch(each.scope)):
                 included[script] = gradle.managing if is_platform else gradle.exporting
+        # The plugins of a project above are not those of the ones below.
+        applied = manifest.applied if scopes is gradle.COMPILED else ()
+        included |= {self._plugins[name]: None for name in applied if name in self._plugins}
         directory = posixpath.dirname(path) or "."
         files = (posixpath.normpath(f"{directory}/{each}") for each in manifest.includes)
         return {**included, **dict.fromkeys(each for each in files if each.endswith(LISTS))}
@@ -196,6 +202,12 @@ class BuildTree:
                 by_name[_plain(f"/{posixpath.dirname(path)}")].append(path)
         return by_name
 
+    @cached_property
+    def _plugins(self) -> Mapping[str, str]:
+        """The scripts that are plugins by their ids: package and name."""
+        ids = ((find_plugin_id(path), path) for path in sorted(self.blobs))
+        return {name: path for name, path in ids if name}
+
     def _fetch(self, paths: Iterable[str]) -> None:
         missing = {self.blobs[path] for path in paths} - self.contents.keys()
         if missing:
@@ -217,14 +229,14 @@ class BuildTree:
         kind = _kind(path)
         check_size(content, kind.max_bytes)
         if path.endswith(CATALOG):
-            self._aliases[path] = gradle.read_catalog_aliases(text_of(content))
-            return gradle.read_catalog_bytes(content)
+            name = posixpath.basename(path).removesuffix(CATALOG)
+            self._catalogs[path] = gradle.read_catalog(text_of(content), name)
         if kind.reader is not gradle.read_script_bytes:
             return kind.reader(content)
-        aliases: dict[str, Coordinate] = {}
+        catalog = gradle.Catalog()
         for each in reversed(self._list_around(path)):
-            aliases |= self._aliases.get(each, {})
-        return gradle.read_script(text_of(content), aliases)
+            catalog = catalog.join(self._catalogs.get(each, gradle.Catalog()))
+        return gradle.read_script(text_of(content), catalog)
 
 
 def _kind(path: str) -> ManifestFormat:

@@ -7,7 +7,8 @@ import json
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files, pull_between
-from prjury.manifests.gradle import read_script
+from prjury.manifests.gradle import Catalog, read_script
+from prjury.manifests.images import read_image
 from prjury.manifests.manifest import Manifest
 from prjury.manifests.maven import read_pom
 from prjury.manifests.module import ManifestModule, Requirement, Sides, Truth
@@ -387,7 +388,7 @@ def runtimes(manifest: Manifest) -> list[tuple[str, str | None]]:
     ],
 )
 def test_a_gradle_script(script: str, expected: list[tuple[str, str]]) -> None:
-    assert runtimes(read_script(script, {})) == expected
+    assert runtimes(read_script(script, Catalog())) == expected
 
 
 def project(inside: str) -> Manifest:
@@ -415,3 +416,37 @@ def test_the_plugins_of_a_pom() -> None:
     )
     found = project(f"<build><plugins>{compiler}{kotlin}</plugins></build>")
     assert runtimes(found) == [("java", "11"), ("kotlin", "1.9.0")]
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("FROM python:3.12-slim AS app", [("python", "==3.12.*")]),
+        ("from --platform=linux/amd64 docker.io/library/node:22", [("node", "22")]),
+        ("FROM eclipse-temurin:21-jre", [("java", "21")]),
+        ("FROM golang:1.24.1-alpine\nFROM rust:1.80", [("go", "1.24.1"), ("rust", "1.80")]),
+        ("ARG V=3.11\nFROM python:${V}-slim", [("python", "==3.11.*")]),
+        ("ARG V\nFROM python:${V:-3.10}", [("python", "==3.10.*")]),
+        ("ARG V\nFROM python:${V}", []),
+        ("FROM python:latest", []),
+        ("FROM shop/python:3", []),
+        ("# FROM python:3.12", []),
+        ("COPY --from=node:22 /a /a", []),
+        ("FROM scratch", []),
+    ],
+)
+def test_an_image(image: str, expected: list[tuple[str, str]]) -> None:
+    assert runtimes(read_image(f"{image}\n".encode())) == expected
+
+
+def test_an_image_decides_where_no_build_file_does() -> None:
+    image = "FROM python:3.12-slim\n"
+    base = {"requirements.txt": "requests\n", "Dockerfile": image}
+    assert truth(sides_of(base, "app/a.py").head, "runtime:python >=3.12") is Truth.YES
+    assert truth(sides_of(base, "app/a.py").head, "runtime:python >=3.13") is Truth.NO
+    ranges = {**base, "pyproject.toml": "[project]\nname = 'a'\nrequires-python = '>=3.8'\n"}
+    assert truth(sides_of(ranges, "app/a.py").head, "runtime:python >=3.12") is Truth.SOME
+    two = {**base, "Dockerfile": image + "FROM python:3.9\n"}
+    assert truth(sides_of(two, "app/a.py").head, "runtime:python >=3.12") is Truth.UNKNOWN
+    elsewhere = {"requirements.txt": "", "docs/Dockerfile": image}
+    assert truth(sides_of(elsewhere, "app/a.py").head, "runtime:python >=3.12") is Truth.ABSENT

@@ -25,7 +25,7 @@ NAMES = [
     "pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "requirements.txt", "constraints.txt",
     "uv.lock", "Pipfile.lock", ".python-version", "package.json", "pnpm-workspace.yaml",
     "package-lock.json", "yarn.lock", "pnpm-lock.yaml", ".nvmrc", "go.mod", "Cargo.toml",
-    "Cargo.lock", "rust-toolchain", "App.csproj", "global.json",
+    "Cargo.lock", "rust-toolchain", "App.csproj", "global.json", "Dockerfile",
     ".github/workflows/ci.yml",
 ]  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.repository import BASE, FakeRepository, Files
-from prjury.manifests.gradle import read_catalog_aliases, read_catalog_bytes, read_script
+from prjury.manifests.gradle import Catalog, read_catalog, read_catalog_bytes, read_script
 from prjury.manifests.manifest import ManifestError, Role
 from prjury.manifests.tree import BuildTree, build_files
 from unit.judges.patterns.bench import found, judged
@@ -16,7 +16,7 @@ HINT = [("jakarta/persistence", "hint", 1)]
 
 
 def told(text: str) -> list[tuple[Role, str, str | None]]:
-    return [(c.role, str(c), c.version) for c in read_script(text, {}).coordinates]
+    return [(c.role, str(c), c.version) for c in read_script(text, Catalog()).coordinates]
 
 
 @pytest.mark.parametrize(
@@ -56,12 +56,12 @@ def test_what_declares_nothing(line: str) -> None:
 
 
 def test_lines_are_those_of_git() -> None:
-    [coordinate] = read_script("x\ny\rimplementation 'g:a:1'\n", {}).coordinates
+    [coordinate] = read_script("x\ny\rimplementation 'g:a:1'\n", Catalog()).coordinates
     assert coordinate.lines == (2,)
 
 
 def test_a_catalog() -> None:
-    catalog = read_catalog_aliases(
+    catalog = read_catalog(
         """
         [versions]
         boot = "4.0.0"
@@ -76,7 +76,9 @@ def test_a_catalog() -> None:
         plug = "p.q:3"
         """
     )
-    versions = {alias: (str(c), c.version) for alias, c in catalog.items()}
+    versions = {
+        alias.removeprefix("libs."): (str(c), c.version) for alias, (c,) in catalog.entries.items()
+    }
     assert versions["short"] == ("g:a", "1")
     assert versions["jackson.databind"] == ("c:d", "1.2")
     assert versions["parts"] == ("e:f", "2")
@@ -101,12 +103,12 @@ def test_a_catalog_says_which_kotlin_compiles(entry: str) -> None:
 @pytest.mark.parametrize("text", ["[", "a = " + "[" * 5000])
 def test_a_catalog_that_is_no_toml(text: str) -> None:
     with pytest.raises(ManifestError, match="not TOML"):
-        read_catalog_aliases(text)
+        read_catalog(text)
 
 
 @pytest.mark.parametrize("text", ["versions = 3", "libraries = []", "[libraries]\na = 3"])
 def test_a_catalog_without_anything_in_it(text: str) -> None:
-    assert read_catalog_aliases(text) == {}
+    assert read_catalog(text).entries == {}
 
 
 BOOT = 'plugins { id("org.springframework.boot") version "%s" }\n'
@@ -212,3 +214,73 @@ def test_constants_of_the_build_are_known(folder: str) -> None:
 def test_a_constant_that_nobody_defines_is_unknown() -> None:
     script = 'plugins { kotlin("jvm") version Versions.KOTLIN_VERSION }\n'
     assert versions_in({"build.gradle.kts": script})["kotlin"] is None
+
+
+def test_a_version_of_a_catalog_may_stand_in_a_script() -> None:
+    script = (
+        'plugins { id("org.springframework.boot") version libs.versions.boot.get() }\n'
+        "java { toolchain { languageVersion = JavaLanguageVersion.of(libs.versions.jdk.get()) } }\n"
+        'dependencies { implementation("a:b:${libs.versions.boot.get()}") }\n'
+    )
+    catalog = '[versions]\nboot = "4.0.0"\njdk = "21"\n'
+    versions = versions_in({"build.gradle.kts": script, "gradle/libs.versions.toml": catalog})
+    assert versions["org.springframework.boot:org.springframework.boot.gradle.plugin"] == "4.0.0"
+    assert versions["a:b"] == "4.0.0"
+    assert versions["java"] == "21"
+
+
+def test_a_bundle_of_a_catalog_is_what_is_in_it() -> None:
+    catalog = '[libraries]\na = "g:a:1"\nb-c = "g:b:2"\n[bundles]\nall-of = ["a", "b-c"]\n'
+    script = "dependencies { implementation(libs.bundles.all.of) }\n"
+    repository = FakeRepository(
+        {BASE: {"build.gradle.kts": script, "gradle/libs.versions.toml": catalog}}
+    )
+    tree = BuildTree(repository, build_files(repository.files(BASE)))
+    tree.load(["build.gradle.kts"])
+    own = tree.make_chain("build.gradle.kts").list_own()
+    assert [(str(each), each.version) for each in own] == [("g:a", "1"), ("g:b", "2")]
+
+
+def test_a_catalog_of_another_name() -> None:
+    catalog = '[libraries]\nboot = "org.springframework.boot:spring-boot-dependencies:3.5.1"\n'
+    base = {"gradle/deps.versions.toml": catalog, "gradle/libs.versions.toml": ""}
+    for call in ("platform(deps.boot)", 'platform(deps.findLibrary("boot").get())'):
+        script = f"dependencies {{ implementation({call}) }}\n"
+        files = {**base, "build.gradle.kts": script}
+        assert found(judged(files, {**files, "src/A.java": ENTITY})) == FINDING
+    files = {**base, "build.gradle.kts": "dependencies { implementation(libs.boot) }\n"}
+    assert "org.springframework.boot:spring-boot" not in versions_in(files)
+
+
+CONVENTIONS = (
+    "plugins { id 'java-library' }\n"
+    "dependencies { api(platform('org.springframework.boot:spring-boot-dependencies:%s')) }\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("buildSrc/src/main/groovy/shop.java.gradle", "plugins { id 'shop.java' }\n"),
+        ("build-logic/src/main/kotlin/shop.java.gradle.kts", "plugins {\n  `shop.java`\n}\n"),
+        ("build-logic/src/main/kotlin/shop/java.gradle.kts", 'plugins { id("shop.java") }\n'),
+        ("build-logic/src/main/groovy/shop.java.gradle", "apply plugin: 'shop.java'\n"),
+    ],
+)
+def test_a_plugin_of_the_build_declares_for_those_who_apply_it(path: str, script: str) -> None:
+    base = {path: CONVENTIONS % "3.1.0", "app/build.gradle": script, "build.gradle": ""}
+    assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == FINDING
+    other = {**base, "app/build.gradle": "plugins { id 'java' }\n", "build.gradle": script}
+    assert found(judged(other, {**other, "app/src/A.java": ENTITY})) == []
+
+
+def test_a_plugin_of_the_build_may_apply_another() -> None:
+    sources = "buildSrc/src/main/groovy"
+    base = {
+        f"{sources}/shop.base.gradle": CONVENTIONS % "3.1.0",
+        f"{sources}/shop.web.gradle": "plugins { id 'shop.base' }\n",
+        "app/build.gradle": "plugins { id 'shop.web' }\n",
+    }
+    assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == FINDING
+    base[f"{sources}/shop.base.gradle"] = "plugins { id 'shop.web' }\n"
+    assert found(judged(base, {**base, "app/src/A.java": ENTITY})) == []
