@@ -155,13 +155,13 @@ _TRIED: Rule = {"inside": {"stopBy": _SCOPES, "kind": "statement_block", "inside
 
 def match_ifs(chains: Sequence[Chain]) -> Rule:
     """Code under a condition on what these spellings stand for, or on the runtime's version."""
-    members = sorted({chain[-1] for chain in chains})
-    called = {"inside": {"kind": "call_expression", "field": "function"}}
+    up = {"stopBy": {"not": {"kind": "member_expression"}}}  # a call of a member asks for nothing
+    called = {"inside": {**up, "kind": "call_expression", "field": "function"}}
     spelled = any_kind("identifier member_expression")
     mention = {
         "any": [
             {"regex": match_chains(chains, r"\??\."), **spelled, "not": called},
-            {"kind": "string", "regex": rf"^.{match_one(members)[1:-1]}.$"},
+            {"kind": "string", "regex": rf"^.{match_one(sorted({c[-1] for c in chains}))[1:-1]}.$"},
         ]
     }
     asks = {"any": [mention, {"has": {"stopBy": "end", **mention}}, {"regex": _ON_VERSIONS}]}
