@@ -127,9 +127,9 @@ WORKFLOW = ".github/workflows/a.yml"
 @pytest.mark.parametrize(
     ("old", "new", "severities"),
     [
-        (("ubuntu-24.04", "v4.1.0"), ("ubuntu-24.04", "v4.2.2"), ["hint"]),
-        (("ubuntu-24.04", "v4"), ("ubuntu-24.04", f"{'a' * 40} # v4.2.2"), ["hint"]),
-        (("ubuntu-24.04", "v5"), ("ubuntu-24.04", "v4"), ["warning"]),
+        (("ubuntu-24.04", "v3.1.0"), ("ubuntu-24.04", "v3.6.0"), ["hint"]),
+        (("ubuntu-24.04", "v3"), ("ubuntu-24.04", f"{'a' * 40} # v3.6.0"), ["hint"]),
+        (("ubuntu-24.04", "v5"), ("ubuntu-24.04", "v3"), ["warning"]),
         (("ubuntu-24.04", "v5"), ("ubuntu-20.04", "v5"), ["error"]),
     ],
 )
