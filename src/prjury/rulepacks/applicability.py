@@ -19,7 +19,7 @@ from prjury.rulepacks.rule import Head, KeptBy, Outcome, Pack, PatternRule, Vers
 from prjury.snapshot.model import printable
 
 #: Why a finding is less than its rule says; ``upcoming`` is no finding at all.
-Doubt = Literal["", "some", "deprecated", "itself", "unknown", "undeclared", "upcoming"]
+Doubt = Literal["", "some", "deprecated", "itself", "both", "unknown", "undeclared", "upcoming"]
 
 _LONGEST = 80
 _RESTS = {"": "", "some": ", which allows such versions", "deprecated": ", which deprecates it"}
@@ -129,6 +129,7 @@ def _describe_doubt(basis: Basis) -> str:
         "itself": f"A hint only: this repository is {name} itself.",
         "unknown": f"A hint only: {basis.words or f'the version of {name} is not known'}, "
         "and that does not say whether it holds here.",
+        "both": "A hint only: the module asks for the old library as well.",
         "undeclared": "A hint only: no build file here says which version is used.",
     }.get(basis.doubt, "")
 
@@ -152,6 +153,8 @@ def _sentence(text: str) -> str:
 
 #: The severities from the most to the least severe.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
+#: Brings libraries along without naming them.
+_PLATFORM = "org.springframework.boot"
 _ALLOWED = frozenset({Truth.YES, Truth.SOME})
 #: What a module asks for, and whatever its parent asks for.
 _ASKING = frozenset({Role.DEPENDENCY, Role.PARENT})
@@ -178,13 +181,14 @@ class PackApplicability:
         """Rate a finding in the module; None where the rule does not hold.
 
         The rule's own severity takes every declared version; with some, or where the old way is
-        deprecated or brought along, it is a warning; with none, or in the library itself, a hint.
+        deprecated or brought along, it is a warning; with none, beside the old library, or in the
+        library itself, a hint.
         """
         if not self.is_open or self.keeps(rule):
             return None
         required = list_required(self.pack, rule)
-        severity = self._rate_by_version(rule, required)
-        if severity and self.module.is_itself(required):
+        severity = self._rate(rule, required)
+        if severity and (self.module.is_itself(required) or self._asks_for_old(rule)):
             return "hint"
         return "warning" if severity == "error" and self.brings(rule) else severity
 
@@ -208,6 +212,8 @@ class PackApplicability:
     def _find_doubt(self, rule: PatternRule, required: Sequence[Requirement]) -> Doubt:
         if self.module.is_itself(required):
             return "itself"
+        if self._asks_for_old(rule):
+            return "both"
         removed = self.module.any_of(required)
         deprecated = self.module.any_of(rule.deprecated or ())
         if removed is Truth.YES:
@@ -216,25 +222,34 @@ class PackApplicability:
             return "deprecated"
         if Truth.UNKNOWN in {removed, deprecated}:
             return "unknown"
-        if removed is Truth.ABSENT:
-            return "undeclared"
-        if removed is Truth.SOME:
-            return "some"
-        certain = self._rate_by_version(rule, required) == "hint" and deprecated is not Truth.SOME
+        if removed in {Truth.ABSENT, Truth.SOME}:
+            return "undeclared" if removed is Truth.ABSENT else "some"
+        certain = self._rate(rule, required) == "hint" and deprecated is not Truth.SOME
         return "upcoming" if certain else "deprecated"
 
     def keeps(self, rule: PatternRule) -> bool:
-        """Return true if the module keeps the old way on purpose."""
-        reasons = (self.pack.kept_by, rule.kept_by)
-        return any(_keeps(self.module, reason) for reason in reasons if reason)
+        """Return true if the module keeps the old way: by its name, or as its only library."""
+        reasons = [reason for reason in (self.pack.kept_by, rule.kept_by) if reason]
+        patterns = [pattern for reason in reasons for pattern in reason.modules]
+        if any(_fits_pattern(pattern, name) for pattern in patterns for name in self.module.names):
+            return True
+        new = [r for r in list_required(self.pack, rule) if r.group != _PLATFORM]
+        return self._asks_for_old(rule) and not any(
+            r.names(it.ecosystem, it.group, it.artifact)
+            for r in new
+            for it in self.module.requested
+        )
+
+    def _asks_for_old(self, rule: PatternRule) -> bool:
+        reasons = [reason for reason in (self.pack.kept_by, rule.kept_by) if reason]
+        old = [name for reason in reasons for name in reason.dependencies]
+        return bool(old) and any(is_one_of(str(it), old) for it in self.module.requested)
 
     def brings(self, rule: PatternRule) -> bool:
         """Return true if a library that the module asks for brings along what the rule is about."""
         return self._brought or bool(rule.kept_by and _brings_library(self.module, rule.kept_by))
 
-    def _rate_by_version(
-        self, rule: PatternRule, required: Sequence[Requirement]
-    ) -> Severity | None:
+    def _rate(self, rule: PatternRule, required: Sequence[Requirement]) -> Severity | None:
         removed = self.module.any_of(required)
         if removed is Truth.YES:
             return rule.severity
@@ -306,13 +321,6 @@ def _brings_library(module: ManifestModule, reason: KeptBy) -> bool:
     return False
 
 
-def _keeps(module: ManifestModule, reason: KeptBy) -> bool:
-    own = map(str, module.requested) if reason.dependencies else ()
-    if any(is_one_of(name, reason.dependencies) for name in own):
-        return True
-    return any(_fits_pattern(pattern, name) for pattern in reason.modules for name in module.names)
-
-
 @cache
 def _fits_pattern(pattern: str, name: str) -> bool:
     return bool(re2.search(pattern, name))
@@ -350,10 +358,8 @@ def read_declaration(text: str) -> DeclaredVersion:
     maven = ecosystem == "maven"
     if not artifact or " " in group + artifact or (maven and (not group or ":" in artifact)):
         raise ValueError(f"{text!r} is not {_FORMS}; ecosystems are {', '.join(ECOSYSTEMS)}")
-    written = version.strip() or None
-    return DeclaredVersion(
-        group, artifact, written, written, Role.DEPENDENCY, "pom.xml", 0, ecosystem
-    )
+    pin = version.strip() or None
+    return DeclaredVersion(group, artifact, pin, pin, Role.DEPENDENCY, "pom.xml", 0, ecosystem)
 
 
 def outcome_of(pack: Pack, rule: PatternRule, case: VersionCase) -> Outcome:

@@ -86,10 +86,8 @@ def packs_at(paths: Sequence[Path]) -> list[LoadedPack]:
 def list_known(paths: Sequence[Path]) -> list[Pack]:
     """Return the packs at the paths, unchecked; else those that ship and those installed."""
     loaded = load_packs(paths or [rule_packs()], lambda _: ())
-    packs_by_id = {
-        each.pack.id: each.pack for each in [*loaded, *(() if paths else load_provided())]
-    }
-    return [packs_by_id[name] for name in sorted(packs_by_id)]
+    by_id = {each.pack.id: each.pack for each in [*loaded, *(() if paths else load_provided())]}
+    return [by_id[name] for name in sorted(by_id)]
 
 
 def find_named(name: str, packs: Sequence[Pack]) -> tuple[Pack, PatternRule | None]:

@@ -237,9 +237,7 @@ class Match(PackSection, frozen=True, dict=True):
         self._refuse_languages("uses", pattern, lambda language: not has_names(language.parser))
         self._refuse_languages("manifest", self.manifest, lambda it: it.name not in BY_LANGUAGE)
         settings = self.settings or None
-        self._refuse_languages(
-            "settings", settings, lambda language: language.name not in _SETTINGS
-        )
+        self._refuse_languages("settings", settings, lambda it: it.name not in _SETTINGS)
 
     @property
     def parses(self) -> bool:

@@ -371,14 +371,12 @@ class PatternsJudge:
         scan = PatternScan(self.repository, self.parser, standing, silencing, self.whole)
         scan.run(files, outcome, deadline)
         outcome.leave_out(options.rules.is_ignored)
-        self._apply_baseline(baseline, outcome, facts["packs"])
+        self._use_baseline(baseline, outcome, facts["packs"])
         outcome.findings = soften_established(outcome.findings, project, self.repository)
         scanned = list(_count_rules(packs, files, standing))
         return make_judgment(outcome, scanned, options.severity, facts, whole=self.whole)
 
-    def _apply_baseline(
-        self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]
-    ) -> None:
+    def _use_baseline(self, baseline: Baseline, outcome: ScanOutcome, packs: Sequence[str]) -> None:
         accepted = {entry.fingerprint for entry in baseline.entries}
         findings, outcome.findings = outcome.findings, []
         for finding in findings:

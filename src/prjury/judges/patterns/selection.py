@@ -62,13 +62,11 @@ class ApplicableRules:
                 if not family or family in rule.families:
                     yield outlooks, rule
 
-    def _activate(
-        self, outlooks: BothSides, rule: PatternRule
-    ) -> tuple[ActiveRule, Severity] | None:
-        pack = outlooks[0].pack
+    def _activate(self, packs: BothSides, rule: PatternRule) -> tuple[ActiveRule, Severity] | None:
+        pack = packs[0].pack
         name = f"{pack.id}/{rule.id}"
         if name not in self._held:
-            severity = decide_severity(rule, self.sides, *outlooks)
+            severity = decide_severity(rule, self.sides, *packs)
             active = ActiveRule(pack, rule, repairs(pack, rule, self.sides.head))
             self._held[name] = (active, severity) if severity else None
         return self._held[name]

@@ -261,6 +261,19 @@ def test_a_library_that_a_parent_gives_to_all_modules_is_kept(engine: str) -> No
     assert found(judged(base, {**base, "web/src/test/java/ATest.java": test})) == []
 
 
+def test_the_old_library_beside_the_new_one_makes_a_hint() -> None:
+    old, new = "junit:junit", "org.junit.jupiter:junit-jupiter:5.10.2"
+    test = {
+        "src/test/java/ATest.java": "import org.junit.Test;\nclass ATest { @Test void f() {} }\n"
+    }
+    base = {"pom.xml": pom(BOOT_4, old, new)}
+    judgment = judged(base, {**base, **test})
+    assert {check.severity for check in judgment.failed_checks} == {"hint"}
+    assert "the module asks for the old library as well" in judgment.failed_checks[0].message
+    named = {"pom.xml": base["pom.xml"].replace("<artifactId>app<", "<artifactId>app-junit4<")}
+    assert found(judged(named, {**named, **test})) == []
+
+
 def test_a_pull_request_cannot_exempt_itself() -> None:
     base = {"pom.xml": pom()}
     own = pom(BOOT_4, "javax.persistence:javax.persistence-api:2.2").replace("<dep", "\n<dep")
