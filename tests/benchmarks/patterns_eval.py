@@ -57,6 +57,8 @@ from prjury.rulepacks.rule import KeptBy, Pack, PatternRule, Requirements
 from prjury.sandbox.contained import ContainedShell
 from prjury.snapshot.model import MergeTrial, PullRequest, Side
 
+#: What the judge says of the old way where nothing is wrong with it yet: no finding.
+_UPCOMING = "right for the declared versions"
 _FIELDS = ("repo", "commit", "rev", "file", "line", "label", "pattern", "kind", "ctx")
 
 
@@ -162,6 +164,8 @@ class Addition:
         """The kind of miss, and the details."""
         if found:
             return "below severity", ", ".join(f"{c.name} ({c.severity})" for c in found)
+        if upcoming := [c for c in _on(row.line, self.judgment.checks) if c.passed]:
+            return _UPCOMING, ", ".join(check.name for check in upcoming)
         if silenced := _on(row.line, findings_of(self.judgment)[1]):
             return "suppressed", ", ".join(check.name for check in silenced)
         if unread := self.judgment.metadata["scope"]["unread"]:
@@ -272,6 +276,10 @@ def _show_figures(verdicts: Sequence[Verdict]) -> None:
     rows = [_confusion(name, some) for name, some in sorted(of_pattern.items())]
     head = ["pattern", "TP", "FN", "FP", "TN", "precision", "recall"]
     print(table(head, [*rows, _confusion("**all**", verdicts)]))
+    counts = Counter(verdict.outcome for verdict in verdicts)
+    upcoming = sum(verdict.cause == _UPCOMING for verdict in verdicts)
+    share = _share(counts["TP"], counts["TP"] + counts["FN"] - upcoming)
+    print(f"Missed, but right for the declared versions: {upcoming}; recall without: {share}\n")
     hard = [verdict for verdict in verdicts if verdict.row.hard]
     flagged = [verdict for verdict in hard if verdict.rules]
     print(f"Hard negatives flagged: {len(flagged)} of {len(hard)}\n")

@@ -44,7 +44,8 @@ def read_package_json(content: bytes) -> PackageJson:
     seen = index_json_lines(text)
     name, version = word(document.get("name")), word(document.get("version"))
     own = [Coordinate("", name, version, Role.SELF, (), "npm")] if name else []
-    if engine := word(table(document, "engines").get("node")):
+    pins = (word(table(document, key).get("node")) for key in ("engines", "volta"))
+    if engine := next(filter(None, pins), None):
         own.append(runtime("node", engine, lines_in(seen, ("node", engine))))
     manager = word(document.get("packageManager")) or ""
     tool, _, number = manager.partition("@")

@@ -185,3 +185,12 @@ packages:
 def test_yarn_locks(content: bytes) -> None:
     found = told(reader_of("yarn.lock", "")(content), Role.LOCKED)
     assert found == [("@babel/core", "7.23.0"), ("react", "18.2.0")]
+
+
+@pytest.mark.parametrize(
+    ("engines", "expected"), [("", "20.11.0"), (', "engines": {"node": ">=18"}', ">=18")]
+)
+def test_what_volta_pins_counts_where_no_engine_is_named(engines: str, expected: str) -> None:
+    manifest = read_package_json(f'{{"volta": {{"node": "20.11.0"}}{engines}}}'.encode())
+    [node] = [each for each in manifest.coordinates if each.ecosystem == "runtime"]
+    assert node.version == expected
