@@ -152,7 +152,7 @@ _NAMED_SCRIPT = ManifestFormat("jvm", read_script_bytes, 3, anchor=True)
 _SHARED_SCRIPT = ManifestFormat("jvm", read_shared_script, 7)
 
 #: What an image brings counts where no build file says which version is used.
-_IMAGE = ManifestFormat("", read_image, 8)
+_IMAGE = ManifestFormat("", read_image, 8, locked=True)
 
 _BY_NAME: Mapping[str, ManifestFormat] = {
     POM: ManifestFormat("jvm", read_pom, 0, anchor=True),
