@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def figures(replays: Sequence[Replay]) -> None:
     named = [there for one in clash for there in one.first]
     print(f"    prerequisites named {len(named)}, of them there at the arrival {sum(named)}")
     _verdicts(replays)
+    print_goals(replays)
     scored = [(one.score, bool(one.how)) for one in replays if one.score is not None]
     print(f"  score: AUC {_told(scored)}")
     seconds = sorted(one.seconds for one in replays)
@@ -56,6 +57,46 @@ def _verdicts(replays: Sequence[Replay]) -> None:
     told = [(one.verdict in _YES, bool(one.how)) for one in replays if one.verdict in _YES | _NO]
     right = sum(yes == came for yes, came in told)
     print(f"  decided {len(told)} of {len(replays)}, right {right} ({_share(right, len(told))})")
+
+
+def print_goals(replays: Sequence[Replay]) -> None:
+    """Print the four shares that have a bound, of all changes of the branches."""
+    shares: Sequence[tuple[str, Callable[[Replay], bool], Callable[[Replay], bool]]] = (
+        ("of backports not_suitable", _came, lambda one: one.verdict == "not_suitable"),
+        ("of backports not_requested", _came, lambda one: one.verdict == "not_requested"),
+        ("of all needs_human", lambda one: True, lambda one: one.verdict == "needs_human"),
+        ("of suitable backports", lambda one: one.verdict == "suitable", _came),
+    )
+    for name, belongs, counts in shares:
+        some = [one for one in replays if belongs(one)]
+        print(f"  {name}: {_weighed(replays, belongs, counts)}", end="")
+        print(f"; drawn {sum(map(counts, some))} of {len(some)}")
+
+
+def _came(one: Replay) -> bool:
+    return bool(one.how)
+
+
+def _weighed(
+    replays: Sequence[Replay],
+    belongs: Callable[[Replay], bool],
+    counts: Callable[[Replay], bool],
+) -> str:
+    """A share by weight, with the interval of 1,000 samples with replacement."""
+
+    def share(drawn: Sequence[Replay]) -> float | None:
+        some = [one for one in drawn if belongs(one)]
+        every = sum(one.weight for one in some)
+        return sum(one.weight for one in some if counts(one)) / every if every else None
+
+    whole = share(replays)
+    chance = random.Random(7)  # noqa: S311 - a sample
+    drawn = (share(chance.choices(replays, k=len(replays))) for _ in range(1_000))
+    ordered = sorted(one for one in drawn if one is not None)
+    if whole is None:
+        return "-"
+    low, high = ordered[int(0.025 * len(ordered))], ordered[int(0.975 * len(ordered)) - 1]
+    return f"{whole:.1%} [{low:.1%}, {high:.1%}]"
 
 
 def _claims(replays: Sequence[Replay]) -> None:

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,7 @@ class Replay:
             where that conflicts.
         first: for each prerequisite that is named, whether it was on the branch at the arrival.
         claims: the checks that failed, with severity and message.
+        weight: so many changes of the branch it stands for, as backports are drawn more often.
     """
 
     repo: str
@@ -90,6 +91,7 @@ class Replay:
     claims: tuple[tuple[str, str, str], ...] = ()
     reasons: tuple[str, ...] = ()
     differs: str = ""
+    weight: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -165,8 +167,9 @@ def main() -> None:
         stage = Stage(mirror, Path(place) / "stage.git", asked.as_asked)
         for branch in branches:
             sample = _sample(branch, asked.count, asked.seed)
-            for unit, arrival in sample:
+            for unit, arrival, weight in sample:
                 replay = _replayed(asked.repo, stage, branch, branches, unit, arrival)
+                replay = replace(replay, weight=weight)
                 found.append(replay)
                 print(_line(replay), flush=True)
                 if asked.details:
@@ -180,8 +183,8 @@ def main() -> None:
         figures(found)
 
 
-def _sample(branch: Branch, count: int, seed: int) -> list[tuple[Unit, Arrival | None]]:
-    """Pull requests in the order of their merge; what came to the branch first is left out."""
+def _sample(branch: Branch, count: int, seed: int) -> list[tuple[Unit, Arrival | None, float]]:
+    """Pull requests in the order of their merge with their weights; what came first is left out."""
     units = [(unit, branch.arrival(unit)) for unit in branch.units]
     came = [(u, a) for u, a in units if a and a.date > u.date - _HOUR]
     never = [(u, a) for u, a in units if a is None]
@@ -192,8 +195,12 @@ def _sample(branch: Branch, count: int, seed: int) -> list[tuple[Unit, Arrival |
     )
     chance = random.Random(seed)  # noqa: S311 - a sample
     half = min(len(came), max(count // 2, count - len(never)))
-    some = [*chance.sample(came, half), *chance.sample(never, min(len(never), count - half))]
-    return sorted(some, key=lambda pair: pair[0].date)
+    some = [
+        (*pair, len(pairs) / number)
+        for pairs, number in ((came, half), (never, min(len(never), count - half)))
+        for pair in chance.sample(pairs, number)
+    ]
+    return sorted(some, key=lambda drawn: drawn[0].date)
 
 
 def _replayed(
