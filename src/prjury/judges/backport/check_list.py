@@ -110,6 +110,7 @@ def check_branch(seen: BranchContext) -> BranchFacts:
         reached=seen.reached,
         gone=seen.gone,
         newer=seen.has_newer_versions,
+        raises=seen.raises_versions,
         checks=(*first, *_run_checks(seen, "cheap")),
         score=seen.score,
         default=seen.tools.config.default,

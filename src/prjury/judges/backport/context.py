@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from threading import Lock
 
 from msgspec import Struct
@@ -204,6 +205,13 @@ class BranchContext:
         alone = moves_only_versions(self.change.bumps, self.pull.files)
         return alone and all(one.is_newer for one in self.bumps)
 
+    @property
+    def raises_versions(self) -> bool:
+        """Return true if only files with versions change, and one by more than a patch."""
+        paths = {*self.change.bumps.lock_files, *(one.path for one in self.change.bumps.changed)}
+        alone = all(file.path in paths for file in self.pull.files)
+        return alone and any(one.is_beyond_patch for one in self.bumps)
+
     @cached_property
     def missing(self) -> MissingOnBranch:
         """What the change uses and the branch lacks."""
@@ -245,8 +253,7 @@ class BranchContext:
     @property
     def reached(self) -> int:
         """The number of earlier changes that reached this or another branch."""
-        histories = [self.history.earlier, *self.others]
-        return sum(change.reached for history in histories for change in history)
+        return sum(change.reached for change in chain(self.history.earlier, *self.others))
 
     @cached_property
     def score(self) -> Score | None:

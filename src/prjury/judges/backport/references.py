@@ -87,9 +87,8 @@ class ChangeReferences:
                 places = find_definitions(kin, listed, content) if len(content) <= MAX_BYTES else ()
                 self._defined[blob, words] = tuple(places)
         for path in paths:
-            for word, line in sorted(
-                self._defined.get((self.files[path], words), ()), key=lambda place: place[1]
-            ):
+            defined = self._defined.get((self.files[path], words), ())
+            for word, line in sorted(defined, key=lambda place: place[1]):
                 yield word, Location(path, line)
 
     def _read(self, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -19,7 +19,7 @@ Band = Literal["likely", "grey", "unlikely"]
 
 #: A backport is likely from this value on, and possible where the change stands out by so many
 #: log-odds from what the branch takes on the whole.
-LIKELY, OUTSTANDING = 0.7, 0.35
+LIKELY, OUTSTANDING = 0.7, 0.25
 #: Nothing is likely on a branch that takes a smaller share of the newest changes.
 STEADY = 0.25
 
@@ -71,9 +71,8 @@ def find_traits(pull: PullRequest) -> ChangeTraits:
 def _records_a_fix(file: FileChange) -> bool:
     if not CHANGELOG.search(file.path) or file.status is FileStatus.DELETED:
         return False
-    if _FIX_FRAGMENT.search(file.path):
-        return True
-    return any(_FIX_HEADING.match(line.text) for line in file.added_lines)
+    fragment = _FIX_FRAGMENT.search(file.path) is not None
+    return fragment or any(_FIX_HEADING.match(line.text) for line in file.added_lines)
 
 
 class BranchTraits(Struct, frozen=True):
@@ -85,13 +84,9 @@ class BranchTraits(Struct, frozen=True):
     newest: bool = True
 
 
-#: The share of removed lines of a change that removes none.
-_USUAL_REMOVED = 0.85
-
-
 def encode_traits(change: ChangeTraits, branch: BranchTraits) -> tuple[float, ...]:
     """Return the numbers of the traits, in the order of the model."""
-    removed = _USUAL_REMOVED if branch.removed is None else branch.removed
+    removed = 0.85 if branch.removed is None else branch.removed  # no lines: the usual share
     return (
         log_odds(branch.habits.lately),
         branch.habits.lift,

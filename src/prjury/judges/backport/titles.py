@@ -6,8 +6,6 @@ import re
 from functools import lru_cache
 
 _LONGEST = 300
-#: Branches share most earlier changes, so titles repeat.
-_TITLES = 8_192
 _MERGE = re.compile(
     r"Merge (pull request|PR|MR|branch|remote-tracking branch|topic)\b", re.IGNORECASE
 )
@@ -78,7 +76,7 @@ def classify_title(title: str) -> frozenset[str]:
     return frozenset(name for name, pattern in _PATTERNS.items() if pattern.search(spaced))
 
 
-@lru_cache(_TITLES)
+@lru_cache(8_192)  # branches share most earlier changes
 def tokenise_title(title: str) -> frozenset[str]:
     """Return the words of a title, ``word:`` before a colon, and ``<class>`` for its classes."""
     words = {*_WORD.findall(title.lower()), *(f"<{name}>" for name in classify_title(title))}

@@ -50,7 +50,7 @@ class BranchFacts(Struct, frozen=True):
     Attributes:
         unnamed: whether somebody asks without a branch; ``elsewhere``: notes it for another one.
         hollow: whether the change itself is empty; ``gone``: whether its files are not there.
-        newer: whether the change only raises versions that the branch has already.
+        newer: whether the branch has all raised versions; ``raises``: by more than a patch.
     """
 
     pull: PullRequest
@@ -65,6 +65,7 @@ class BranchFacts(Struct, frozen=True):
     hollow: bool = False
     gone: bool = False
     newer: bool = False
+    raises: bool = False
     first: Prerequisites | None = None
     checks: tuple[Check, ...] = ()
     score: Score | None = None
@@ -123,9 +124,9 @@ class BranchFacts(Struct, frozen=True):
             return False
         if self.is_fix and (self.picks_easily or self.helped):
             return not (self.has_record and self.unlikely)
-        if not self.picks_easily:
-            return self.band == "likely"
-        return self.band in {"likely", "grey"}
+        if self.raises:
+            return False
+        return self.band == "likely" or (self.band == "grey" and self.picks_easily)
 
     def list_checks(self, name: str) -> tuple[Check, ...]:
         """Return the checks with this name."""
@@ -172,8 +173,7 @@ def decide_backport(facts: BranchFacts) -> Backport:
 
 def is_open(facts: BranchFacts) -> bool:
     """Return true if deep checks may change the verdict."""
-    closed = _NOTHING_TO_PICK | {"not_suitable", "not_requested"}
-    return _decide_ruling(facts).verdict not in closed
+    return _decide_ruling(facts).verdict not in {*_NOTHING_TO_PICK, "not_suitable", "not_requested"}
 
 
 def _decide_ruling(facts: BranchFacts) -> _Ruling:
@@ -216,6 +216,8 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
         why = "its changelog entry is for another release"
     elif not facts.picks_easily:
         why = "it conflicts"
+    elif facts.raises:
+        why = "it moves a dependency by more than a patch"
     elif facts.unlikely and facts.has_record:
         why = "the branch rarely takes such changes"
     return _Ruling("not_requested", f"nobody asks for it, and {why}")
@@ -223,12 +225,11 @@ def _rule_unasked(facts: BranchFacts) -> _Ruling:
 
 def _list_obstacles(facts: BranchFacts) -> Iterator[_Ruling]:
     helped, merge = facts.helped, facts.trial.merge
-    if not merge.clean and facts.first and facts.first.found:
-        verdict: BackportVerdict = "suitable_with_changes" if helped else "needs_human"
-        yield _Ruling(verdict, leading=facts.list_checks("prerequisites"))
-    elif not merge.clean:
-        verdict = "suitable_with_changes" if facts.picks_easily else "needs_human"
-        yield _Ruling(verdict, leading=facts.list_checks("picks-cleanly"))
+    if not merge.clean:
+        searched = facts.first is not None and facts.first.found
+        easy = helped if searched else facts.picks_easily
+        leading = facts.list_checks("prerequisites" if searched else "picks-cleanly")
+        yield _Ruling("suitable_with_changes" if easy else "needs_human", leading=leading)
     if facts.present and not facts.present.stays:
         yield _Ruling("needs_human", leading=facts.list_checks("not-there-yet"))
     if lacking := facts.list_failed(TO_CHANGE, "error", "warning"):

@@ -117,6 +117,15 @@ RULINGS: dict[str, tuple[dict[str, Any], str]] = {
         LIKELY | {"traits": FIX, "elsewhere": True},
         "not_requested",
     ),
+    "a dependency moved beyond a patch": (LIKELY | {"raises": True}, "not_requested"),
+    "a dependency moved beyond a patch, and asked for": (
+        UNLIKELY | {"raises": True, "answer": "yes"},
+        "suitable",
+    ),
+    "a dependency moved beyond a patch, as a fix": (
+        GREY | {"raises": True, "traits": FIX},
+        "needs_human",
+    ),
     "conflict, and rare": (RARE | {"trial": CONFLICT}, "not_requested"),
     "conflict, unlikely, asked for": (
         UNLIKELY | {"trial": CONFLICT, "answer": "yes"},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from posixpath import dirname
 from typing import Literal
 
 from msgspec import Struct
@@ -20,7 +21,7 @@ from prjury.judges.backport.requests.labels import (
 from prjury.judges.backport.requests.texts import of_message, of_text, of_title
 from prjury.jury.judgment import Check
 from prjury.policy.schema import BackportConfig
-from prjury.snapshot.model import PullRequest, visible
+from prjury.snapshot.model import FileStatus, PullRequest, visible
 
 #: A milestone that is a version or a release line.
 _VERSION = re.compile(r"v?\d{1,4}(?:\.\d{1,4}){1,4}(?:\.[xy])?|v?\d{1,4}\.[xy]", re.IGNORECASE)
@@ -81,11 +82,12 @@ def find_requests(
 
 
 def _read_changelogs(pull: PullRequest) -> Iterator[BackportRequest]:
-    """Yield the releases under which a change that is more than notes has its changelog entry."""
+    """Yield releases to whose notes a change adds; a new file that one names holds all of them."""
     noted = [file for file in pull.files if CHANGELOG.search(file.path)]
     for file in noted if len(noted) < len(pull.files) else ():
         if any(True for _ in file.added_lines):
-            for match in re.finditer(_RELEASE, file.path):
+            place = dirname(file.path) if file.status is FileStatus.ADDED else file.path
+            for match in re.finditer(_RELEASE, place):
                 yield BackportRequest("yes", match[0], _NOTES, file.path)
 
 

@@ -137,6 +137,13 @@ class BumpOnBranch(Struct, frozen=True):
             return False
         return jump.step is VersionStep.SAME or jump.up != move.up
 
+    @property
+    def is_beyond_patch(self) -> bool:
+        """Return true if the branch's version would move by more than a patch."""
+        if self.jump is None or not self.jump.up or _is_dated(self.bump):
+            return False
+        return self.jump.step in {VersionStep.MINOR, VersionStep.MAJOR}
+
 
 def compare_bumps(bumps: Bumps, tip: str, repository: Repository) -> tuple[BumpOnBranch, ...]:
     """Compare each bump with the same file of the branch with this tip."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeAlias
 
 from msgspec import Struct
 
 from prjury.jury.judgment import Check, Location
 from prjury.ports import Repository
-from prjury.report.wording import pluralize
+from prjury.report.wording import join_words, pluralize
 from prjury.snapshot.model import MISSING, FileChange, FileStatus, PullRequest, visible
 
 #: So many missing lines and files are listed.
@@ -105,11 +105,11 @@ def _list_message_parts(touched: TouchedOnBranch) -> list[str]:
     if not files:
         words = ["the change touches no existing file"]
     if lacks:
-        paths = _list_few([f"`{visible(path)}`" for path in lacks])
+        paths = join_words([f"`{visible(path)}`" for path in lacks])
         words = [f"the branch lacks {len(lacks)} of {pluralize(files, 'touched file')}: {paths}"]
     if touched.moved:
         pairs = [f"`{visible(old)}` is `{visible(new)}` there" for old, new in touched.moved]
-        words.append(_list_few(pairs))
+        words.append(join_words(pairs))
     if touched.absent:
         number, all_lines = len(touched.absent), pluralize(touched.removed, "line")
         verb = "is" if number == 1 else "are"
@@ -118,14 +118,9 @@ def _list_message_parts(touched: TouchedOnBranch) -> list[str]:
         words.append(f"it has {_all(touched.removed, 'line')} that the change removes")
     if touched.unread:
         reasons = [f"`{visible(path)}` ({reason})" for path, reason in touched.unread]
-        words.append(f"not checked: {_list_few(reasons)}")
+        words.append(f"not checked: {join_words(reasons)}")
     return words
 
 
 def _all(number: int, noun: str) -> str:
     return f"the {noun}" if number == 1 else f"all {number} {noun}s"
-
-
-def _list_few(items: Sequence[str]) -> str:
-    more = len(items) - _FEW
-    return ", ".join(items[:_FEW]) + (f", and {more} more" if more > 0 else "")

@@ -92,10 +92,7 @@ class PrerequisiteSearch(Struct, frozen=True):
             rest = missing_in(result.onto) if missing else MissingOnBranch()
         except SourceError as error:
             return Prerequisites(unchecked=str(error))
-        names = (
-            *(one.name for one in rest.symbols),
-            *filter(None, [rest.unchecked]),
-        )
+        names = [*(one.name for one in rest.symbols), *filter(None, [rest.unchecked])]
         return replace(result, lacks=tuple(dict.fromkeys(names)))
 
     def _search_clean_pick(self, conflicts: Sequence[Conflict]) -> Prerequisites:

@@ -98,8 +98,6 @@ def _newest_first(branch: BranchTip) -> tuple[bool, tuple[int, ...], int, str]:
     return line is None, tuple(-number for number in version), -branch.date, branch.name
 
 
-Version = tuple[int, ...]
-
 #: Words in names of release branches; branches with the same word are a family.
 _FAMILIES = (
     r"releases?|release-branch|rel|releng|stable|maintenance|maint|branch|support|lts|series|"
@@ -131,7 +129,7 @@ _RELEASE = 3
 class ReleaseLine(Struct, frozen=True):
     """The release line that a branch is named for: (1, 2) for ``1.2.x``, which is ``open``."""
 
-    version: Version
+    version: tuple[int, ...]
     family: str = ""
     open: bool = False
     plain: bool = False

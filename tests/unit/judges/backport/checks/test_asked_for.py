@@ -352,12 +352,15 @@ def test_requests_name_branches_or_are_told() -> None:
         ((".changes/v4.0/NEW-2.yaml", "a.py"), {"3.12": (False, True)}),
         ((".changes/3.12/one.yaml",), {"3.12": (False, False)}),  # notes alone are housekeeping
         (("changelog/12.bugfix.rst", "lib/v3.12/a.py"), {"3.12": (False, False)}),
+        # A release's own notes, written when it is made.
+        (("changelogs/CHANGELOG-v3.12.0.md", "a.py"), {"3.12": (False, False)}),
     ],
 )
 def test_a_changelog_entry_under_a_release_asks_for_its_branch_and_for_no_other(
     paths: Sequence[str], asked: dict[str, tuple[bool, bool]]
 ) -> None:
-    change = pull_between({}, dict.fromkeys(paths, "new\n"))
+    before = {"docs/releases/6.1.4.txt": "old\n"}
+    change = pull_between(before, before | dict.fromkeys(paths, "new\n"))
     found = find_requests(change, read_options({}, BackportConfig))
     told = {branch: select_requests(found, branch, BRANCHES) for branch in asked}
     assert {name: (one.answer == "yes", one.elsewhere) for name, one in told.items()} == asked

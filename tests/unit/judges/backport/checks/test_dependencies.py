@@ -195,6 +195,26 @@ def test_what_only_builds_or_tests_matters_less(path: str, old: str, new: str) -
     assert (told.passed, told.severity) == (False, "warning")
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new", "beyond"),
+    [
+        ("a", "2.1.0", "2.1.1", False),
+        ("a", "2.1.0", "2.2.0", True),
+        ("a", "2.1.0", "3.0.0", True),
+        ("a", "2.2.0", "2.1.0", False),
+        ("certifi", "2023.7.22", "2024.7.4", False),
+    ],
+)
+def test_a_version_moves_beyond_a_patch_of_the_branch(
+    name: str, old: str, new: str, beyond: bool
+) -> None:
+    before, after = ({"requirements.txt": f"{name}=={version}\n"} for version in (old, new))
+
+    _, there = found(before, after, before)
+
+    assert [one.is_beyond_patch for one in there] == [beyond]
+
+
 def test_an_added_dependency_is_told() -> None:
     told = check("requirements.txt", "a==1\n", "a==1\nb==2\n", "a==1\n")
 
