@@ -1,13 +1,18 @@
-"""The table of languages: everything that a reader of code has to know of one is in its row."""
+"""The table of languages: everything that a reader of code has to know of one is in its row.
+
+The rows are in ``languages.json``; where texts are searched, they name patterns of RE2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Mapping
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
+from posixpath import splitext
 from typing import Any, TypeAlias
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field, structs
 
 from prjury.code.names import any_kind, has_field, inside, within
 from prjury.code.names.python import GUARDED
@@ -134,115 +139,22 @@ _IMPORTING: Mapping[str, _Importing] = {
 }
 
 
-_C_COMMENT = r"//[^\n]*|/\*(?s:.*?)(?:\*/|\z)"
-_QUOTED = r'"(?:[^"\\\n]|\\.)*"'
-_C_STRING = _QUOTED + r"|'(?:[^'\\\n]|\\.)*'"
-_LONG = r'"{3}(?s:.*?)"{3}|'
-_PYTHON_STRING = _LONG + r"'{3}(?s:.*?)'{3}|" + _C_STRING
-_VERBATIM = r'@"(?:[^"]|"")*"|' + _C_STRING
-_C_FILES = ".c .h .cc .cpp .cxx .hh .hpp .hxx .m .mm .inc"
-_PHP_COMMENT = rf"{_C_COMMENT}|#[^\n]*"
-_XML_COMMENT = r"<!--(?s:.*?)(?:-->|\z)"
-#: Nothing in it opens a comment.
-_CDATA = r"<!\[CDATA\[(?s:.*?)(?:\]\]>|\z)"
-#: The server runs what stands in an XML comment.
-_JSP_COMMENT = r"<%--(?s:.*?)(?:--%>|\z)"
-#: Parts of their files are HTML.
-_COMPONENT = _XML_COMMENT + r"|/\*(?s:.*?)(?:\*/|\z)|(?m:(?:^|[ \t;{}])//[^\n]*)"
-_CSS_COMMENT = r"/\*(?s:.*?)(?:\*/|\z)"
-_HASH_COMMENT = r"(?m:(?:^|[ \t])#[^\n]*)"
-_HASH_LINE = r"(?m:^[ \t]*#[^\n]*)"
-_INI_LINE = r"(?m:^[ \t]*[#;][^\n]*)"
-_CATALOG = "libs.versions.toml"
-_PYTHON_FILES = "pyproject.toml setup.cfg pipfile"
-_NET_SUFFIXES = ".csproj .fsproj .vbproj"
-_NET_FILES = "directory.packages.props directory.build.props"
+_TABLE: Mapping[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 
-#: Those without a parser: name, sample, suffixes, names, family, kin, nothing, comment and string.
-_SEARCHED: Sequence[tuple[str, ...]] = (
-    ("scala", "Sample.scala", ".scala .sc", "", "jvm", "jvm", "", _C_COMMENT, _QUOTED),
-    ("groovy", "Sample.groovy", ".groovy", "", "jvm", "jvm", "", _C_COMMENT, _C_STRING),
-    ("cython", "sample.pyx", ".pyx .pxd", "", "python", "python", "", r"#[^\n]*", _PYTHON_STRING),
-    ("vue", "sample.vue", ".vue", "", "node", "script", "", _COMPONENT, ""),
-    ("svelte", "sample.svelte", ".svelte", "", "node", "script", "", _COMPONENT, ""),
-    ("c", "sample.c", _C_FILES, "", "", "c", "", _C_COMMENT, _QUOTED),
-    ("csharp", "Sample.cs", ".cs", "", "dotnet", "dotnet", "", _C_COMMENT, _VERBATIM),
-    ("swift", "sample.swift", ".swift", "", "", "swift", "", _C_COMMENT, _LONG + _QUOTED),
-    ("dart", "sample.dart", ".dart", "", "", "dart", "", _C_COMMENT, _C_STRING),
-    ("php", "sample.php", ".php", "", "", "php", "", _PHP_COMMENT, _C_STRING),
-    ("maven", "pom.xml", "", "pom.xml", "jvm", "", "", _XML_COMMENT, _CDATA),
-    ("gradle", "build.gradle", ".gradle", _CATALOG, "jvm", "", "", _C_COMMENT, _C_STRING),
-    ("pypi", "pyproject.toml", "", _PYTHON_FILES, "python", "", "", _HASH_COMMENT, ""),
-    ("gomod", "go.mod", "", "go.mod", "go", "", "", r"//[^\n]*", ""),
-    ("cargo", "Cargo.toml", "", "cargo.toml", "rust", "", "", _HASH_COMMENT, ""),
-    ("nuget", "Sample.csproj", _NET_SUFFIXES, _NET_FILES, "dotnet", "", "", _XML_COMMENT, _CDATA),
-    ("xml", "sample.xml", ".xml", "", "jvm", "", "", _XML_COMMENT, _CDATA),
-    ("jsp", "sample.jsp", ".jsp .jspf .jspx .tag", "", "jvm", "", "", _JSP_COMMENT, ""),
-    ("docker", "Dockerfile", ".dockerfile", "dockerfile containerfile", "", "", "", _HASH_LINE, ""),
-    ("properties", "sample.properties", ".properties", "", "jvm", "", "", _HASH_LINE, ""),
-    ("toml", "sample.toml", ".toml", "", "", "", "", _HASH_COMMENT, ""),
-    ("ini", "sample.ini", ".ini .cfg", "", "", "", "", _INI_LINE, ""),
-    ("proto", "sample.proto", ".proto", "", "", "", "", _C_COMMENT, _C_STRING),
-    ("css", "sample.css", ".css", "", "", "", "", _CSS_COMMENT, ""),
-    ("scss", "sample.scss", ".scss .less", "", "", "", "", _C_COMMENT, _C_STRING + r"|://"),
-)
-_APPLICATION_FILES = "application.yml application.yaml bootstrap.yml bootstrap.yaml"
-_WORKFLOW = ".github/workflows/sample.yml"
-#: Those with a parser: name, sample, suffixes, names, family, kin and parser.
-_PARSED: Sequence[tuple[str, ...]] = (
-    ("java", "Sample.java", ".java", "", "jvm", "jvm", "java"),
-    ("kotlin", "Sample.kt", ".kt .kts", "", "jvm", "jvm", "kotlin"),
-    ("python", "sample.py", ".py .pyi", "", "python", "python", "python"),
-    ("javascript", "sample.js", ".js .jsx .mjs .cjs", "", "node", "script", "javascript"),
-    ("typescript", "sample.ts", ".ts .mts .cts", "", "node", "script", "typescript"),
-    ("tsx", "sample.tsx", ".tsx", "", "node", "script", "tsx"),
-    ("go", "sample.go", ".go", "", "go", "go", "go"),
-    ("rust", "sample.rs", ".rs", "", "rust", "rust", "rust"),
-    ("npm", "package.json", "", "package.json", "node", "", "json"),
-    ("workflow", _WORKFLOW, "", "action.yml action.yaml", "", "", "yaml"),
-    ("application", "application.yml", "", _APPLICATION_FILES, "jvm", "", "yaml"),
-    ("yaml", "sample.yml", ".yml .yaml", "", "", "", "yaml"),
-    ("json", "sample.json", ".json .jsonc", "", "node", "", "json"),
-    ("shell", "sample.sh", ".sh .bash", "", "", "", "bash"),
-)
-#: The kinds of nodes that are comments, where not ``comment``, and by parser those of strings.
-_COMMENTS = {
-    "java": "line_comment block_comment",
-    "kotlin": "line_comment multiline_comment",
-    "rust": "line_comment block_comment",
-    "npm": "",
+
+def _make_language(row: Mapping[str, Any]) -> Language:
+    patterns = {
+        key: "|".join(_TABLE["patterns"][name] for name in row.get(key, ()))
+        for key in ("comment", "string")
+    }
+    name = row["name"]
+    own = {"utils": _UTILS.get(name, {}), "importing": _IMPORTING.get(name)}
+    return structs.replace(convert({**row, **patterns}, Language), **own)
+
+
+LANGUAGES: Mapping[str, Language] = {
+    row["name"]: _make_language(row) for row in _TABLE["languages"]
 }
-_STRINGS = {
-    "java": "string_literal character_literal",
-    "kotlin": "string_content character_literal",
-    "python": "string_content",
-    "go": "interpreted_string_literal raw_string_literal rune_literal",
-    "rust": "string_literal raw_string_literal char_literal",
-    "bash": "raw_string heredoc_body",
-    **dict.fromkeys(_SCRIPTS, "string_fragment"),
-}
-
-
-def _make_language(row: tuple[str, ...]) -> Language:
-    name, sample, suffixes, files, family, kin, parser, comment, string = (*row, "", "")[:9]
-    return Language(
-        name,
-        sample,
-        tuple(suffixes.split()),
-        tuple(files.split()),
-        family,
-        kin,
-        parser or None,
-        tuple(_COMMENTS.get(name, "comment").split()) if parser else (),
-        tuple(_STRINGS.get(parser, "").split()),
-        comment,
-        string,
-        _UTILS.get(name, {}),
-        _IMPORTING.get(name),
-    )
-
-
-LANGUAGES: Mapping[str, Language] = {row[0]: _make_language(row) for row in (*_PARSED, *_SEARCHED)}
 _BY_NAME = {name: language for language in LANGUAGES.values() for name in language.files}
 LANGUAGE_BY_SUFFIX = {
     suffix: language for language in LANGUAGES.values() for suffix in language.suffixes
@@ -270,7 +182,5 @@ def language_of(path: str) -> Language | None:
 
 def kin_of(path: str) -> str | None:
     """The group of languages that may use each other's names, by the suffix alone."""
-    name = path[path.rfind("/") + 1 :]
-    dot = name.rfind(".")
-    language = LANGUAGE_BY_SUFFIX.get(name[dot:].lower()) if dot > 0 else None
+    language = LANGUAGE_BY_SUFFIX.get(splitext(path)[1].lower())
     return language.kin or None if language else None

@@ -111,10 +111,9 @@ def within(kind: str, *outer: str) -> Rule:
     return {"kind": kind, **inside(*outer)}
 
 
-def split_everywhere(name: str, separator: str = ".") -> list[tuple[str, str]]:
+def split_everywhere(name: str) -> list[tuple[str, str]]:
     """``a.b.c`` as ``a`` and ``b.c``, ``a.b`` and ``c``."""
-    parts = name.split(separator)
-    return [(separator.join(parts[:at]), separator.join(parts[at:])) for at in range(1, len(parts))]
+    return [(name[: dot.start()], name[dot.end() :]) for dot in re.finditer(r"\.", name)]
 
 
 #: The module here, and in `publics`, that reads names, by the parser's word for the language. Here

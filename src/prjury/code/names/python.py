@@ -331,7 +331,7 @@ def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
         rules.append({"kind": "identifier", "regex": match_one(single), "not": _NO_VALUE})
     if longer:
         # A module may be given another member, or a type of Python's own, in a member's place.
-        owners = "|".join(sorted({_escape(chain[0]) for chain in longer}))
+        owners = "|".join(sorted({re.escape(chain[0]) for chain in longer}))
         other = rf"^(?:(?:{owners})[.]|(?:bool|int|float|complex|object|str)$)"
         right = {"field": "right", "regex": other}
         setting = {"kind": "assignment", "field": "left", "has": right}
@@ -355,7 +355,7 @@ def _match_shadowed(name: str) -> Rule:
 
 def match_imports(names: Sequence[str]) -> Rule:
     """The dotted name in an import: the module's, or that of a member of it."""
-    modules = "|".join(_escape(name) for name in names)
+    modules = "|".join(re.escape(name) for name in names)
     below = rf"^(?:{modules})(?:\.|$)"
     rules: list[Rule] = [
         {
@@ -377,16 +377,12 @@ def match_imports(names: Sequence[str]) -> Rule:
 
 
 def _match_member(module: str, member: str) -> Rule:
-    source = has_field("module_name", rf"^{_escape(module)}$")
+    source = has_field("module_name", rf"^{re.escape(module)}$")
     statement = {"kind": "import_from_statement", **source}
     aliased = {"kind": "aliased_import", "inside": statement}
     return {
         "kind": "dotted_name",
-        "regex": rf"^{_escape(member)}$",
+        "regex": rf"^{re.escape(member)}$",
         "not": inside("import_from_statement.module_name"),
         "inside": {"any": [statement, aliased]},
     }
-
-
-def _escape(name: str) -> str:
-    return name.replace(".", r"\.")
