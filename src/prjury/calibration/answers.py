@@ -91,18 +91,13 @@ class Record(Struct, frozen=True):
 
     models: tuple[str, ...]
     prompts: dict[str, str]
-    mended: Count
-    dismissed: Count
-    merged: Count
+    counts: Counts
     date: dt.date
-    expires: dt.date
     digest: str = ""
 
     @classmethod
     def of(cls, setup: ModelSetup, counts: Counts, today: dt.date) -> Record:
-        answers = (counts.mended, counts.dismissed, counts.merged)
-        expires = today + dt.timedelta(VALID_DAYS)
-        record = cls(setup.models, setup.prompts, *answers, today, expires)
+        record = cls(setup.models, setup.prompts, counts, today)
         return structs.replace(record, digest=record.compute_digest())
 
     def compute_digest(self) -> str:
@@ -115,12 +110,11 @@ class Record(Struct, frozen=True):
         """Return why the record proves nothing today, whoever is asked; None if it does."""
         if self.digest != self.compute_digest():
             return "it was edited by hand"
-        if not self.date <= today + dt.timedelta(1) or self.expires <= today:
-            return f"it expired on {self.expires}"
-        counts = Counts(self.mended, self.dismissed, self.merged)
-        if counts.missing:
-            answers = f"{counts.mended} right and {counts.wrong} wrong answers"
-            return f"{answers} no longer keep the promise; {counts.missing} more do"
+        if not -1 <= (today - self.date).days < VALID_DAYS:
+            return f"it is of {self.date}, and counts for {VALID_DAYS} days"
+        if self.counts.missing:
+            answers = f"{self.counts.mended} right and {self.counts.wrong} wrong answers"
+            return f"{answers} no longer keep the promise; {self.counts.missing} more do"
         return None
 
     def find_misfit(self, setup: ModelSetup) -> str | None:
@@ -187,11 +181,11 @@ def count_error_outcomes(reports: Sequence[ReportJson], clone: CloneHistory | No
         pulls[_name_pull(report.pull)].append(report)
     outcomes = Counter[str]()
     for group in pulls.values():
-        first: dict[FindingKey, int] = {}
+        keys = set[FindingKey]()
         for at, report in enumerate(group):
-            for key in _find_confirmed_errors(report):
-                first.setdefault(key, at)
-        outcomes.update(_find_error_outcome(key, group[at:], clone) for key, at in first.items())
+            new = _find_confirmed_errors(report).keys() - keys
+            outcomes.update(_find_error_outcome(key, group[at:], clone) for key in new)
+            keys |= new
     return Counts(**outcomes)
 
 
@@ -271,16 +265,15 @@ class CloneHistory(Struct, frozen=True):
             return False
         if git.try_run("merge-base", "--is-ancestor", head, tip)[1] == 0:
             return True
-        picked = git.text("cherry", tip, head)  # without merges, so that it may be empty
-        if picked and "+" not in picked:  # each commit is there, or one like it
-            return True
-        whole = self._patch_ids("diff", "--no-ext-diff", pull.merge_base, head)
-        each = ("log", "--first-parent", "--patch", "--no-ext-diff", f"{base}..{tip}")
-        return bool(whole & self._patch_ids(*each))
+        patches = self._digest_patches("log", f"{base}..{tip}")
+        whole = self._digest_patches("diff", pull.merge_base, head)
+        each = self._digest_patches("log", f"{pull.merge_base}..{head}")
+        return bool(whole & patches) or (bool(each) and each <= patches)
 
-    def _patch_ids(self, *command: str) -> set[str]:
+    def _digest_patches(self, command: str, *commits: str) -> set[str]:
         git = self.repository.git
-        names = git("patch-id", "--stable", stdin=git(*command)).decode()
+        patches = git(command, "--patch", "--no-ext-diff", *commits)
+        names = git("patch-id", "--stable", stdin=patches).decode()
         return {line.split()[0] for line in names.splitlines()}
 
 
@@ -305,10 +298,11 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
         pair = first[change], second[change]
         one, other = map(_find_confirmed_errors, pair)
         both += len(one.keys() & other.keys())
-        for sign, errors, more in (("-", one, other), ("+", other, one)):
-            for key in errors.keys() - more.keys():
-                alone += 1
-                yield f"{sign} {change} {key[0]} {key[1]}: {errors[key].message}"
+        alone += len(one.keys() ^ other.keys())
+        for key, check in (one | other).items():
+            if key not in one or key not in other:
+                sign = "-" if key in one else "+"
+                yield f"{sign} {change} {key[0]} {key[1]}: {check.message}"
         votes, other_votes = (
             {ballot.judge: ballot.judgment.status for ballot in _model_ballots(r)} for r in pair
         )
