@@ -111,8 +111,7 @@ class CommandAgent:
         return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
 
     def _run_program(self, command: ShellCommand) -> AgentResult:
-        own = Deadline.after(self.timeout)
-        deadline = min(own, compute_deadline(None) or own, key=lambda deadline: deadline.at)
+        deadline = compute_deadline(self.timeout) or Deadline.after(self.timeout)
         try:
             done = self.shell.run(command, deadline, self.progress)
         except CannotJudgeError as error:
@@ -244,9 +243,7 @@ def _find_message(event: Event) -> str | None:
     kind = event.get("type")
     if kind == "assistant":
         return output_of(event.get("message"))
-    if kind not in {None, "result"}:
-        return None
-    return _get_entry(event, "response", str) or output_of(event)
+    return output_of(event) if kind in {None, "result"} else None
 
 
 def _find_error(event: Event) -> str | None:
@@ -278,17 +275,14 @@ def list_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
             for call in _list_item_calls(_get_entry(event, "item", dict)):
                 calls[len(calls)] = call
         for block in _get_entry(_get_entry(event, "message", dict), "content", list):
-            number = _get_entry(block, "tool_use_id", str)
             if _get_entry(block, "type", str) == "tool_use":
                 arguments = _get_entry(block, "input", dict)
-                targets = (_get_entry(arguments, key, str) for key in _TARGETS)
-                call = _describe_call(
-                    _get_entry(block, "name", str), next(filter(None, targets), "")
-                )
+                targets = [_get_entry(arguments, key, str) for key in _TARGETS]
+                target = next(filter(None, targets), "")
+                call = _describe_call(_get_entry(block, "name", str), target)
                 calls[_get_entry(block, "id", str)] = call
-            elif number in calls:
-                failed = _get_entry(block, "is_error", bool)
-                calls[number]["outcome"] = "failed" if failed else "ok"
+            elif earlier := calls.get(_get_entry(block, "tool_use_id", str)):
+                earlier["outcome"] = "failed" if _get_entry(block, "is_error", bool) else "ok"
     return [call for call in calls.values() if "name" in call][:MOST_CALLS]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Generic, Literal, Self, TypeAlias
@@ -15,18 +16,13 @@ from typing import Generic, Literal, Self, TypeAlias
 from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, PrJuryError
-from prjury.judges.workspace.files import Workspace, judge_or_error
+from prjury.judges.workspace.files import Workspace
 from prjury.jury.context import ExecutionStatus, JudgmentContext
 from prjury.jury.judge import JudgeType
 from prjury.jury.judgment import Check, Judgment, Status
-from prjury.jury.library.agent import (
-    AgentClient,
-    AgentFunction,
-    AgentResult,
-    FunctionAgent,
-    run_agent,
-)
-from prjury.jury.library.execution import perform
+from prjury.jury.library.agent import AgentClient, AgentResult, result_of
+from prjury.jury.library.evaluation import Call, bind_call
+from prjury.jury.library.execution import perform, wait_for_reply
 from prjury.jury.library.model_judge import classify_reply, fill_template, make_error, with_question
 from prjury.jury.library.replies import (
     Classifier,
@@ -43,7 +39,7 @@ from prjury.scratch import scratch
 _MOST_NAMED = 20
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class AgentJudge(Generic[PromptT]):
     """A judge that lets an agent look: at the context's workspace, if it has one.
 
@@ -60,32 +56,18 @@ class AgentJudge(Generic[PromptT]):
         TypeError: for a goal that is neither text nor a function, or a client that cannot run.
     """
 
-    client: AgentClient = field(repr=False)  # a client may show its key
-    goal: Callable[[PromptT], str]
-    classify: Classifier
-    name: str
-    description: str
+    client: AgentClient | Call = field(repr=False)  # a client may show its key
+    goal: str | Callable[[PromptT], str]
+    classify: Classifier = yes_or_no
+    name: str = "agent"
+    description: str = ""
+    _: KW_ONLY
     read_only: bool = True
     type: JudgeType = field(default=JudgeType.AGENT, init=False)
 
-    def __init__(
-        self,
-        client: AgentClient | AgentFunction,
-        goal: str | Callable[[PromptT], str],
-        classify: Classifier = yes_or_no,
-        name: str = "agent",
-        description: str = "",
-        *,
-        read_only: bool = True,
-    ) -> None:
-        self.__dict__.update(  # the class is frozen, and takes texts where it holds functions
-            client=client if isinstance(client, AgentClient) else FunctionAgent(client),
-            goal=template_of(goal),
-            classify=classify,
-            name=name,
-            description=description,
-            read_only=read_only,
-        )
+    def __post_init__(self) -> None:
+        bind_call(self.client, "", None)
+        object.__setattr__(self, "goal", template_of(self.goal))
 
     def judge(self, context: PromptT, /) -> Judgment:
         """Return what the classifier makes of the agent's output.
@@ -98,12 +80,11 @@ class AgentJudge(Generic[PromptT]):
         workspace = context.workspace
         if workspace is None or not workspace.is_dir():
             return self._ask(context)  # nothing here that it could change
-
-        def look() -> Judgment:
+        try:
             with copy_workspace(workspace) as copy:
                 return self.judge_copy(replace(context, workspace=copy), copy)
-
-        return judge_or_error(look)
+        except CannotJudgeError as error:
+            return Judgment.errored(str(error), metadata={"reason": error.reason})
 
     def judge_copy(self, context: PromptT, copy: Path) -> Judgment:
         """Return the judgment on a copy that is thrown away, and what the agent changed there."""
@@ -118,11 +99,11 @@ class AgentJudge(Generic[PromptT]):
         return replace(judgment, reasoning=reasoning).with_metadata(undone=undone)
 
     def _ask(self, context: PromptT) -> Judgment:
-        goal = fill_template(self.goal, context)
+        goal = fill_template(template_of(self.goal), context)
         if not goal.strip():
             return Judgment.abstained("there is nothing to look for", "nothing_to_ask")
-        place = getattr(context, "workspace", None)
-        done = perform(lambda: run_agent(self.client, goal, place))
+        call = bind_call(self.client, goal, getattr(context, "workspace", None))
+        done = perform(lambda: result_of(wait_for_reply(call())))
         result = done.result or AgentResult("", done.status, done.error)
         if result.status not in {ExecutionStatus.SUCCESS, ExecutionStatus.UNKNOWN}:
             return make_error("agent", result.status, result.error, done.reason)
@@ -133,7 +114,7 @@ class AgentJudge(Generic[PromptT]):
         """Return the judge that also asks how sure the agent is, unless an `assessment` does."""
         if asks_confidence(self.classify):
             return self
-        goal, classify = with_question(self.goal), with_confidence(self.classify)
+        goal, classify = with_question(template_of(self.goal)), with_confidence(self.classify)
         asking = copy(self)  # a subclass may have a constructor of its own
         asking.__dict__.update(goal=goal, classify=classify)
         return asking
@@ -175,9 +156,11 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
         ValueError: for no checks, or a prompt with a placeholder that is not known.
     """
 
+    checks: tuple[str, ...]
+
     def __init__(
         self,
-        client: AgentClient | AgentFunction,
+        client: AgentClient | Call,
         *,
         checks: Mapping[str, str] = SECURITY_CHECKS,
         prompt: str | None = None,
@@ -191,31 +174,21 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
 
             prompt = Prompts().render("audit", {}).text
         listed = "\n".join(f"- {name}: {text}" for name, text in checks.items())
-        names = tuple(checks)
-        super().__init__(
-            client,
-            Template(prompt, {"checks": listed, "form": _FORM}),
-            lambda reply: read_audit_reply(reply, names),
-            name,
-            "an agent's audit of the workspace's security",
-            read_only=read_only,
-        )
+        goal = Template(prompt, {"checks": listed, "form": _FORM})
+        description = "an agent's audit of the workspace's security"
+        super().__init__(client, goal, assessment, name, description, read_only=read_only)
+        self.__dict__["checks"] = tuple(checks)
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Return the agent's findings, compared with the workspace as it was before."""
-        judgment = super().judge(context)
+        judgment = _lower_to_checks(super().judge(context), self.checks)
         if context.workspace is None or judgment.status is Status.ERROR:
             return judgment
         return _downgrade_unplaced(judgment, context.workspace)
 
-    def asking_confidence(self) -> Self:
-        """Return the audit itself: its form asks for a confidence."""
-        return self
 
-
-def read_audit_reply(reply: str, names: Iterable[str]) -> Judgment:
-    """Read the assessment, and lower it where its findings say less than its status."""
-    judgment = assessment(reply)
+def _lower_to_checks(judgment: Judgment, names: Iterable[str]) -> Judgment:
+    """Lower a PASS whose findings say less, or that leaves one of these checks out."""
     if judgment.status is not Status.PASS:
         return judgment
     if any(check.severity == "error" for check in judgment.failed_checks):
@@ -259,8 +232,6 @@ MOST_ENTRIES = 200_000
 #: What git writes whenever it looks at a repository.
 _NOISE = frozenset({".git/index"})
 
-#: A file's kind and mode, size, times and inode: another tuple, another file.
-_Signature: TypeAlias = tuple[int, int, int, int, int]
 EditKind: TypeAlias = Literal["added", "changed", "deleted"]
 
 
@@ -268,13 +239,21 @@ class DirectoryState(Struct, frozen=True):
     """What a directory held at one moment."""
 
     root: Path
-    signatures: Mapping[str, _Signature]
+    #: A file's mode, size, times and inode, by path: others, and it is another file.
+    signatures: Mapping[str, tuple[int, ...]]
 
     @classmethod
     def of(cls, root: Path) -> DirectoryState:
         """Return the state now; what cannot be looked at is not part of it."""
-        files = (entry for entry in walk(root) if not entry.is_dir(follow_symlinks=False))
-        return cls(root, {os.path.relpath(entry.path, root): _signature(entry) for entry in files})
+        signatures = {}
+        for entry in walk(root):
+            with contextlib.suppress(OSError):
+                it = entry.stat(follow_symlinks=False)
+                if not stat.S_ISDIR(it.st_mode):
+                    times = (it.st_mtime_ns, it.st_ctime_ns)
+                    path = os.path.relpath(entry.path, root)
+                    signatures[path] = (it.st_mode, it.st_size, *times, it.st_ino)
+        return cls(root, signatures)
 
     def find_edits(self) -> dict[str, EditKind]:
         """Return what became of each file that is another one now, by path."""
@@ -321,11 +300,3 @@ def _copy_entry(entry: os.DirEntry[str], root: Path, new_root: Path) -> None:
         target.symlink_to(new_root / to.relative_to(root) if inside else to)
     elif entry.is_file() and not (source.name == ".git" and source.parent == root):
         shutil.copy2(source, target)
-
-
-def _signature(entry: os.DirEntry[str]) -> _Signature:
-    try:
-        status = entry.stat(follow_symlinks=False)
-    except OSError:
-        return (0, 0, 0, 0, 0)
-    return (status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)

@@ -9,7 +9,7 @@ import pytest
 from prjury import AgentJudge, AgentResult, Judgment, JudgmentContext, SecurityAudit, Status
 from prjury.agents.judge import SECURITY_CHECKS, copy_workspace
 from prjury.errors import CannotJudgeError
-from prjury.jury.library.agent import AgentFunction
+from prjury.jury.library.evaluation import Call
 
 
 def vandal(goal: str, workspace: Path) -> str:
@@ -159,7 +159,7 @@ def test_an_answer_in_prose_is_an_error(context: JudgmentContext) -> None:
 
 
 class Sceptic(AgentJudge[JudgmentContext]):
-    def __init__(self, client: AgentFunction) -> None:
+    def __init__(self, client: Call) -> None:
         super().__init__(client, "Doubt {goal}", name="sceptic")
 
     def judge(self, context: JudgmentContext, /) -> Judgment:

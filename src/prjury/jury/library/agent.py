@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -10,7 +10,6 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 from prjury.jury.context import ExecutionStatus
 from prjury.jury.frozen import freeze
 from prjury.jury.library.execution import wait_for_reply
-from prjury.jury.library.replies import requires
 
 
 @dataclass(frozen=True)
@@ -42,27 +41,6 @@ class AgentClient(Protocol):
     def run(self, goal: str, workspace: Path | None, /) -> AgentReply:
         """Let the agent pursue the goal in the workspace, and return how that ended."""
         ...
-
-
-#: A plain or async function in the place of a client: of the goal, or of goal and workspace.
-AgentFunction: TypeAlias = Callable[[str], AgentReply] | Callable[[str, Any], AgentReply]
-
-
-@dataclass(frozen=True)
-class FunctionAgent:
-    """A function as an agent's client."""
-
-    function: AgentFunction
-
-    def __post_init__(self) -> None:
-        if not callable(self.function):
-            raise TypeError(f"{self.function!r} is neither a client with run() nor a function")
-
-    def run(self, goal: str, workspace: Path | None, /) -> AgentReply:
-        """The function's answer to the goal."""
-        function: Callable[..., AgentReply] = self.function
-        arguments = (goal, workspace)
-        return function(*arguments[: 2 if requires(function, 2) else 1])
 
 
 def run_agent(client: AgentClient, goal: str, workspace: Path | None) -> AgentResult:

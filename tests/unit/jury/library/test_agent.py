@@ -127,7 +127,7 @@ def test_a_blank_goal_is_not_pursued() -> None:
 
 def test_what_a_judge_cannot_be_made_of() -> None:
     wrong: Any = 3
-    with pytest.raises(TypeError, match=r"^3 is neither a client with run\(\) nor a function$"):
+    with pytest.raises(TypeError, match=r"^3 is neither a function nor an agent's client"):
         AgentJudge(wrong, "{goal}")
     with pytest.raises(ValueError, match=r"^the placeholder \{patch\} is none of"):
         AgentJudge(Client(), "{patch}")
