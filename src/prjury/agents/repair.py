@@ -10,20 +10,22 @@ import os
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
 from prjury.agents.judge import DirectoryState, EditKind
+from prjury.agents.rounds import record_round
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
-from prjury.code.source import Source, strip_comments
+from prjury.code.source import Source, UnreadableError, strip_comments
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.git.store import Store, patch_between, write_tree_with
 from prjury.git.take_snapshot import make_file_change
-from prjury.journal.write import record_round, record_tools
+from prjury.journal.write import record_tools
 from prjury.judges.builds.decide import combine_judgments
 from prjury.judges.builds.judge import TreeBuildJudge
 from prjury.judges.builds.test_settings import find_changed_test_settings
@@ -49,40 +51,29 @@ _FEEDBACK = 12_000
 #: Seconds below which no further round is begun.
 _LEAST_SECONDS = 10.0
 _MOST_REFUSED = 20
-_LONGEST_OUTCOME = 400
 _LARGEST_PATCH = 1 << 20
 _ENDED = {ExecutionStatus.TIMEOUT: "was stopped", ExecutionStatus.CANCELLED: "was cancelled"}
 
 
-@dataclass
-class _State:
-    """How far the repair is: the merged tree with all that was accepted, and why it is over."""
-
-    tree: str
-    judgments: list[Judgment]
-    refused: tuple[RefusedEdit, ...] = ()
-    rounds: list[RepairRound] = field(default_factory=list)
-    outcome: str = ""
-    stop: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Tell whether every build passes, after at least one round."""
-        return bool(self.rounds) and all(each.status is Status.PASS for each in self.judgments)
-
-
-class TestsRepair(Struct, frozen=True):
+class TestsRepair(Struct):
     """The attempt to repair one change; ``builds`` have to pass, each with what it said of it."""
 
     config: FixConfig
     store: Store
     ports: Ports
     builds: Sequence[tuple[TreeBuildJudge, Judgment]]
+    context: PullRequestContext
+    #: The merged tree with all that was accepted, and what the builds say of it.
+    tree: str = ""
+    judgments: list[Judgment] = []
+    rounds: list[RepairRound] = []
+    #: Why the agent cannot go on; empty where it can.
+    stop: str = ""
 
-    def attempt(self, context: PullRequestContext) -> Recovery | None:
+    def attempt(self) -> Recovery | None:
         """Return what came of it; None where there is nothing to repair."""
-        tree = context.pull.merge.tree
-        if tree is None or self.config.command is None:
+        tree = self.context.pull.merge.tree
+        if tree is None:
             return None
         failed = [
             (judge, _get_failure_counts(judgment))
@@ -94,13 +85,13 @@ class TestsRepair(Struct, frozen=True):
                 return None
             return Recovery("not_tried", "the build names no failure to go by")
         try:
-            self._make_client(context)
+            self._make_client()
         except CannotJudgeError as error:
             return Recovery("not_tried", str(error))
         progress, started = self.ports.progress, time.monotonic()
         progress.judge_started("fix", "agent")
         try:
-            recovery = self._repair(context, tree)
+            recovery = self._repair(tree)
         except (CannotJudgeError, SourceError) as error:
             recovery = Recovery("not_recovered", str(error))
         conclude = Judgment.passed if recovery.outcome == "recovered" else Judgment.failed
@@ -109,64 +100,63 @@ class TestsRepair(Struct, frozen=True):
         progress.judge_finished("fix", ballot)
         return recovery
 
-    def _make_client(self, context: PullRequestContext) -> AgentClient:
+    def _make_client(self) -> AgentClient:
         config = self.config
-        seconds = min(config.timeout, context.deadline.remaining)
+        seconds = min(config.timeout, self.context.deadline.remaining)
         return self.ports.agents.client(config.command or "", config.env, seconds)
 
-    def _repair(self, context: PullRequestContext, tree: str) -> Recovery:
-        state = _State(tree, [judgment for _, judgment in self.builds])
-        while not (stop := state.stop or self._find_stop_reason(state, context)):
+    def _repair(self, tree: str) -> Recovery:
+        self.tree, self.judgments = tree, [judgment for _, judgment in self.builds]
+        while not (stop := self.stop or self._find_stop_reason()):
             started = time.monotonic()
-            state.rounds.append(self._run_round(context, tree, state))
-            last, status = state.rounds[-1], Status.PASS if state.passed else Status.FAIL
+            last = self._run_round(tree)
+            self.rounds.append(last)
+            passed = all(each.status is Status.PASS for each in self.judgments)
+            status = Status.PASS if passed else Status.FAIL
             facts = {"edited": len(last.edited), "refused": last.refused_total, "usd": last.usd}
             tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
             record_round(self.ports.journal, last.number, status, started, **facts, **tokens)
-            if state.passed:
-                return self._make_patch(state, tree)
-        return Recovery("not_recovered", stop, tuple(state.rounds))
+            if passed:
+                return self._make_patch(tree, last.outcome)
+        return Recovery("not_recovered", stop, tuple(self.rounds))
 
-    def _find_stop_reason(self, state: _State, context: PullRequestContext) -> str:
+    def _find_stop_reason(self) -> str:
         """Return why no further round is made; empty where one is."""
-        spent = sum(each.usd or 0.0 for each in state.rounds)
-        if context.deadline.remaining < _LEAST_SECONDS:
+        spent = sum(each.usd or 0.0 for each in self.rounds)
+        if self.context.deadline.remaining < _LEAST_SECONDS:
             return "no time is left (`limits.wall`)"
-        if state.rounds and spent >= self.config.usd:
+        if self.rounds and spent >= self.config.usd:
             return f"the money is spent: ${spent:.2f} of ${self.config.usd:.2f} (`fix.usd`)"
-        return state.outcome if len(state.rounds) >= self.config.rounds else ""
+        return self.rounds[-1].outcome if len(self.rounds) >= self.config.rounds else ""
 
-    def _run_round(self, context: PullRequestContext, tree: str, state: _State) -> RepairRound:
-        number = len(state.rounds) + 1
+    def _run_round(self, tree: str) -> RepairRound:
+        number = len(self.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
-        result, edits = self._ask_agent(context, state)
+        result, edits = self._ask_agent()
         if result.status is not ExecutionStatus.SUCCESS:
-            edits = Edits({}, ())
-            state.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
-            state.outcome = state.stop
-        else:
-            edits = self._drop_test_settings(state.tree, edits)
-            state.refused = edits.refused
-            state.outcome = "the agent changed nothing that it may change"
+            self.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
+        outcome = self.stop or "the agent changed nothing that it may change"
         if edits.accepted:
-            state.tree = write_tree_with(self.store, state.tree, edits.accepted)
+            self.tree = write_tree_with(self.store, self.tree, edits.accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
-            self._build_again(context, tree, state)
-        details, facts = result.metadata, AgentFacts.of_result(result.metadata)
+            outcome = self._build_again(tree)
+        facts = AgentFacts.of_result(result.metadata)
+        shown = edits.refused[:_MOST_REFUSED]
         return RepairRound(
             number,
-            _cut_outcome(state.outcome),
+            outcome,
             edited=tuple(sorted(map(visible, edits.accepted))),
-            refused=tuple(_show_first(edits.refused)),
+            refused=tuple(structs.replace(each, path=visible(each.path)) for each in shown),
             refused_total=len(edits.refused),
-            seconds=float(details.get("seconds", 0.0)),
+            seconds=float(result.metadata.get("seconds", 0.0)),
             input_tokens=facts.input_tokens,
             output_tokens=facts.output_tokens,
             usd=facts.usd,
         )
 
-    def _ask_agent(self, context: PullRequestContext, state: _State) -> tuple[AgentResult, Edits]:
-        entries = {entry.path: entry for entry in self.store.files(state.tree)}
+    def _ask_agent(self) -> tuple[AgentResult, Edits]:
+        """Return what the agent says, and its edits, none if it failed."""
+        entries = {entry.path: entry for entry in self.store.files(self.tree)}
         rules = EditRules(self.config.paths, {path: e.mode for path, e in entries.items()})
         blobs = {path: entries[path].blob for path in rules.may_change()}
         contents = self.store.read(list(blobs.values()))
@@ -174,55 +164,56 @@ class TestsRepair(Struct, frozen=True):
         with self.ports.shell.scratch() as around:
             root = around / "tree"
             root.mkdir()
-            self.store.export_and_list_missing(state.tree, root)
+            self.store.export_and_list_missing(self.tree, root)
             before = DirectoryState.of(root)
-            goal, client = self._describe_goal(state), self._make_client(context)
+            goal, client = self._describe_goal(), self._make_client()
             done = perform(lambda: run_agent(client, goal, root))
             result = done.result or AgentResult("", done.status, done.error)
             record_tools(self.ports.journal, AgentFacts.of_result(result.metadata))
-            return result, rules.sort_edits(before, old)
+            if result.status is not ExecutionStatus.SUCCESS:
+                return result, Edits({}, ())
+            return result, self._drop_test_settings(rules.sort_edits(before, old))
 
-    def _describe_goal(self, state: _State) -> str:
-        judgments = enumerate(state.judgments, 1)
+    def _describe_goal(self) -> str:
+        judgments = enumerate(self.judgments, 1)
         ballots = tuple(Ballot(f"build-{number}", judgment) for number, judgment in judgments)
-        verdict = JuryVerdict(combine_judgments(state.judgments), ballots)
+        verdict = JuryVerdict(combine_judgments(self.judgments), ballots)
         values = {
             "paths": self.config.paths,
-            "refused": _show_first(state.refused),
+            "refused": self.rounds[-1].refused if self.rounds else (),
             "feedback": feedback_on(verdict, _FEEDBACK),
         }
         return Prompts().render("repair", values).text
 
-    def _drop_test_settings(self, tree: str, edits: Edits) -> Edits:
+    def _drop_test_settings(self, edits: Edits) -> Edits:
         """Drop files that say which tests run, or how their results come about."""
-        grafted = write_tree_with(self.store, tree, edits.accepted)
-        changed = self._list_changes(tree, grafted)
-        settings = set(find_changed_test_settings(changed, self.store.read))
-        refused = [RefusedEdit(path, "it decides which tests run") for path in sorted(settings)]
-        remaining = {path: file for path, file in edits.accepted.items() if path not in settings}
-        return Edits(remaining, (*edits.refused, *refused))
+        grafted = write_tree_with(self.store, self.tree, edits.accepted)
+        changed = self._list_changes(self.tree, grafted)
+        settings = find_changed_test_settings(changed, self.store.read)
+        return edits.refuse(dict.fromkeys(settings, "it decides which tests run"))
 
     def _list_changes(self, old: str, new: str) -> list[FileChange]:
         return [make_file_change(it) for it in self.store.raw_changes(old, new, renames=False)]
 
-    def _build_again(self, context: PullRequestContext, tree: str, state: _State) -> None:
-        pull = context.pull
+    def _build_again(self, tree: str) -> str:
+        """Have all builds judge the repaired tree, and return what they say."""
+        pull = self.context.pull
         touched = {file.path for file in pull.files}
-        repaired = [f for f in self._list_changes(tree, state.tree) if f.path not in touched]
-        merge = structs.replace(pull.merge, tree=state.tree)
+        repaired = [f for f in self._list_changes(tree, self.tree) if f.path not in touched]
+        merge = structs.replace(pull.merge, tree=self.tree)
         pull = structs.replace(pull, merge=merge, files=(*pull.files, *repaired))
-        repaired_context = replace(context, pull=pull)
-        state.judgments = [_judge_again(it, repaired_context, first) for it, first in self.builds]
-        state.outcome = combine_judgments(state.judgments).reasoning
+        context = replace(self.context, pull=pull)
+        self.judgments = [_judge_again(judge, context, first) for judge, first in self.builds]
+        return combine_judgments(self.judgments).reasoning
 
-    def _make_patch(self, state: _State, tree: str) -> Recovery:
-        patch, rounds = patch_between(self.store, tree, state.tree), tuple(state.rounds)
+    def _make_patch(self, tree: str, outcome: str) -> Recovery:
+        patch, rounds = patch_between(self.store, tree, self.tree), tuple(self.rounds)
         if len(patch) > _LARGEST_PATCH:
             why = f"the patch is larger than {_LARGEST_PATCH >> 20} MiB"
             return Recovery("not_recovered", why, rounds)
         if self.ports.redact(patch) != patch:
             return Recovery("not_recovered", "the patch holds what looks like a secret", rounds)
-        return Recovery("recovered", state.outcome, rounds, patch)
+        return Recovery("recovered", outcome, rounds, patch)
 
 
 def _get_failure_counts(judgment: Judgment) -> Mapping[str, Mapping[str, int]]:
@@ -245,14 +236,6 @@ def _count_tests(judgment: Judgment) -> int:
     facts = BuildFacts.of(judgment)
     tests = facts.tests if facts else None
     return max(0, tests.run - tests.skipped) if tests else 0
-
-
-def _show_first(refused: Sequence[RefusedEdit]) -> list[RefusedEdit]:
-    return [structs.replace(each, path=visible(each.path)) for each in refused[:_MOST_REFUSED]]
-
-
-def _cut_outcome(text: str) -> str:
-    return text if len(text) <= _LONGEST_OUTCOME else f"{text[:_LONGEST_OUTCOME]}…"
 
 
 #: Bytes of one file, and files of one repair.
@@ -291,6 +274,12 @@ class Edits(Struct, frozen=True):
     accepted: Mapping[str, tuple[str, bytes]]
     refused: tuple[RefusedEdit, ...]
 
+    def refuse(self, reasons: Mapping[str, str]) -> Edits:
+        """Return the edits without these paths, which are refused for their reasons."""
+        remaining = {path: file for path, file in self.accepted.items() if path not in reasons}
+        refused = [RefusedEdit(path, why) for path, why in sorted(reasons.items())]
+        return Edits(remaining, (*self.refused, *refused))
+
 
 class EditRules(Struct, frozen=True):
     """The globs of files that a repair may touch, and the tree's files with their git modes."""
@@ -312,10 +301,8 @@ class EditRules(Struct, frozen=True):
                 refused.append(RefusedEdit(path, content))
             elif content != old.get(path):
                 accepted[path] = (self.modes.get(path, "100644"), content)
-        weakened = _find_weakened_tests({path: new for path, (_, new) in accepted.items()}, old)
-        refused += [RefusedEdit(path, why) for path, why in weakened.items()]
-        remaining = {path: file for path, file in accepted.items() if path not in weakened}
-        return Edits(remaining, tuple(refused))
+        new = {path: content for path, (_, content) in accepted.items()}
+        return Edits(accepted, tuple(refused)).refuse(_find_weakened_tests(new, old))
 
     def _find_refusal(self, path: str, kind: EditKind) -> str:
         """Return why an edit is refused whatever the file holds; empty where it is not."""
@@ -367,13 +354,17 @@ def _read_text_or_refusal(file: Path) -> bytes | str:
 
 def _find_weakened_tests(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
     """Return which files test less than before, and why."""
-    old = {path: data for path, data in old.items() if path in new}
-    code = _strip_to_code(new, old)
+    code = _strip_to_code(new)
+    old_code = _strip_to_code({path: old[path] for path in new.keys() & old.keys()})
     reasons = {}
     for path in new:
-        before, after = code.get(f"old {path}", ""), code[f"new {path}"]
+        # What was not parsed before counts as it stands.
+        before = old_code.get(path, old.get(path, b"").decode("utf-8", "replace"))
+        after = code.get(path, "")
         was, now = _count_assertions(before), _count_assertions(after)
-        if now < was:
+        if path not in code:
+            reasons[path] = "its code cannot be read"
+        elif now < was:
             reasons[path] = f"it has fewer assertions ({now} of {was})"
         elif len(_SKIP.findall(after)) > len(_SKIP.findall(before)):
             reasons[path] = "it skips tests"
@@ -386,20 +377,15 @@ def _count_assertions(code: str) -> int:
     return len(_ASSERTION.findall(code)) - len(_VACUOUS.findall(code))
 
 
-def _strip_to_code(new: Mapping[str, bytes], old: Mapping[str, bytes]) -> dict[str, str]:
-    """Return the code of all files; of those that are not parsed nothing, or all of the old one."""
-    files = {f"new {path}": data for path, data in new.items()}
-    files |= {f"old {path}": data for path, data in old.items()}
-    texts = {name: data.decode("utf-8", "replace") for name, data in files.items()}
-    sources = {
-        name: Source.of(text, language)
-        for name, text in texts.items()
-        if (language := language_of(name.partition(" ")[2]))
-    }
+def _strip_to_code(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the code of each file; none of one that its language's parser does not read."""
+    code, sources = dict[str, str](), dict[str, Source]()
+    for path, data in files.items():
+        text, language = data.decode("utf-8", "replace"), language_of(path)
+        if language is None:
+            code[path] = text
+            continue
+        with suppress(UnreadableError):
+            sources[path] = Source.of(text, language)
     stripped = strip_comments(sources, Parser(), Deadline.after(_SECONDS))
-    return {
-        name: "\n".join(stripped[name])
-        if name in stripped
-        else ("" if name.startswith("new ") and name in sources else text)
-        for name, text in texts.items()
-    }
+    return code | {path: "\n".join(lines) for path, lines in stripped.items()}

@@ -288,7 +288,7 @@ def attempt_repair(
         for seat, ballot in zip(tier.jury.seats, attempt.verdict.ballots, strict=True)
         if isinstance(seat.judge, TreeBuildJudge)
     ]
-    return TestsRepair(change.config.fix, change.snapshot.store, ports, builds).attempt(context)
+    return TestsRepair(fix, change.snapshot.store, ports, builds, context).attempt()
 
 
 def ask_opinion(

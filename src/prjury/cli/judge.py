@@ -13,12 +13,12 @@ from typing import Annotated, Any, cast
 import typer
 
 from prjury.agents.command import CommandAgent
+from prjury.agents.rounds import RecordedRounds
 from prjury.app.registry import find_installed, find_judge_factory
 from prjury.app.request import RunEnvironment
 from prjury.cli.options import absolute, parse_seconds
 from prjury.cli.output import JudgmentFormat, PlainFormat, Terminal, print_out
 from prjury.errors import ExitCode, UsageError
-from prjury.journal.write import RecordedRounds
 from prjury.judges.workspace.catalog import KINDS, make_named_judge
 from prjury.judges.workspace.program_judges import make_shell
 from prjury.jury.context import JudgmentContext

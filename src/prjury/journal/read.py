@@ -97,18 +97,14 @@ def _to_number(value: object) -> float:
 WIDTH = 80
 #: Rows of the timeline; what is between the first and the last of them is counted.
 _MOST_ROWS = 200
-_MOST_HOTSPOTS, _MOST_LOOPS = 5, 5
+_MOST_HOTSPOTS, _MOST_TRANSITIONS, _MOST_LOOPS = 5, 10, 5
 
 
 def list_journal(journal: JournalFile) -> Iterator[str]:
     """Iterate over all lines: head, timeline, hotspots, transitions and loops."""
     for section in (_list_head, _list_timeline, _list_hotspots, _list_repetitions, _list_gaps):
         for line in section(journal):
-            yield _fit(line, WIDTH)
-
-
-def _fit(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+            yield line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def _list_head(journal: JournalFile) -> Iterator[str]:
@@ -162,24 +158,23 @@ def _describe_event(event: JournalEvent) -> str:
 
 def _list_hotspots(journal: JournalFile) -> Iterator[str]:
     """The steps that took longest in all; those that ran side by side add up to more than 100 %."""
-    spent: dict[str, list[float]] = defaultdict(list)
+    spent, times = Counter[str](), Counter(journal.states)
     for event in journal.events:
         if event.state and event.seconds:
-            spent[event.state].append(event.seconds)
+            spent[event.state] += event.seconds
     if spent and journal.seconds:
         yield from ("", "hotspots")
-        for name, times in sorted(spent.items(), key=lambda it: -sum(it[1]))[:_MOST_HOTSPOTS]:
-            often = f", {len(times)} times" if len(times) > 1 else ""
-            share = sum(times) / journal.seconds
-            yield f"{share:>7.0%} {sum(times):>10,.2f}  {_fit(name, 44)}{often}"
+        for name, seconds in spent.most_common(_MOST_HOTSPOTS):
+            share = seconds / journal.seconds
+            yield f"{share:>7.0%} {seconds:>10,.2f} {times[name]:>5} × {name}"
 
 
 def _list_repetitions(journal: JournalFile) -> Iterator[str]:
-    states = journal.states
-    if len(states) > 1:
-        yield from ("", "transitions, from row to column", *Transitions.of(states).lines())
-    if loops := find_loops(states)[:_MOST_LOOPS]:
-        yield from ("", "loops", *(f"  {n} times: {' → '.join(unit)}" for unit, n in loops))
+    transitions = Transitions.of(journal.states).counts.most_common(_MOST_TRANSITIONS)
+    loops = find_loops(journal.states)[:_MOST_LOOPS]
+    for title, repetitions in (("transitions", transitions), ("loops", loops)):
+        if repetitions:
+            yield from ("", title, *(f"{n:>7} × {' → '.join(it)}" for it, n in repetitions))
 
 
 def _list_gaps(journal: JournalFile) -> Iterator[str]:
@@ -189,32 +184,18 @@ def _list_gaps(journal: JournalFile) -> Iterator[str]:
         yield "The journal was full before the run ended."
 
 
-#: Steps that have a row and a column of their own; the rest is one.
-_MOST_STATES = 10
 #: Steps of a loop at most.
 _LONGEST_LOOP = 4
 
 
 class Transitions(Struct, frozen=True):
-    """A Markov matrix of first order: how often one state follows another."""
+    """How often one state follows another."""
 
-    states: tuple[str, ...]
     counts: Counter[tuple[str, str]]
 
     @classmethod
     def of(cls, sequence: Sequence[str]) -> Transitions:
-        common = dict(Counter(sequence).most_common(_MOST_STATES))
-        steps = [name if name in common else "(others)" for name in sequence]
-        return cls(tuple(dict.fromkeys(steps)), Counter(pairwise(steps)))
-
-    def lines(self) -> Iterator[str]:
-        """Iterate over the counts as text; a column is called by the letter of its row."""
-        letters = "abcdefghijk"[: len(self.states)]
-        yield " " * 26 + "".join(f"{letter:>4}" for letter in letters)
-        for letter, before in zip(letters, self.states, strict=True):
-            row = (self.counts[before, after] for after in self.states)
-            cells = "".join(f"{count or '.':>4}" for count in row)
-            yield f"  {letter} {before[:22]:<22}{cells}"
+        return cls(Counter(pairwise(sequence)))
 
 
 def find_loops(sequence: Sequence[str]) -> list[tuple[tuple[str, ...], int]]:

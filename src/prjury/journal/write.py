@@ -18,14 +18,9 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from prjury.errors import SourceError
-from prjury.jury.context import JudgmentContext
-from prjury.jury.guard import Listener
-from prjury.jury.judgment import Status
-from prjury.jury.jury import Jury
-from prjury.jury.verdicts import JuryVerdict
 from prjury.jury.voting import Ballot
 from prjury.ports import Progress, Recorder
 from prjury.report.judge_facts import AgentFacts
@@ -51,60 +46,56 @@ def journal_directory(environ: Mapping[str, str]) -> Path | None:
     return make_private_directory(environ, "XDG_STATE_HOME", ".local/state")
 
 
-class RunJournal:
+class RunJournal(Struct, eq=False):
     """The journal of this run (`prjury.ports.Recorder`); its file is made with the first event."""
 
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        command: str,
-        *,
-        version: str = "",
-        redact: Redact = BY_SHAPE,
-        warn: Callable[[str], None] = lambda _: None,
-        largest: int = LARGEST_FILE,
-    ) -> None:
-        self._environ, self._command, self._version = environ, command, version
-        self._redact, self._warn, self._left = redact, warn, largest
-        self._began = time.monotonic()
-        self._lock = threading.Lock()
-        self._descriptor: int | None = None
-        self._failed = self._full = False
+    environ: Mapping[str, str]
+    command: str
+    version: str = ""
+    redact: Redact = BY_SHAPE
+    warn: Callable[[str], None] = lambda _: None
+    #: Bytes that may still be written.
+    room: int = LARGEST_FILE
+    started: float = field(default_factory=time.monotonic)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    descriptor: int | None = None
+    failed: bool = False
+    full: bool = False
 
     @property
     def began(self) -> bool:
-        return self._descriptor is not None
+        return self.descriptor is not None
 
     def record(self, event: str, /, **facts: object) -> None:
         """Write one event with its time; texts are redacted and cut."""
-        at = round(time.monotonic() - self._began, 3)
-        with self._lock:
-            if self._failed:
+        at = round(time.monotonic() - self.started, 3)
+        with self.lock:
+            if self.failed:
                 return
             try:
-                if self._descriptor is None:
-                    self._descriptor = self._create_file()
+                if self.descriptor is None:
+                    self.descriptor = self._create_file()
                 line = self._encode_event({"t": at, "event": event, **facts})
-                if len(line) > self._left and event not in _ALWAYS:
-                    if self._full:
+                if len(line) > self.room and event not in _ALWAYS:
+                    if self.full:
                         return
-                    line, self._full = self._encode_event({"t": at, "event": "full"}), True
-                self._left -= len(line)
-                os.write(self._descriptor, line)
+                    line, self.full = self._encode_event({"t": at, "event": "full"}), True
+                self.room -= len(line)
+                os.write(self.descriptor, line)
             except (OSError, ValueError, SourceError) as error:
-                self._failed = True
+                self.failed = True
                 why = getattr(error, "strerror", None) or str(error)
-                self._warn(f"the journal of this run is not written: {why}")
+                self.warn(f"the journal of this run is not written: {why}")
 
     def _encode_event(self, facts: Mapping[str, object]) -> bytes:
         plain = dict(facts)
         for name, value in facts.items():
             if not isinstance(value, int | float | None):
-                plain[name] = log_line(str(value), LONGEST_TEXT, self._redact)
+                plain[name] = log_line(str(value), LONGEST_TEXT, self.redact)
         return json.dumps(plain, separators=(",", ":")).encode() + b"\n"
 
     def _create_file(self) -> int:
-        place = journal_directory(self._environ)
+        place = journal_directory(self.environ)
         if place is None:
             raise SourceError("neither XDG_STATE_HOME nor HOME names a directory of this user's")
         for old in journal_files(place)[: -(MOST_FILES - 1)]:
@@ -114,7 +105,7 @@ class RunJournal:
         name = f"{now:%Y%m%dT%H%M%SZ}-{os.getpid()}-{secrets.token_hex(3)}.jsonl"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         descriptor = os.open(place / name, flags, 0o600)
-        facts = {"command": self._command, "version": self._version, "at": now.isoformat()}
+        facts = {"command": self.command, "version": self.version, "at": now.isoformat()}
         start = {"schema": SCHEMA, "t": 0.0, "event": "start", **facts}
         os.write(descriptor, self._encode_event(start))
         return descriptor
@@ -129,34 +120,6 @@ def record_tools(recorder: Recorder, agent: AgentFacts) -> None:
     """Keep what an agent says that it used, an event for each call."""
     for call in agent.tools[:_MOST_TOOLS]:
         recorder.record("tool", **{key: call[key] for key in _TOOL if call.get(key)})
-
-
-def record_round(
-    recorder: Recorder, number: int, status: Status, started: float, **facts: object
-) -> None:
-    """Keep an agent's attempt, which began at this moment of `time.monotonic`."""
-    ms = round((time.monotonic() - started) * 1000)
-    recorder.record("round", number=number, status=status, ms=ms, **facts)
-
-
-class RecordedRounds(Struct, frozen=True):
-    """A jury on an agent's attempts, each of which is kept as a round; the listener hears of it."""
-
-    jury: Jury[JudgmentContext]
-    listener: Listener
-    recorder: Recorder
-
-    def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        details, worked = context.metadata, context.execution_time
-        agent = AgentFacts.of_result(details)
-        seconds = worked.total_seconds() if worked else 0.0
-        started = time.monotonic() - seconds
-        record_tools(self.recorder, agent)
-        verdict = self.jury.vote(context, listener=self.listener)
-        facts = {"agent": context.execution_status, "agent_ms": round(seconds * 1000)}
-        number, usd = details["round"], agent.usd
-        record_round(self.recorder, number, verdict.status, started, **facts, usd=usd)
-        return verdict
 
 
 class RecordedProgress(Struct, frozen=True):

@@ -78,6 +78,7 @@ HOSTILE: Mapping[str, tuple[Callable[[Path], object], str, str]] = {
     "the directory as a link": (moved, NAME, "no file may be deleted"),
     "shadows": (written("tests/shop/b.py", "x = 2"), "tests/shop/b.py", "takes the place of"),
     "shadows at the top": (written("tests/a.py", "x = 2"), "tests/a.py", "takes the place of"),
+    "hides code": (written("tests/b.py", "# coding: utf-7\n"), "tests/b.py", "cannot be read"),
     "too large": (written("tests/b.py", "x" * 600_000), "tests/b.py", "larger than 512 KiB"),
     "binary": (
         lambda root: (root / "tests/b.py").write_bytes(b"\xff\xfe\x00"),

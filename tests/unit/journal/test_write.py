@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from fakes import reports as fake
+from prjury.agents.rounds import RecordedRounds
 from prjury.errors import UsageError
 from prjury.journal import write
 from prjury.journal.read import (
@@ -19,7 +20,7 @@ from prjury.journal.read import (
     list_journal,
     read_journal,
 )
-from prjury.journal.write import RecordedProgress, RecordedRounds, RunJournal, journal_files
+from prjury.journal.write import RecordedProgress, RunJournal, journal_files
 from prjury.jury.context import JudgmentContext
 from prjury.jury.judgment import Judgment
 from prjury.jury.jury import Jury
@@ -57,7 +58,7 @@ def test_events_are_private_lines_without_secrets(tmp_path: Path) -> None:
 
 
 def test_a_full_journal_still_says_how_it_ended(tmp_path: Path) -> None:
-    kept = journal(tmp_path, largest=300)
+    kept = journal(tmp_path, room=300)
     for _ in range(50):
         kept.record("command", text="x" * 50)
     kept.record("end", exit=3)
@@ -141,10 +142,11 @@ def test_a_timeline_has_eighty_columns_and_says_where_the_time_went(tmp_path: Pa
     assert max(map(len, shown)) <= WIDTH
     text = "\n".join(shown)
     assert "10.00 s, exit 0" in text
-    assert "    70%       7.00  build" in text
+    assert "    70%       7.00     1 × build" in text
     assert "$ mvn" in text
     assert "a:b: 10+2 tokens" in text
     assert "round 1 fail" in text
+    assert "      1 × $ mvn → build" in text
     assert "1 lines could not be read." in text
 
 
@@ -201,6 +203,3 @@ def test_loops_are_found_once() -> None:
 
 def test_transitions_are_counted() -> None:
     assert Transitions.of(["a<", "b", "a<", "c"]).counts["a<", "b"] == 1
-    many = Transitions.of([str(number) for number in range(50)])
-    assert len(many.states) == 11
-    assert all(len(line) <= WIDTH for line in many.lines())
