@@ -100,7 +100,15 @@ class CommandAgent:
                 writable=[directory, *filter(None, [self.home])],
                 readable=self._find_files(),
             )
-            return self._run_program(command)
+            deadline = compute_deadline(self.timeout) or Deadline.after(self.timeout)
+            try:
+                done = self.shell.run(command, deadline, self.progress)
+            except CannotJudgeError as error:
+                return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
+            try:
+                return self._read_result(done)
+            finally:
+                delete_log(done)
 
     def _find_files(self) -> Sequence[Path]:
         """Return the files that the command names, such as the agent's own program."""
@@ -109,17 +117,6 @@ class CommandAgent:
         except ValueError:
             return []
         return [path for path in map(Path, words) if path.is_absolute() and path.is_file()]
-
-    def _run_program(self, command: ShellCommand) -> AgentResult:
-        deadline = compute_deadline(self.timeout) or Deadline.after(self.timeout)
-        try:
-            done = self.shell.run(command, deadline, self.progress)
-        except CannotJudgeError as error:
-            return AgentResult("", ExecutionStatus.FAILED, str(error), {"reason": error.reason})
-        try:
-            return self._read_result(done)
-        finally:
-            delete_log(done)
 
     def _read_result(self, done: Completed) -> AgentResult:
         with done.log.open("rb") as file:
@@ -222,11 +219,8 @@ def _list_events(printed: str) -> list[Event]:
     whole = _parse_json(printed)
     if whole is None:
         whole = [_parse_json(line) for line in printed.split("\n") if line.lstrip()[:1] == "{"]
-    return [
-        event
-        for event in (whole if isinstance(whole, list) else [whole])
-        if isinstance(event, dict)
-    ]
+    events = whole if isinstance(whole, list) else [whole]
+    return [event for event in events if isinstance(event, dict)]
 
 
 def _parse_json(text: str) -> Any:  # noqa: ANN401 - JSON of a stranger
@@ -279,7 +273,7 @@ def list_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
                 arguments = _get_entry(block, "input", dict)
                 targets = [_get_entry(arguments, key, str) for key in _TARGETS]
                 target = next(filter(None, targets), "")
-                call = _describe_call(_get_entry(block, "name", str), target)
+                call = _make_call(_get_entry(block, "name", str), target)
                 calls[_get_entry(block, "id", str)] = call
             elif earlier := calls.get(_get_entry(block, "tool_use_id", str)):
                 earlier["outcome"] = "failed" if _get_entry(block, "is_error", bool) else "ok"
@@ -296,10 +290,10 @@ def _list_item_calls(item: Event) -> Iterator[dict[str, str]]:
     if kind == "file_change":
         targets = [_get_entry(each, "path", str) for each in _get_entry(item, "changes", list)]
     for target in targets:
-        yield _describe_call(kind, target, outcome)
+        yield _make_call(kind, target, outcome)
 
 
-def _describe_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
+def _make_call(name: str, target: str, outcome: str = "") -> dict[str, str]:
     """Return the known facts of a call, each on one line: what follows in a command is a script."""
     facts = {"name": name, "target": target, "outcome": outcome}
     for key, text in facts.items():

@@ -181,13 +181,13 @@ class SecurityAudit(AgentJudge[JudgmentContext]):
 
     def judge(self, context: JudgmentContext, /) -> Judgment:
         """Return the agent's findings, compared with the workspace as it was before."""
-        judgment = _lower_to_checks(super().judge(context), self.checks)
+        judgment = _lower_unfounded_pass(super().judge(context), self.checks)
         if context.workspace is None or judgment.status is Status.ERROR:
             return judgment
         return _downgrade_unplaced(judgment, context.workspace)
 
 
-def _lower_to_checks(judgment: Judgment, names: Iterable[str]) -> Judgment:
+def _lower_unfounded_pass(judgment: Judgment, names: Iterable[str]) -> Judgment:
     """Lower a PASS whose findings say less, or that leaves one of these checks out."""
     if judgment.status is not Status.PASS:
         return judgment

@@ -28,7 +28,7 @@ from prjury.git.take_snapshot import make_file_change
 from prjury.journal.write import record_tools
 from prjury.judges.builds.decide import combine_judgments
 from prjury.judges.builds.judge import TreeBuildJudge
-from prjury.judges.builds.test_settings import find_changed_test_settings
+from prjury.judges.builds.test_settings import TABLE, find_changed_test_settings
 from prjury.judges.context import PullRequestContext
 from prjury.judges.quality.question import Prompts
 from prjury.judges.workspace.files import open_regular
@@ -117,7 +117,7 @@ class TestsRepair(Struct):
             tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
             record_round(self.ports.journal, last.number, status, started, **facts, **tokens)
             if passed:
-                return self._make_patch(tree, last.outcome)
+                return self._make_recovery(tree, last.outcome)
         return Recovery("not_recovered", stop, tuple(self.rounds))
 
     def _find_stop_reason(self) -> str:
@@ -158,7 +158,7 @@ class TestsRepair(Struct):
         """Return what the agent says, and its edits, none if it failed."""
         entries = {entry.path: entry for entry in self.store.files(self.tree)}
         rules = EditRules(self.config.paths, {path: e.mode for path, e in entries.items()})
-        blobs = {path: entries[path].blob for path in rules.may_change()}
+        blobs = {path: entries[path].blob for path in rules.list_changeable()}
         contents = self.store.read(list(blobs.values()))
         old = {path: contents[blob] or b"" for path, blob in blobs.items()}
         with self.ports.shell.scratch() as around:
@@ -166,24 +166,21 @@ class TestsRepair(Struct):
             root.mkdir()
             self.store.export_and_list_missing(self.tree, root)
             before = DirectoryState.of(root)
-            goal, client = self._describe_goal(), self._make_client()
+            client = self._make_client()
+            ballots = tuple(Ballot(f"build-{n}", it) for n, it in enumerate(self.judgments, 1))
+            verdict = JuryVerdict(combine_judgments(self.judgments), ballots)
+            values = {
+                "paths": self.config.paths,
+                "refused": self.rounds[-1].refused if self.rounds else (),
+                "feedback": feedback_on(verdict, _FEEDBACK),
+            }
+            goal = Prompts().render("repair", values).text
             done = perform(lambda: run_agent(client, goal, root))
             result = done.result or AgentResult("", done.status, done.error)
             record_tools(self.ports.journal, AgentFacts.of_result(result.metadata))
             if result.status is not ExecutionStatus.SUCCESS:
                 return result, Edits({}, ())
-            return result, self._drop_test_settings(rules.sort_edits(before, old))
-
-    def _describe_goal(self) -> str:
-        judgments = enumerate(self.judgments, 1)
-        ballots = tuple(Ballot(f"build-{number}", judgment) for number, judgment in judgments)
-        verdict = JuryVerdict(combine_judgments(self.judgments), ballots)
-        values = {
-            "paths": self.config.paths,
-            "refused": self.rounds[-1].refused if self.rounds else (),
-            "feedback": feedback_on(verdict, _FEEDBACK),
-        }
-        return Prompts().render("repair", values).text
+            return result, self._drop_test_settings(rules.check_edits(before, old))
 
     def _drop_test_settings(self, edits: Edits) -> Edits:
         """Drop files that say which tests run, or how their results come about."""
@@ -206,7 +203,7 @@ class TestsRepair(Struct):
         self.judgments = [_judge_again(judge, context, first) for judge, first in self.builds]
         return combine_judgments(self.judgments).reasoning
 
-    def _make_patch(self, tree: str, outcome: str) -> Recovery:
+    def _make_recovery(self, tree: str, outcome: str) -> Recovery:
         patch, rounds = patch_between(self.store, tree, self.tree), tuple(self.rounds)
         if len(patch) > _LARGEST_PATCH:
             why = f"the patch is larger than {_LARGEST_PATCH >> 20} MiB"
@@ -247,24 +244,10 @@ _BY_PRODUCT = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_
 #: Where what is imported by its bare name lies.
 _TOPS = frozenset({"", "src", "lib"})
 
-_ASSERTION = re.compile(
-    r"\bassert\w*\b|\bexpect\w*\s*\(|\bshould\w*\b|\bverify\w*\s*\(|\brequire\.\w+\s*\("
-    r"|\bt\.(?:Error|Fatal|Fail)\w*\s*\(|\b(?:EXPECT|ASSERT)_\w+\s*\(|\braises\s*\(|\bfail\w*\s*\("
-)
-#: Assertions that hold whatever the code does.
-_VACUOUS = re.compile(
-    r"\bassert\s+(?:True|1|not\s+False)\b|\bassert\w*[!.]?\s*\(\s*(?:[Tt]rue|1)\s*[,)]"
-    r"|\bassert\w*\s*\(\s*(\w+)\s*,\s*\1\s*[,)]|\bexpect\s*\(\s*true\s*\)"
-    r"|\bassert\w*\b.{0,300}?(?:\bor[ ]+(?:True|1)\b|\|\|[ ]*true\b)"
-    r"|^[ \t]*+assert[ ]*\((?:[^()\n,]|\([^()\n]*\))*+,(?:[^()\n]|\([^()\n]*\))*+\)[ \t]*$",
-    re.MULTILINE,
-)
-_RETURN = re.compile(r"^[ \t]*+return;?[ \t]*$", re.MULTILINE)
-_SKIP = re.compile(
-    r"@\w*\.?(?:skip|Skip|Disabled|Ignore|ignore|xfail|expectedFailure)\w*"
-    r"|#\[ignore|\b(?:t|b|pytest|self)\.(?:Skip|skip|xfail)\w*\s*\(|\bSkipTest\b"
-    r"|\b(?:it|test|describe)\.(?:skip|todo|only)\b|\bx(?:it|describe|test)\s*\("
-    r"|\bpytest\.mark\.(?:skip|xfail)\w*|\b(?:os\._exit|sys\.exit|System\.exit|process\.exit)\s*\("
+#: What code of tests holds: assertions, those that hold whatever the code does, and ways out.
+_ASSERTION, _VACUOUS, _RETURN, _SKIP = (
+    re.compile("|".join(TABLE["code"][kind]), re.MULTILINE)
+    for kind in ("assertions", "vacuous", "returns", "skips")
 )
 
 
@@ -287,7 +270,7 @@ class EditRules(Struct, frozen=True):
     paths: Sequence[str]
     modes: Mapping[str, str]
 
-    def sort_edits(self, before: DirectoryState, old: Mapping[str, bytes]) -> Edits:
+    def check_edits(self, before: DirectoryState, old: Mapping[str, bytes]) -> Edits:
         """Accept or refuse what the agent changed since; ``old`` is what those files held."""
         accepted: dict[str, tuple[str, bytes]] = {}
         refused: list[RefusedEdit] = []
@@ -323,7 +306,7 @@ class EditRules(Struct, frozen=True):
         place = PurePosixPath(path)
         if language_of(path) is None:
             return False
-        others = set(self.modes).difference(self.may_change())
+        others = set(self.modes).difference(self.list_changeable())
         places = (PurePosixPath(other) for other in others if other.endswith(place.name))
         return any(
             other.name == place.name
@@ -331,7 +314,7 @@ class EditRules(Struct, frozen=True):
             for other in places
         )
 
-    def may_change(self) -> list[str]:
+    def list_changeable(self) -> list[str]:
         return [path for path in self.modes if any(matches(path, glob) for glob in self.paths)]
 
 

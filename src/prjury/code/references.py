@@ -122,7 +122,7 @@ def find_referred(text: str) -> set[str]:
     return spellings - _KEYWORDS
 
 
-def of_standard_library(kin: str | None, line: str, word: str) -> bool:
+def is_from_stdlib(kin: str | None, line: str, word: str) -> bool:
     """Return true if the line takes the word from a module of Python's own, as in ``os.path.x``."""
     if kin != "python":
         return False
@@ -302,7 +302,7 @@ def list_import_targets(pull: PullRequest, go_modules: _GoModules) -> Iterator[I
                     yield ImportTarget(name, at, paths)
 
 
-def _read_go(line: str, _path: str, modules: _GoModules) -> Iterator[_Module]:
+def _read_go_import(line: str, _path: str, modules: _GoModules) -> Iterator[_Module]:
     if match := _GO.fullmatch(line):
         for name, folder in modules.items():
             if match[1].startswith(f"{name}/"):
@@ -331,7 +331,7 @@ def _resolve(path: str, *parts: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(path), *parts))
 
 
-def _read_jvm(line: str, _path: str, _modules: _GoModules) -> Iterator[_Module]:
+def _read_jvm_import(line: str, _path: str, _modules: _GoModules) -> Iterator[_Module]:
     match = _JVM.match(line)
     parts = match[1].split(".") if match else []
     first = next((n for n, part in enumerate(parts) if part[:1].isupper()), None)
@@ -339,7 +339,7 @@ def _read_jvm(line: str, _path: str, _modules: _GoModules) -> Iterator[_Module]:
         yield ".".join(parts[: first + 1]), ["/".join(["", *parts[: first + 1]])]
 
 
-def _read_script(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
+def _read_script_import(line: str, path: str, _modules: _GoModules) -> Iterator[_Module]:
     for name in _SCRIPT.findall(line):
         stem = _resolve(path, name)
         yield name, list(dict.fromkeys([stem, re.sub(r"\.[cm]?jsx?$", "", stem)]))
@@ -358,9 +358,9 @@ def _read_rust_import(line: str, path: str, _modules: _GoModules) -> Iterator[_M
 
 
 _READERS: Mapping[str, Callable[[str, str, _GoModules], Iterator[_Module]]] = {
-    "go": _read_go,
+    "go": _read_go_import,
     "python": _read_python_import,
-    "jvm": _read_jvm,
-    "script": _read_script,
+    "jvm": _read_jvm_import,
+    "script": _read_script_import,
     "rust": _read_rust_import,
 }

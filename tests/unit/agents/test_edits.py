@@ -27,7 +27,7 @@ def after(root: Path, work: Callable[[Path], object]) -> Edits:
     before = DirectoryState.of(root)
     work(root)
     rules = EditRules(["tests/**"], dict.fromkeys(FILES, "100644"))
-    return rules.sort_edits(before, {NAME: TESTS.encode()})
+    return rules.check_edits(before, {NAME: TESTS.encode()})
 
 
 def written(path: str, text: str) -> Callable[[Path], object]:

@@ -7,7 +7,7 @@ from prjury.jury.judgment import Status
 from prjury.jury.verdicts import JuryVerdict, Verdict
 
 
-def refuse_unjudged(verdict: JuryVerdict | Verdict) -> bool:
+def is_accepted(verdict: JuryVerdict | Verdict) -> bool:
     """Tell whether the work is accepted, False where feedback helps; raise for other verdicts."""
     if verdict.status in {Status.PASS, Status.FAIL}:
         return verdict.status is Status.PASS

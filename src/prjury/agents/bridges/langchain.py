@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from prjury.agents.bridges import refuse_unjudged
+from prjury.agents.bridges import is_accepted
 from prjury.jury.context import JudgmentContext
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of, usage_of
@@ -73,7 +73,7 @@ def jury_node(
         return JudgmentContext(output_of(first) or "", agent_output=output_of(work[-1]))
 
     def go_on(state: Any, verdict: Any) -> Any:  # noqa: ANN401 - a command of LangGraph's
-        if refuse_unjudged(verdict):
+        if is_accepted(verdict):
             return Command(goto=END)
         message = HumanMessage(verdict.feedback(), name=_JURY)
         rounds = 1 + sum(getattr(each, "name", None) == _JURY for each in state["messages"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from prjury.agents.bridges import refuse_unjudged
+from prjury.agents.bridges import is_accepted
 from prjury.jury.context import JudgmentContext
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of, usage_of
@@ -55,7 +55,7 @@ def accepted_by(
 
         text = output_of({"output": output})
         verdict = await jury.vote_async(JudgmentContext(goal, workspace, text))
-        if refuse_unjudged(verdict):
+        if is_accepted(verdict):
             return output
         raise ModelRetry(verdict.feedback())
 

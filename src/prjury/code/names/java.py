@@ -49,7 +49,7 @@ def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
         rules += _match_unqualified(match_one(single))
     if longer:
         rules.append({**_QUALIFIED, "regex": match_chains(longer), **_OUT_OF_IMPORTS})
-        rules += map(_method, longer)
+        rules += map(_match_method, longer)
     return {"any": rules}
 
 
@@ -69,7 +69,7 @@ def _match_unqualified(regex: str) -> list[Rule]:
     return [identifier, {"kind": "type_identifier", "regex": regex, "any": types}]
 
 
-def _method(chain: Chain) -> Rule:
+def _match_method(chain: Chain) -> Rule:
     owner = has_field("object", match_chains([chain[:-1]]))
     call = {"kind": "method_invocation", "field": "name", **owner}
     return {"kind": "identifier", "regex": match_one([chain[-1]]), "inside": call}

@@ -70,10 +70,10 @@ def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
 
 def match_imports(names: Sequence[str]) -> Rule:
     """The last part of the name in a ``use`` declaration whose text holds all parts before it."""
-    return {"any": [_find_imported(name.split("::")) for name in names]}
+    return {"any": [_match_imported(name.split("::")) for name in names]}
 
 
-def _find_imported(parts: list[str]) -> Rule:
+def _match_imported(parts: list[str]) -> Rule:
     before = r"[\s\S]*?\b".join(parts[:-1])
     rule: Rule = {"any": _NAMES, "regex": match_one([parts[-1]])}
     crate = {**_IN_USE["inside"], "regex": rf"\buse\s+(?:::)?\s*{before or parts[-1]}\b"}

@@ -42,7 +42,7 @@ def find_import_statement_bindings(root: Node) -> Iterator[Binding]:
             module = _module(source)
             for child in clause.children():
                 if child.kind() == "identifier":
-                    yield from _match_whole(child.text(), module)
+                    yield from _bind_whole(child.text(), module)
             for node in clause.find_all(kind="namespace_import"):
                 yield Binding(node.children()[-1].text(), module)
             for node in clause.find_all(kind="import_specifier"):
@@ -58,7 +58,7 @@ def find_require_bindings(root: Node) -> Iterator[Binding]:
             continue
         name = declarator.field("name")
         if name.kind() == "identifier":
-            yield from _match_whole(name.text(), target)
+            yield from _bind_whole(name.text(), target)
         else:
             yield from _find_parts(name, target)
 
@@ -95,7 +95,7 @@ def _read_loaded_name(value: Node) -> str | None:
     return _module(first) if first else None
 
 
-def _match_whole(local: str, module: str) -> Iterator[Binding]:
+def _bind_whole(local: str, module: str) -> Iterator[Binding]:
     yield Binding(local, module)
     yield Binding(local, f"{module}.default")
 
@@ -129,7 +129,7 @@ _SHORTHAND: Rule = {"kind": "shorthand_property_identifier_pattern"}
 _BLOCKS: Rule = {"any": [_SCOPES, {"kind": "statement_block"}]}
 
 
-def _find_brought(known: Sequence[str]) -> Rule:
+def _match_brought(known: Sequence[str]) -> Rule:
     """A declaration whose names come from a module, or from one of these that do."""
     loaded = r"(?:await\s+)?(?:require|import)\s*\("
     names = "|".join(map(re.escape, known))
@@ -238,7 +238,7 @@ class ScriptNaming(Struct, frozen=True):
         variable = {"kind": "identifier", **is_name, "any": self._binds}
         own = {
             "any": [variable, {**_SHORTHAND, **is_name}],
-            "not": {"inside": {"stopBy": _BLOCKS, **_find_brought(known)}},
+            "not": {"inside": {"stopBy": _BLOCKS, **_match_brought(known)}},
         }
         defined = {**_DEFINITIONS, **has_field("name", match_one([name]))}
         scope = {**_SCOPES, "has": {"stopBy": _SCOPES, "any": [own, defined]}}

@@ -40,7 +40,7 @@ def _find_java_members(tree: Tree, prefix: str, outer: str) -> Iterator[Symbol]:
         if child.kind == "enum_constant":
             yield Symbol(prefix + name.text, SymbolKind.VALUE, name.line)
         elif child.kind in _FIELDS and _is_public(child, outer):
-            yield from _fields(child, prefix)
+            yield from _read_fields(child, prefix)
         elif child.kind in _TYPES and name and _is_public(child, outer):
             yield from _read_java_type(child, prefix)
         elif child.kind in _CALLABLES and name and _is_public(child, outer):
@@ -118,7 +118,7 @@ def _plain(type_: Tree) -> str:
     return tidy(_QUALIFIER.sub("", _ANNOTATION.sub("", type_.text)))
 
 
-def _fields(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_fields(tree: Tree, prefix: str) -> Iterator[Symbol]:
     type_, words = _plain(tree.field("type")), tree.modifiers & _MATTERING
     for child in tree.children("variable_declarator"):
         name, result = child.field("name"), tidy(type_ + child.field("dimensions").text)

@@ -24,7 +24,7 @@ def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
         if child.kind in {"class_declaration", "object_declaration", "companion_object"}:
             yield from _read_kotlin_type(child, prefix)
         elif child.kind == "infix_expression":
-            yield from _object(child, prefix)
+            yield from _read_object(child, prefix)
         else:
             yield from _read_declaration(child, prefix)
 
@@ -110,7 +110,7 @@ def _read_kotlin_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
     yield from _find_kotlin_members(tree.child(*_BODIES), f"{path}.")
 
 
-def _object(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_object(tree: Tree, prefix: str) -> Iterator[Symbol]:
     """An object that the grammar takes for an infix expression."""
     first, name, body = ([*tree.children(), Tree(), Tree(), Tree()])[:3]
     if first.raw == "object" and name and body.kind == "lambda_literal":

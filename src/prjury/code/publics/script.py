@@ -103,7 +103,7 @@ def _list_symbols(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
         return
     if tree.kind in _VARIABLES:
         for declarator in tree.children("variable_declarator"):
-            yield from _variables(declarator)
+            yield from _read_variables(declarator)
     elif tree.kind in {"property_identifier", "string", "enum_assignment"}:
         if prefix:
             name = tree.field("name") or tree
@@ -177,7 +177,7 @@ def _make_value(tree: Tree, path: str, line: int) -> Symbol:
     return Symbol(path, SymbolKind.VALUE, line, None, type_.text, words)
 
 
-def _variables(declarator: Tree) -> Iterator[Symbol]:
+def _read_variables(declarator: Tree) -> Iterator[Symbol]:
     name = declarator.field("name")
     if name.kind == "identifier":
         yield _make_value(declarator, name.raw, name.line)

@@ -19,8 +19,8 @@ from prjury.code.references import (
     find_definitions,
     find_references,
     find_referred,
+    is_from_stdlib,
     list_import_targets,
-    of_standard_library,
     words_of,
 )
 from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_comments
@@ -120,7 +120,7 @@ class ChangeReferences:
 
     def refers(self, at: Location, word: str) -> bool:
         line = self.code_at(self.heads, at)
-        return word in find_referred(line) and not of_standard_library(kin_of(at.path), line, word)
+        return word in find_referred(line) and not is_from_stdlib(kin_of(at.path), line, word)
 
     def defines(self, at: Location, word: str) -> bool:
         line = self.code_at(self.files, at).encode()

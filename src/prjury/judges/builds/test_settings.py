@@ -14,13 +14,13 @@ from prjury.snapshot.model import FileChange
 #: Blobs by object name; None for those that a partial clone lacks.
 ReadBlobs: TypeAlias = Callable[[Sequence[str]], Mapping[str, bytes | None]]
 
-_TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
+TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 #: Names of files in which nothing stands but what is run and how.
-_FILES = frozenset(_TABLE["files"].split())
+_FILES = frozenset(TABLE["files"].split())
 #: Tables of TOML and keys of JSON, by the name of the file.
-_TABLES: Mapping[str, list[str]] = _TABLE["tables"]
+_TABLES: Mapping[str, list[str]] = TABLE["tables"]
 #: Signs in lines of other files, in small letters, by the name of the file.
-_LINES: Mapping[str, list[str]] = _TABLE["lines"]
+_LINES: Mapping[str, list[str]] = TABLE["lines"]
 _FOREIGN = frozenset({"node_modules", "vendor", "third_party"})
 
 
@@ -40,9 +40,9 @@ def _is_test_setting(path: str) -> bool:
     parent, _, name = f"/{path}".rpartition("/")
     stem, dot, suffix = name.rpartition(".")
     by_name = name in _FILES or any(
-        fnmatchcase(name, pattern) for pattern in _TABLE["patterns"].split()
+        fnmatchcase(name, pattern) for pattern in TABLE["patterns"].split()
     )
-    if by_name or f"/{path}".endswith(tuple(_TABLE["paths"].split())):
+    if by_name or f"/{path}".endswith(tuple(TABLE["paths"].split())):
         return True
     runs = stem.startswith(("run", "do", "all", "check")) and suffix in {"sh", "bash", "pl", "py"}
     return parent.endswith(("/test", "/tests")) and (not dot or runs)  # scripts that run tests
