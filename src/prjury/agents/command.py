@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
@@ -194,22 +195,21 @@ EntryT = TypeVar("EntryT")
 def read_answer(printed: str) -> AgentResult:
     """Read what the program printed: lines of JSON alone where there are some, else the text."""
     events = _list_events(printed)
-    text, error = "", None
-    facts: dict[str, Any] = {"usd": None, "turns": 0, **dict.fromkeys(_TOKENS, 0)}
+    text, error, turns, tokens = "", None, 0, Counter[str]()
+    usd: float | None = None
     for event in events:
+        kind, cost = event.get("type"), _find_cost(event)
         text = _find_message(event) or text
         error = _find_error(event) or error
-        cost = _find_cost(event)
-        facts["usd"] = facts["usd"] if cost is None else cost
-        facts["turns"] += event.get("type") == "turn.completed"
-        facts["turns"] = _to_count(event.get("num_turns")) or facts["turns"]
-        if event.get("type") in {None, "result", "turn.completed"}:
+        usd = usd if cost is None else cost
+        turns = _to_count(event.get("num_turns")) or turns + (kind == "turn.completed")
+        if kind in {None, "result", "turn.completed"}:
             usage = _get_entry(event, "usage", dict)
             for name, keys in _TOKENS.items():
-                facts[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
+                tokens[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
-    facts["tool_calls"] = list_calls(events)
+    facts = {"usd": usd, "turns": turns, **tokens, "tool_calls": list_calls(events)}
     status = ExecutionStatus.FAILED if error else ExecutionStatus.SUCCESS
     metadata = {name: value for name, value in facts.items() if value}
     return AgentResult(text, status, error and error[-_LONGEST_ERROR:], metadata)

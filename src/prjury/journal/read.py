@@ -158,15 +158,15 @@ def _describe_event(event: JournalEvent) -> str:
 
 def _list_hotspots(journal: JournalFile) -> Iterator[str]:
     """The steps that took longest in all; those that ran side by side add up to more than 100 %."""
-    spent, times = Counter[str](), Counter(journal.states)
+    spent, times = defaultdict[str, float](float), Counter(journal.states)
     for event in journal.events:
         if event.state and event.seconds:
             spent[event.state] += event.seconds
     if spent and journal.seconds:
         yield from ("", "hotspots")
-        for name, seconds in spent.most_common(_MOST_HOTSPOTS):
-            share = seconds / journal.seconds
-            yield f"{share:>7.0%} {seconds:>10,.2f} {times[name]:>5} × {name}"
+        for name in sorted(spent, key=lambda name: -spent[name])[:_MOST_HOTSPOTS]:
+            share = spent[name] / journal.seconds
+            yield f"{share:>7.0%} {spent[name]:>10,.2f} {times[name]:>5} × {name}"
 
 
 def _list_repetitions(journal: JournalFile) -> Iterator[str]:
