@@ -140,7 +140,8 @@ class TestsRepair(Struct):
             self.tree = write_tree_with(self.store, self.tree, edits.accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
             outcome = self._build_again(tree)
-        facts = AgentFacts.of_result(result.metadata)
+        details = result.metadata
+        facts = AgentFacts.of_result(details)
         shown = edits.refused[:_MOST_REFUSED]
         return RepairRound(
             number,
@@ -148,7 +149,7 @@ class TestsRepair(Struct):
             edited=tuple(sorted(map(visible, edits.accepted))),
             refused=tuple(structs.replace(each, path=visible(each.path)) for each in shown),
             refused_total=len(edits.refused),
-            seconds=float(result.metadata.get("seconds", 0.0)),
+            seconds=float(details.get("seconds", 0.0)),
             input_tokens=facts.input_tokens,
             output_tokens=facts.output_tokens,
             usd=facts.usd,

@@ -33,12 +33,13 @@ class RecordedRounds(Struct, frozen=True):
     recorder: Recorder
 
     def vote(self, context: JudgmentContext, /) -> JuryVerdict:
-        agent = AgentFacts.of_result(context.metadata)
+        details = context.metadata
+        agent = AgentFacts.of_result(details)
         seconds = (context.execution_time or timedelta()).total_seconds()
         started = time.monotonic() - seconds
         record_tools(self.recorder, agent)
         verdict = self.jury.vote(context, listener=self.listener)
         facts = {"agent": context.execution_status, "agent_ms": round(seconds * 1000)}
-        number = context.metadata["round"]
-        record_round(self.recorder, number, verdict.status, started, **facts, usd=agent.usd)
+        number, usd = details["round"], agent.usd
+        record_round(self.recorder, number, verdict.status, started, **facts, usd=usd)
         return verdict
