@@ -12,6 +12,7 @@ from msgspec import structs
 from prjury.judges.builds import decide
 from prjury.judges.builds.compare import Comparison
 from prjury.judges.builds.decide import decide_untried, make_checks, make_metadata
+from prjury.judges.builds.environment import Snippet, describe_reason
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun
 from prjury.judges.builds.failure import Failure, Results, make_failure
 from prjury.judges.builds.plan import BuildPlan, BuildStep
@@ -201,3 +202,15 @@ def test_a_version_that_is_missing_is_set_up_by_the_workflow(
     judgment = decide_untried(structs.replace(PLAN, wants=(wanted,)), "too old", "environment")
     assert judgment.metadata["snippet"]["text"].splitlines()[-1].strip() == line
     assert judgment.metadata["snippet"]["where"] == "the workflow"
+
+
+def test_lines_that_are_given_stand_before_those_of_the_table() -> None:
+    own = describe_reason("build_changed", Snippet(text="build: {command: make}"))
+    assert own["snippet"]["text"] == "build: {command: make}"
+    assert "override" in describe_reason("build_changed")["snippet"]["text"]
+
+
+@pytest.mark.parametrize(("code", "nothing"), [(5, True), (1, False)])
+def test_pytest_says_by_its_exit_code_that_it_found_no_test(code: int, *, nothing: bool) -> None:
+    step = outcome(exit_code=code, tail="no tests ran in 0.01s").deciding_step
+    assert step.collects_nothing is nothing
