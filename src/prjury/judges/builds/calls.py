@@ -153,13 +153,19 @@ def name_program(word: str) -> str:
 
 _ALIASES = {
     "cross": "cargo", "mvnw": "mvn", "mvnd": "mvn", "gradlew": "gradle", "pip3": "pip",
-    "py": "python",
+    "py": "python", "coverage3": "coverage",
 }  # fmt: skip
+
+
+#: Options by which a manager runs the scripts of other packages.
+_OF_PACKAGES = frozenset({"--filter", "-F", "--workspace", "-w"})
 
 
 def name_script(call: Call) -> str:
     """The script of a package that a call of its manager runs; empty if it runs none."""
     plain = [word for word in call.arguments if not word.startswith("-")]
+    if any(word.partition("=")[0] in _OF_PACKAGES for word in call.arguments):
+        return ""  # of other packages
     words = plain[1:] if plain[:1] in (["run"], ["run-script"]) else plain
     return "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
 
@@ -186,17 +192,22 @@ def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
         below, plain = _split_place(words)
         if program == "python" and "-m" in words[1:-1]:
             words = words[words.index("-m") + 1 :]
-        elif program in {*WORDS["managers"], "node"} and (at := _find_runner_index(plain)):
+        elif program in {*WORDS["managers"], *_OF_SCRIPTS} and (at := _find_runner_index(plain)):
             words = [plain[at].removesuffix(".js"), *plain[at + 1 :]]
             place = posixpath.join(place, below)
         elif program == "go" and (inner := _find_go_runner(plain[1:])):
             words = inner
         elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
             below, _ = _split_place(words[: len(words) - len(inner)])
-            words, place = inner, posixpath.join(place, below)
+            words = inner if len(inner) > 1 else inner[0].split()
+            place = posixpath.join(place, below)
         else:
             break
     return words, place
+
+
+#: Interpreters that start runners by their files.
+_OF_SCRIPTS = frozenset({"node", "php", "ruby"})
 
 
 #: Words by which CMake does something else than configuring.
@@ -245,7 +256,7 @@ def _find_runner_index(words: Sequence[str]) -> int:
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
-        passed_over = word[:1] == "-" if words[0] == "node" else word in {"exec", "dlx", "x"}
+        passed_over = word[:1] == "-" if words[0] in _OF_SCRIPTS else word in {"exec", "dlx", "x"}
         if not passed_over:
             return 0
     return 0
@@ -265,14 +276,14 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     at = 0
     while at < len(words):
         word = words[at]
-        if word in WORDS["running"] or (program == "coverage" and word == "-m"):
+        if word in WORDS["running"] or (program in {"coverage", "uv"} and word == "-m"):
             runs = True
         elif word.startswith("-") or "=" in word or word.rstrip("smh").isdigit():
             valued = WORDS["coverage_values" if program == "coverage" else "with_value"]
             at += word in valued and program != "npx"
         elif not runs:
             return []
-        elif program in {"hatch", "pixi"}:  # ENVIRONMENT:SCRIPT, or a task
+        elif program in WORDS["task_runners"] and word not in _RUNNERS:  # or ENVIRONMENT:SCRIPT
             script = [word.rpartition(":")[2], *words[at + 1 :]]
             return [program, word] if is_test_name(word) else script
         elif program == "coverage" and "-m" not in words[:at]:
@@ -291,6 +302,7 @@ def _classify_test(program: str, words: Sequence[str], path: str, place: str) ->
         family, tests = _RUNNERS[program], not (lists or _selects_no_tests(program, words))
     elif program in _CALLED:
         family, *names = _CALLED[program]
+        words = _drop_choices(program, words)
         tests = _asks_for_test(names, words)
         starts = next((word for word in words if word[:1] not in {"-", "+"}), "")
         plain = [word for word in words if not word.startswith("-")]
@@ -306,11 +318,22 @@ def _classify_test(program: str, words: Sequence[str], path: str, place: str) ->
     return (family, program) if tests else ("", "")
 
 
+def _drop_choices(program: str, words: Sequence[str]) -> list[str]:
+    """The words without those that say in which packages, or for which versions, a task runs."""
+    if program == "sbt":
+        return [word.lstrip("+") for word in words]
+    valued = _OF_PACKAGES - {"-w"} if program in WORDS["managers"] else ()
+    words = [word for before, word in pairwise(["", *words]) if before not in valued]
+    return [word.removeprefix("--target=").removeprefix("--targets=") for word in words]
+
+
 def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
     before = words[: words.index("--")] if "--" in words[1:] else words
     first, *rest = [word for word in before if not word.startswith(("-", "+"))] or ["-"]
     if first in WORDS["going_through"] and "*" in tests:
         return any(map(is_test_name, rest[:3]))
+    if first == "build" and "*" in tests and rest[:1] == ["test"]:
+        return True
     if first == "hack":
         return not {"test", "nextest"}.isdisjoint(rest)
     by_name = is_test_name(first) and ("test" in first.lower() or "spec" in first.lower())
@@ -357,14 +380,18 @@ _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
     if program in WORDS["interpreters"]:
-        if program == "node" and "--test" in words:
+        if program in {"node", "tsx"} and "--test" in words:
             return "node", "node"
         plain = [word for word in words if not word.startswith("-")]
-        if not plain or words[0] in {"-c", "-e", "-E"}:
-            return "", ""
+        if not plain or not {"-c", "-e", "-E"}.isdisjoint(words):
+            program_text = "".join(plain[-1:])
+            is_test = ".test(" in program_text or "::test" in program_text
+            return ("script", "script") if is_test else ("", "")
         path = plain[0]
         if path.endswith(("manage.py", "setup.py")) and len(plain) > 1:
             return ("python", "django") if plain[1] in {"test", "pytest"} else ("", "")
+        if plain[1:2] == ["test"]:
+            return ("php", "php") if path.endswith("artisan") else ("script", "script")
     elif "/" not in path:
         return "", ""
     elif words and is_test_name(words[0]) and path.startswith("./"):

@@ -46,6 +46,52 @@ def scripts(ci: CiJob) -> list[tuple[str, str]]:
     return [(one.kind, one.script) for one in ci.steps]
 
 
+#: Calls of tests, as they hide behind other programs.
+HIDDEN = (
+    """
+python -Wd -m pytest | poetry run pytest | pdm test | pdm run test | rye test | rye run test
+hatch test | hatch -e x run test | uv run -m pytest | uvx nox | tox -p | mise run test
+mise r test | mise exec -- pytest | devbox run test | nix develop -c make test
+nix develop --command cargo test | nix-shell --run 'make test' | bazel test //...
+pants test :: | buck2 test //... | php vendor/bin/phpunit | composer run test
+php artisan test | bin/rails test | bundle exec rails test | rake | melos run test | mix test
+sbt test | sbt +test | sbt "+test" | ./mill __.test | scala-cli test .
+opam exec -- dune runtest | dune test | zig build test
+julia --project=. -e 'using Pkg; Pkg.test()' | Rscript -e 'testthat::test_local()'
+luarocks test | perl Build test | dzil test | cargo make test | wasm-pack test --node
+yarn workspaces foreach -A run test | npm test -ws | pnpm -r test | pnpm --filter x test
+pnpm -F x run test | npm --workspace a test | ng test | npx ng test --watch=false
+react-scripts test | web-test-runner | npx wtr | python -m django test | django-admin test
+python -m tests | green | zope-testrunner --test-path=src | pixi r test | behave
+bundle exec appraisal rspec | appraisal rake test | bundle exec toys test | npx tsx --test
+tsx --test src | cargo careful test | cargo insta test | anchor test | elm-test | spago test
+shellspec | coverage3 run -m pytest | script -q -c "pytest" /dev/null | chronic make test
+ts-node test/index.ts | luajit test.lua | symfony php bin/phpunit | php bin/phpunit
+castor test | robo test | npx nx affected --target=test | moon ci | rush test | rushx test
+lage test
+""".replace("\n", " | ")
+    .strip(" |")
+    .split(" | ")
+)
+
+
+@pytest.mark.parametrize("line", HIDDEN)
+def test_calls_of_tests_behind_other_programs(line: str) -> None:
+    assert find_purpose(read_calls(line)) == "test"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pdm run lint", "pdm install", "nix build", "nix develop -c make docs", "zig build",
+        "pnpm --filter test build", "php artisan migrate", "node -e 'test()'", "sbt +publishLocal",
+        "nx affected --target=build", "cargo make docs", "go run ./cmd/test-server",
+    ],
+)  # fmt: skip
+def test_calls_behind_other_programs_that_test_nothing(line: str) -> None:
+    assert find_purpose(read_calls(line)) != "test"
+
+
 class TestJob:
     @pytest.mark.parametrize(
         "aside", ["lint", "docs", "windows-tests", "benchmark", "release", "test-redistribute"]
@@ -349,7 +395,7 @@ class TestSteps:
             ("bundle exec thor spec", "test"),
             ("npx grunt test", "test"),
             ("ant -q test", "test"),
-            ("opam exec -- dune runtest", "other"),
+            ("opam exec -- dune runtest", "test"),
             ("dune runtest --force", "test"),
             ("xvfb-run -a npm test", "test"),
             ("bundle exec rake", "test"),
