@@ -118,7 +118,7 @@ def test_packages_beside_each_other() -> None:
         ("node --import tsx --test 'test/*.ts'", "node", True),
         ("c8 node --test", "node", True),
         ("node test.js", "script", True),
-        ("react-scripts test", None, True),
+        ("react-scripts test", "react-scripts", True),
         ("yarn jest", "jest", True),
         ("pnpm exec vitest run", "vitest", True),
         ("c8 --99 --check-coverage mocha test", "mocha", True),
