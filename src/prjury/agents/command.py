@@ -209,7 +209,7 @@ def read_answer(printed: str) -> AgentResult:
                 tokens[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
-    facts = {"usd": usd, "turns": turns, **tokens, "tool_calls": list_calls(events)}
+    facts = {"usd": usd, "turns": turns, **tokens, "tool_calls": list_tool_calls(events)}
     status = ExecutionStatus.FAILED if error else ExecutionStatus.SUCCESS
     metadata = {name: value for name, value in facts.items() if value}
     return AgentResult(text, status, error and error[-_LONGEST_ERROR:], metadata)
@@ -261,7 +261,7 @@ def _to_count(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
-def list_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
+def list_tool_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
     """Return the calls of `claude` and of `codex exec`, in their order."""
     calls: dict[object, dict[str, str]] = {}
     for event in events:

@@ -20,7 +20,7 @@ from prjury.agents.judge import DirectoryState, EditKind
 from prjury.agents.rounds import record_round
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
-from prjury.code.source import Source, UnreadableError, strip_comments
+from prjury.code.source import Source, UnreadableError, strip_to_code
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError, SourceError
 from prjury.git.store import Store, patch_between, write_tree_with
@@ -371,5 +371,5 @@ def _strip_to_code(files: Mapping[str, bytes]) -> dict[str, str]:
             continue
         with suppress(UnreadableError):
             sources[path] = Source.of(text, language)
-    stripped = strip_comments(sources, Parser(), Deadline.after(_SECONDS))
+    stripped = strip_to_code(sources, Parser(), Deadline.after(_SECONDS))
     return code | {path: "\n".join(lines) for path, lines in stripped.items()}

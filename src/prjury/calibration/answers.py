@@ -164,7 +164,7 @@ def _name_pull(pull: PullJson) -> str:
     return f"{pull.repo}:{pull.head.ref}" if pull.number is None else f"{pull.repo}#{pull.number}"
 
 
-def _find_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
+def _index_panel_confirmed_errors(report: ReportJson) -> dict[FindingKey, Check]:
     return {
         _key_of(ballot.judge, check): check
         for ballot in _model_ballots(report)
@@ -183,7 +183,7 @@ def count_error_outcomes(reports: Sequence[ReportJson], clone: CloneHistory | No
     for group in pulls.values():
         keys = set[FindingKey]()
         for at, report in enumerate(group):
-            new = _find_confirmed_errors(report).keys() - keys
+            new = _index_panel_confirmed_errors(report).keys() - keys
             outcomes.update(_find_error_outcome(key, group[at:], clone) for key in new)
             keys |= new
     return Counts(**outcomes)
@@ -296,7 +296,7 @@ def compare_reports(ones: Sequence[ReportJson], others: Sequence[ReportJson]) ->
     both = alone = 0
     for change in shared:
         pair = first[change], second[change]
-        one, other = map(_find_confirmed_errors, pair)
+        one, other = map(_index_panel_confirmed_errors, pair)
         both += len(one.keys() & other.keys())
         alone += len(one.keys() ^ other.keys())
         for key, check in (one | other).items():

@@ -117,7 +117,7 @@ def find_fault(file: SourceFile) -> SyntaxFault | None:
         if fault is None:
             return None
         exact = [fault]
-    grammar_faults, dialect = _find_grammar_faults(file)
+    grammar_faults, dialect = _find_faults_and_dialect(file)
     doubts = [each for each in grammar_faults if _is_understood(file, each, lines)]
     if not exact and not doubts:
         return None
@@ -191,7 +191,7 @@ _PARSERS: Mapping[str, Callable[[SourceFile], Fault | None]] = {
 }
 
 
-def _find_grammar_faults(file: SourceFile) -> tuple[list[Fault], bool]:
+def _find_faults_and_dialect(file: SourceFile) -> tuple[list[Fault], bool]:
     """List what the grammar does not understand, and tell if it is of another dialect."""
     from ast_grep_py import SgRoot  # noqa: PLC0415 - native code, loaded where it is used
 

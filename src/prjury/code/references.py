@@ -96,7 +96,7 @@ _KEYWORDS = frozenset(
 )
 
 
-def find_references(pull: PullRequest) -> ByKin:
+def find_added_references(pull: PullRequest) -> ByKin:
     texts: dict[str, list[str]] = {}
     for file in code_files(pull):
         lines = [line.text for line in file.added_lines if len(line.text) <= LONGEST_LINE]
@@ -136,7 +136,7 @@ def _find_bound(kin: str, text: str) -> Iterator[str]:
             yield from re.findall(WORD, names)
 
 
-def find_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, list[Location]]:
+def find_added_uses(pull: PullRequest, words: Iterable[str]) -> dict[str, list[Location]]:
     places: dict[str, list[Location]] = {word: [] for word in words}
     for file in code_files(pull):
         for line in file.added_lines:

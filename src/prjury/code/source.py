@@ -118,7 +118,7 @@ def mask(text: str, ranges: Iterable[tuple[int, int]]) -> str:
     return "".join([*pieces, text[last:]])
 
 
-def strip_comments(
+def strip_to_code(
     sources: Mapping[str, Source], parser: Parser, deadline: Deadline
 ) -> dict[str, Sequence[str]]:
     parsed = {name: each for name, each in sources.items() if each.language.parser}

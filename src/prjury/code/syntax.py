@@ -10,10 +10,10 @@ from prjury.code.faults import LARGEST, SourceFile, SyntaxFault
 from prjury.code.parser import Job, NotParsed, Parser
 from prjury.deadline import Deadline
 
-__all__ = ["LARGEST", "SourceFile", "SyntaxFault", "find_faults"]
+__all__ = ["LARGEST", "SourceFile", "SyntaxFault", "find_faults_and_unparsed"]
 
 
-def find_faults(
+def find_faults_and_unparsed(
     texts: Sequence[SourceFile], deadline: Deadline
 ) -> tuple[Mapping[str, SyntaxFault], Mapping[str, str]]:
     jobs: list[Job] = [{"syntax": to_builtins(each), "rules": []} for each in texts]

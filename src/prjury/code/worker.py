@@ -63,11 +63,11 @@ def run_job(job: dict[str, Any]) -> dict[str, Any]:
         "matches": [(number, place) for number, rule in enumerate(rules) for place in ranges(rule)],
         "comments": of_kinds(job["comments"]),
         "strings": of_kinds(job["strings"]),
-        **({"tree": list_nodes(root)} if job.get("tree") else {}),
+        **({"tree": list_node_rows(root)} if job.get("tree") else {}),
     }
 
 
-def list_nodes(root: SgNode) -> list[list[Any]]:
+def list_node_rows(root: SgNode) -> list[list[Any]]:
     rows: list[list[Any]] = []
     waiting = [root]
     while waiting:

@@ -129,14 +129,14 @@ class _Borders(Struct, frozen=True):
         head = self.after.places.nearest(path, family) or ""
         old = self.renamed.get(path)
         base = self.before.places.nearest(old or path, family) or ""
-        if old or not head or self.before.holds(head) or not self._is_fresh(head):
+        if old or not head or self.before.holds(head) or not self._is_in_new_directory(head):
             return _Place(head, base)
         moved = self.renamed.get(head, "")
         if self.before.holds(moved) and _family(moved) == _family(head):
             return _Place(head, moved)
         return _Place(head, base, fresh=True)
 
-    def _is_fresh(self, build_file: str) -> bool:
+    def _is_in_new_directory(self, build_file: str) -> bool:
         kind = find_format(build_file)
         directory = find_project_directory(build_file)
         loose = kind is not None and kind.loose

@@ -120,7 +120,7 @@ class BuildTree:
         for place in places:
             for path in place:  # which grows
                 scopes = gradle.COMPILED if path in own else gradle.EXPORTED
-                for each, view in self._list_inherited(path, scopes).items():
+                for each, view in self._map_inherited(path, scopes).items():
                     manifest = self._manifests.get(each)
                     if each not in seen and manifest is not None:
                         seen.add(each)
@@ -141,7 +141,7 @@ class BuildTree:
             for path in sorted(generation, key=lambda path: not path.endswith(CATALOG)):
                 self._read_once(path)
             inherited = {
-                each for path in generation for each in self._list_inherited(path, gradle.COMPILED)
+                each for path in generation for each in self._map_inherited(path, gradle.COMPILED)
             }
             generation = inherited & self.blobs.keys()
 
@@ -162,7 +162,7 @@ class BuildTree:
     def _list_around(self, build_file: str) -> list[str]:
         return [path for files in self.places.list_around(build_file) for path in files]
 
-    def _list_inherited(self, path: str, scopes: re.Pattern[str]) -> dict[str, View | None]:
+    def _map_inherited(self, path: str, scopes: re.Pattern[str]) -> dict[str, View | None]:
         """List what a build file includes, and how others see that, if not as it is."""
         manifest = self._manifests.get(path)
         if not isinstance(manifest, Manifest):
@@ -172,7 +172,7 @@ class BuildTree:
         included: dict[str, View | None] = {}
         for each in manifest.projects:
             is_platform = each.role is Role.BOM
-            script = self._find_project(path, str(each))
+            script = self._find_project_script(path, str(each))
             if script and (is_platform or scopes.fullmatch(each.scope)):
                 included[script] = gradle.managing if is_platform else gradle.exporting
         # The plugins of a project above are not those of the ones below.
@@ -182,7 +182,7 @@ class BuildTree:
         files = (posixpath.normpath(f"{directory}/{each}") for each in manifest.includes)
         return {**included, **dict.fromkeys(each for each in files if each.endswith(LISTS))}
 
-    def _find_project(self, path: str, project: str) -> str | None:
+    def _find_project_script(self, path: str, project: str) -> str | None:
         names = _plain(project).split(":")
         directory = "/".join(names)
         for above in _upwards(path):

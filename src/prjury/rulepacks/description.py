@@ -171,7 +171,7 @@ class DescribedRule(Struct, frozen=True):
         return " ".join(self.rule.replacement.split()) if self.rule.replacement else None
 
     @property
-    def outcomes_by_severity(self) -> dict[str, str]:
+    def needed_versions_by_severity(self) -> dict[str, str]:
         """What must be declared for a finding to be as severe; empty where it never is."""
         rule, texts = self.rule, {"error": "", "warning": "", "hint": ""}
         texts[rule.severity] = describe_start(list_required(self.pack, rule))
@@ -192,7 +192,7 @@ class DescribedRule(Struct, frozen=True):
         """The versions that make an error, a warning or a hint of a finding, in a few words."""
         return "; ".join(
             f"{name}: {text.replace(' or later', '+')}"
-            for name, text in self.outcomes_by_severity.items()
+            for name, text in self.needed_versions_by_severity.items()
             if text and not (name == "hint" and self._is_early)
         )
 
@@ -207,7 +207,7 @@ class DescribedRule(Struct, frozen=True):
         return list_languages(self.rule.languages)
 
     @property
-    def found(self) -> Sample | None:
+    def found_sample(self) -> Sample | None:
         """The first case that is found and fixed, else the first that is found."""
         samples = [
             Sample(name, example.code, example.fixed)
@@ -218,7 +218,7 @@ class DescribedRule(Struct, frozen=True):
         return next(iter([*fixed, *samples]), None)
 
     @property
-    def left_alone(self) -> Sample | None:
+    def left_alone_sample(self) -> Sample | None:
         """The first case that is not found."""
         cases = sorted(self.rule.tests.code.items())
         return next((Sample(name, code) for name, c in cases for code in c.valid), None)

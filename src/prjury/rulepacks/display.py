@@ -57,13 +57,13 @@ def encode_rule(described: DescribedRule) -> Mapping[str, Any]:
     return {
         "rule": f"{described.pack.id}/{rule.id}",
         **{name: getattr(rule, name) for name in _SAME},
-        "since": described.outcomes_by_severity,
+        "since": described.needed_versions_by_severity,
         "languages": sorted(rule.languages),
         "replacement": rule.replacement,
         "fix": [asdict(fix) for fix in rule.fix],
         "references": list(rule.references),
-        "found": asdict(described.found) if described.found else None,
-        "left_alone": asdict(described.left_alone) if described.left_alone else None,
+        "found": asdict(described.found_sample) if described.found_sample else None,
+        "left_alone": asdict(described.left_alone_sample) if described.left_alone_sample else None,
     }
 
 

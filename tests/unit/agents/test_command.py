@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from prjury import AgentClient, AgentResult, CommandAgent, ExecutionStatus
-from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, list_calls, read_answer
+from prjury.agents.command import LONGEST_TEXT, MOST_CALLS, list_tool_calls, read_answer
 
 
 def test_the_goal_is_its_input_and_the_workspace_its_directory(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def item(kind: str, **more: Any) -> dict[str, Any]:
 
 
 def test_calls_of_claude_with_what_came_of_them() -> None:
-    calls = list_calls(
+    calls = list_tool_calls(
         [
             used(1, "Read", file_path="tests/test_a.py"),
             used(2, "Bash", command="pytest -q\nrm -r /", description="run"),
@@ -154,7 +154,7 @@ def test_calls_of_claude_with_what_came_of_them() -> None:
 
 def test_calls_of_codex() -> None:
     changes = [{"path": "a.py", "kind": "update"}, {"path": "b.py", "kind": "add"}]
-    calls = list_calls(
+    calls = list_tool_calls(
         [
             {"type": "item.started", "item": {"type": "command_execution", "command": "ls"}},
             item("command_execution", command="ls", exit_code=2, status="completed"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from prjury.judges.patterns.pack_tests import find_untested, run_tests
+from prjury.judges.patterns.pack_tests import find_untested_fixes_and_outcomes, run_tests
 from prjury.resources import rule_packs
 from prjury.rulepacks.load import list_heads, load, load_shipped
 from prjury.rulepacks.rule import Pack, PatternRule
@@ -57,7 +57,7 @@ def pack(request: pytest.FixtureRequest) -> Pack:
 @pytest.mark.slow
 def test_every_case_comes_out_as_the_pack_says_and_none_is_missing(pack: Pack) -> None:
     tested = run_tests(pack)
-    assert [str(failure) for failure in (*tested.failures, *find_untested(tested))] == []
+    assert list(map(str, (*tested.failures, *find_untested_fixes_and_outcomes(tested)))) == []
 
 
 @pytest.mark.slow

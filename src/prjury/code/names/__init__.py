@@ -135,10 +135,10 @@ def has_names(parser: str | None) -> bool:
 @cache
 def anchors(language: str, names: tuple[str, ...]) -> frozenset[str]:
     """The words of which one stands in every file that uses a name, with or without its module."""
-    return frozenset(anchor for name in names for anchor in _list_anchors(language, name))
+    return frozenset(anchor for name in names for anchor in _list_usage_clues(language, name))
 
 
-def _list_anchors(language: str, name: str) -> list[str]:
+def _list_usage_clues(language: str, name: str) -> list[str]:
     for own in ("builtins.", "globalThis."):
         if name.startswith(own):
             return [name.removeprefix(own).partition(".")[0]]

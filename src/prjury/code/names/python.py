@@ -129,7 +129,7 @@ def match_ifs(members: Iterable[str]) -> Rule:
     return somewhere_in(_match_under(_hasattr(quoted)))
 
 
-def match_fallbacks(members: Sequence[Chain]) -> list[Rule]:
+def match_hasattr_fallbacks(members: Sequence[Chain]) -> list[Rule]:
     """Code for an owner of these members that lacks another one, checked by ``hasattr``."""
     if not members:
         return []
@@ -227,7 +227,7 @@ def find_bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
         for binding, node in _find_imported(root)
         # Otherwise the import fails itself where one of the names is gone.
         if not any(is_below(binding.target, name, SEPARATORS) for name in names)
-        or not _allows_missing(root, binding, node)
+        or not _allows_missing_import(root, binding, node)
     ]
     sure = _drop_ambiguous(bindings_there)
     stars = [binding.target for binding in sure if not binding.local]
@@ -243,7 +243,7 @@ def find_bindings(root: Node, names: Sequence[str]) -> Iterator[Binding]:
         yield Binding("", module, own | frozenset(taken))
 
 
-def _allows_missing(root: Node, binding: Binding, node: Node) -> bool:
+def _allows_missing_import(root: Node, binding: Binding, node: Node) -> bool:
     """Tell an import with whose failure the file reckons, and whose name it uses accordingly."""
     if node.matches(**_ON_PRESENCE) or "importorskip" in node.text():
         return True
@@ -339,7 +339,7 @@ def match_references(single: Sequence[str], longer: Sequence[Chain]) -> Rule:
         rules.append({"kind": "attribute", "regex": match_chains(longer), **replaced})
     parts = {*single, *(part for chain in longer for part in chain)}
     shadows = map(_match_shadowed, sorted({*single, *(chain[0] for chain in longer)}))
-    unwanted = [GUARDED, match_ifs(parts), *match_fallbacks(longer), *shadows]
+    unwanted = [GUARDED, match_ifs(parts), *match_hasattr_fallbacks(longer), *shadows]
     return {"all": [{"any": rules}, *({"not": rule} for rule in unwanted)]}
 
 

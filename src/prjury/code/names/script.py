@@ -153,7 +153,7 @@ _CAUGHT = {"kind": "try_statement", "field": "body", **has_field("handler", ".")
 _TRIED: Rule = {"inside": {"stopBy": _SCOPES, "kind": "statement_block", "inside": _CAUGHT}}
 
 
-def match_ifs(chains: Sequence[Chain]) -> Rule:
+def match_in_ifs(chains: Sequence[Chain]) -> Rule:
     """Code under a condition on what these spellings stand for, or on the runtime's version."""
     up = {"stopBy": {"not": {"kind": "member_expression"}}}  # a call of a member asks for nothing
     called = {"inside": {**up, "kind": "call_expression", "field": "function"}}
@@ -226,7 +226,7 @@ class ScriptNaming(Struct, frozen=True):
             rules.append({"kind": "subscript_expression", "regex": _match_subscripts(longer)})
         firsts = sorted({*single, *(chain[0] for chain in longer)})
         shadows = [{"not": self._match_shadowed(name, firsts)} for name in firsts]
-        ifs = match_ifs([*((name,) for name in single), *longer])
+        ifs = match_in_ifs([*((name,) for name in single), *longer])
         return {"all": [{"any": rules}, {"not": ifs}, *shadows]}
 
     def _join_kinds(self, plain: str, typed: str) -> str:

@@ -22,7 +22,7 @@ def read(root: Tree) -> Publics:
 def _find_go_members(root: Tree) -> Iterator[Symbol]:
     for child in root.declarations(*_LISTS):
         if child.kind in {"type_spec", "type_alias"}:
-            yield from _read_go_type(child)
+            yield from _read_go_type_and_members(child)
         elif child.kind == "function_declaration":
             yield from _read_go_function(child, "")
         elif child.kind == "method_declaration":
@@ -32,7 +32,7 @@ def _find_go_members(root: Tree) -> Iterator[Symbol]:
             yield from _list_values(child, "")
 
 
-def _read_go_type(tree: Tree) -> Iterator[Symbol]:
+def _read_go_type_and_members(tree: Tree) -> Iterator[Symbol]:
     name, type_ = tree.field("name"), tree.field("type")
     if not name or not type_:
         return

@@ -42,7 +42,7 @@ def _find_java_members(tree: Tree, prefix: str, outer: str) -> Iterator[Symbol]:
         elif child.kind in _FIELDS and _is_public(child, outer):
             yield from _read_fields(child, prefix)
         elif child.kind in _TYPES and name and _is_public(child, outer):
-            yield from _read_java_type(child, prefix)
+            yield from _read_java_type_and_members(child, prefix)
         elif child.kind in _CALLABLES and name and _is_public(child, outer):
             types = f"{_plain(child.field('type_parameters'))} {_plain(child.field('type'))}"
             result = tidy(types + child.field("dimensions").text)
@@ -66,7 +66,7 @@ def _is_public(tree: Tree, outer: str) -> bool:
     return bool(words & {"public", "protected"})
 
 
-def _read_java_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_java_type_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name, word, body = tree.field("name"), _TYPES[tree.kind], tree.child(*_BODIES)
     path = prefix + name.text
     members = list(_find_java_members(body, f"{path}.", word))

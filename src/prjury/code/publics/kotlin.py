@@ -22,7 +22,7 @@ def _find_kotlin_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
         if child.modifiers & _HIDDEN:
             continue
         if child.kind in {"class_declaration", "object_declaration", "companion_object"}:
-            yield from _read_kotlin_type(child, prefix)
+            yield from _read_kotlin_type_and_members(child, prefix)
         elif child.kind == "infix_expression":
             yield from _read_object(child, prefix)
         else:
@@ -80,7 +80,7 @@ def _var(tree: Tree) -> frozenset[str]:
     return frozenset({"var"} & {tree.child("binding_pattern_kind").text})
 
 
-def _read_kotlin_type(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_kotlin_type_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name, words = tree.child("type_identifier"), tree.modifiers
     path = prefix + (name.text or "Companion")
     word = "object"

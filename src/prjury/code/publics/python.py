@@ -52,14 +52,14 @@ def _find_python_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
         decorators = " ".join(each.raw for each in child.children("decorator"))
         node = child.field("definition") or child
         if node.kind == "class_definition":
-            yield from _read_python_class(node, prefix)
+            yield from _read_class_and_members(node, prefix)
         elif node.kind == "function_definition":
             yield from _read_python_function(node, prefix, decorators)
         else:
             yield from _list_symbols(node, prefix)
 
 
-def _read_python_class(tree: Tree, prefix: str) -> Iterator[Symbol]:
+def _read_class_and_members(tree: Tree, prefix: str) -> Iterator[Symbol]:
     name = tree.field("name")
     bases = tuple(
         base.text.partition("[")[0].rpartition(".")[2]

@@ -116,7 +116,7 @@ def _list_declared(tree: Tree, prefix: str, default: str) -> Iterator[Symbol]:
     label = tree.field("name") or tree.child(*_NAMES)
     path, line = prefix + (label.raw.strip("'\"") or default), (label or tree).line
     if tree.kind in _TYPES:
-        yield from _read_script_type(tree, path)
+        yield from _read_script_type_and_members(tree, path)
     elif path == prefix or label.kind == "computed_property_name":
         return
     elif tree.kind in _FUNCTIONS or (default and tree.kind in CLOSURES):
@@ -134,15 +134,15 @@ def _modifiers(tree: Tree) -> frozenset[str]:
     return tree.words(_MATTERING) | frozenset({"optional"} if tree.child("?") else ())
 
 
-def _read_script_type(tree: Tree, path: str) -> Iterator[Symbol]:
+def _read_script_type_and_members(tree: Tree, full_name: str) -> Iterator[Symbol]:
     word, name = _TYPES[tree.kind], tree.field("name")
-    if not path or path.endswith(".") or path == "global" or name.kind == "string":
+    if not full_name or full_name.endswith(".") or full_name == "global" or name.kind == "string":
         return
     line, result = (name or tree).line, f"{word} {tree.field('type_parameters').text}".strip()
     bases = tuple(_bases(tree))
-    yield Symbol(path, SymbolKind.TYPE, line, None, result, _modifiers(tree), bases)
+    yield Symbol(full_name, SymbolKind.TYPE, line, None, result, _modifiers(tree), bases)
     space = word in {"namespace", "module"}
-    yield from _find_script_members(tree.child(*_BODIES), f"{path}.", space=space)
+    yield from _find_script_members(tree.child(*_BODIES), f"{full_name}.", space=space)
 
 
 def _bases(tree: Tree) -> Iterator[str]:
@@ -166,15 +166,15 @@ def _annotation(tree: Tree) -> str:
     return tree.text.removeprefix(":").strip()
 
 
-def _make_value(tree: Tree, path: str, line: int) -> Symbol:
+def _make_value(tree: Tree, full_name: str, line: int) -> Symbol:
     """A variable or a field; one that holds a function is a function to callers."""
     type_ = ([Tree(), *tree.field("type").children()])[-1]
     value, words = type_ or tree.field("value"), _modifiers(tree)
     if value.kind in {*CLOSURES, "function_type"}:
         result = _annotation(value.field("return_type"))
         parameters = tuple(_read_script_parameters(value))
-        return Symbol(path, SymbolKind.CALLABLE, line, parameters, result, words)
-    return Symbol(path, SymbolKind.VALUE, line, None, type_.text, words)
+        return Symbol(full_name, SymbolKind.CALLABLE, line, parameters, result, words)
+    return Symbol(full_name, SymbolKind.VALUE, line, None, type_.text, words)
 
 
 def _read_variables(declarator: Tree) -> Iterator[Symbol]:

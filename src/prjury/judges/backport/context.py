@@ -108,7 +108,7 @@ def read_change(pull: PullRequest, tools: Tools, deadline: Deadline) -> Change:
         compare_interfaces(pull, repository, Parser(), deadline),
         find_bumps(pull, repository),
         find_traits(pull),
-        patterns.find_concerned(pull) if patterns else frozenset(),
+        patterns.find_concerned_files(pull) if patterns else frozenset(),
         commits[0].parents if commits else (),
     )
 

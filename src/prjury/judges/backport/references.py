@@ -16,14 +16,14 @@ from prjury.code.references import (
     ImportTarget,
     TreePaths,
     code_files,
+    find_added_references,
     find_definitions,
-    find_references,
     find_referred,
     is_from_stdlib,
     list_import_targets,
     words_of,
 )
-from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_comments
+from prjury.code.source import MAX_BYTES, Source, UnreadableError, decode, strip_to_code
 from prjury.deadline import Deadline
 from prjury.jury.judgment import Location
 from prjury.manifests.go import read_go_mod
@@ -111,7 +111,7 @@ class ChangeReferences:
                     with suppress(UnreadableError):
                         sources[blob] = Source.of(decode(content), language)
             if sources:
-                self.stripped.update(strip_comments(sources, Parser(), Deadline.after(_SECONDS)))
+                self.stripped.update(strip_to_code(sources, Parser(), Deadline.after(_SECONDS)))
 
     def code_at(self, files: Files, at: Location) -> str:
         """Return the code of a line of a file that was stripped."""
@@ -135,7 +135,7 @@ def find_change_references(pull: PullRequest, repository: Repository) -> ChangeR
     own = _map_go_modules(pull, repository) if "go" in map(kin_of, files) else {}
     targets = [(target, tree.find_file(target)) for target in list_import_targets(pull, own)]
     modules = tuple((target, path) for target, path in targets if path)
-    return ChangeReferences(pull, repository, find_references(pull), modules, files)
+    return ChangeReferences(pull, repository, find_added_references(pull), modules, files)
 
 
 def _map_go_modules(pull: PullRequest, repository: Repository) -> dict[str, str]:

@@ -12,7 +12,7 @@ from io import BytesIO
 
 from msgspec.structs import replace
 
-from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults
+from prjury.code.syntax import LARGEST, SourceFile, SyntaxFault, find_faults_and_unparsed
 from prjury.deadline import Deadline
 from prjury.errors import CannotJudgeError
 from prjury.jury.judgment import Check, Location, Severity
@@ -76,7 +76,7 @@ def check_syntax(pull: PullRequest, ports: Ports, deadline: Deadline) -> list[Ch
             and len(content) <= LARGEST
             and not content.startswith(_LFS)
         ]
-        faults, unparsed = find_faults(texts, limit)
+        faults, unparsed = find_faults_and_unparsed(texts, limit)
         if is_babel:
             faults = {path: replace(fault, dialect=True) for path, fault in faults.items()}
         return texts, _revise_faults_with_tools(texts, faults, ports.shell, limit), unparsed

@@ -42,7 +42,7 @@ class Baseline(Struct, frozen=True):
     text: str = ""
     entries: tuple[Known, ...] = ()
 
-    def list_stale_entries(
+    def list_stale_entries_and_lines(
         self, fingerprints: Collection[str], packs: Collection[str], unread: Collection[str]
     ) -> list[tuple[Known, int]]:
         """Return entries that match nothing, as far as these packs have looked, and their lines."""

@@ -318,7 +318,7 @@ class PatternsJudge:
         judgment = judgment.with_metadata(notes=[*judgment.metadata.get("notes", []), note])
         return replace(judgment, reasoning=f"{judgment.reasoning}; {note}")
 
-    def find_concerned(self, pull: PullRequest) -> frozenset[str]:
+    def find_concerned_files(self, pull: PullRequest) -> frozenset[str]:
         """Return the files that some rule looks at, whichever versions hold."""
         files = [
             (file, language)
@@ -331,7 +331,7 @@ class PatternsJudge:
         paths: set[str] = set()
         for file, language in files:
             candidates = prefilter.candidates("\n".join(line.text for line in file.added_lines))
-            if any(active.list_matches(language, file.path) for active in candidates):
+            if any(active.list_matchers(language, file.path) for active in candidates):
                 paths.add(file.path)
         return frozenset(paths)
 
@@ -384,7 +384,7 @@ class PatternsJudge:
             (outcome.findings if new else outcome.prior).append(finding)
         if self.whole:
             marks = {mark for f in (*findings, *outcome.silenced) for mark in f.fingerprints}
-            outcome.stale = baseline.list_stale_entries(marks, packs, outcome.unread)
+            outcome.stale = baseline.list_stale_entries_and_lines(marks, packs, outcome.unread)
 
 
 def _count_rules(

@@ -50,7 +50,7 @@ class ActiveRule:
         code = next((it.code for it in reasons if it.code), "")
         return code, next((it.builds for it in reasons if it.builds), "")
 
-    def list_matches(self, language: Language, path: str) -> list[Match]:
+    def list_matchers(self, language: Language, path: str) -> list[Match]:
         """The rule's ways of looking at such a file."""
         if language.name not in self.rule.languages:
             return []
@@ -146,7 +146,7 @@ class FileScan:
         return [
             (active, match)
             for active in self.rules
-            for match in active.list_matches(self.source.language, self.path)
+            for match in active.list_matchers(self.source.language, self.path)
             if match.may_find(self.source.text, self._tight, self.source.language)
         ]
 

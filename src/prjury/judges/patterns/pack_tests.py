@@ -156,7 +156,7 @@ def _test_versions(pack: Pack) -> Iterator[CaseFailure]:
                 yield CaseFailure(f"{pack.id}/{rule.id}", "versions", problem, code, path)
 
 
-def find_untested(tested: TestedPack) -> Iterator[CaseFailure]:
+def find_untested_fixes_and_outcomes(tested: TestedPack) -> Iterator[CaseFailure]:
     """Yield fixes that no case needs, and outcomes by version that none expects."""
     pack = tested.pack
     for number, rule in enumerate(pack.rules):
@@ -218,5 +218,5 @@ class PackTestResult(Struct, frozen=True):
 
 def run_pack_tests(loaded: LoadedPack) -> PackTestResult:
     tested = run_tests(loaded.pack)
-    failures = [*tested.failures, *find_untested(tested)]
+    failures = [*tested.failures, *find_untested_fixes_and_outcomes(tested)]
     return PackTestResult(tested, [(loaded.locate(each.path), each) for each in failures])

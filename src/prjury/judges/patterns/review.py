@@ -102,7 +102,7 @@ class _Target:
 
     def rules(self, candidates: Iterable[ActiveRule]) -> tuple[ActiveRule, ...]:
         """Those of the candidates that look at the file and hold for it."""
-        looking = (rule for rule in candidates if rule.list_matches(self.language, self.file.path))
+        looking = (rule for rule in candidates if rule.list_matchers(self.language, self.file.path))
         return tuple(held[0] for active in looking if (held := self.standing.of(active)))
 
 
@@ -134,7 +134,7 @@ class PatternScan:
         scans: list[tuple[_Target, FileScan]] = []
         for target in targets:
             try:
-                scan = self._scan_file(target, contents.get(target.blob), prefilter)
+                scan = self._prepare_scan(target, contents.get(target.blob), prefilter)
             except UnreadableError as error:
                 if target.rules(prefilter.candidates(target.added)):
                     outcome.unread[printable(target.file.path)] = str(error)
@@ -156,7 +156,7 @@ class PatternScan:
             return None
         return _Target(file, language, file.new_blob, standing)
 
-    def _scan_file(
+    def _prepare_scan(
         self, target: _Target, content: bytes | None, prefilter: Prefilter
     ) -> FileScan | None:
         """The file with rules whose clues stand in it, also on old lines; None without any."""

@@ -52,7 +52,7 @@ class ApplicableRules:
         """The rules of these packs that would look at such a file, if they held."""
         for (head, _), rule in self._rules():
             active = ActiveRule(head.pack, rule)
-            if active.list_matches(language, path):
+            if active.list_matchers(language, path):
                 yield active
 
     def _rules(self) -> Iterator[tuple[BothSides, PatternRule]]:

@@ -151,7 +151,7 @@ def test_lines_of_entries_are_those_of_the_file() -> None:
         '[\n  {"rule":"p/a","path":"a","fingerprint":"1"},'
         '\n  {"rule":"p/b","path":"b","fingerprint":"2"}\n]\n'
     )
-    stale = parse_baseline(text.encode(), "b").list_stale_entries((), ("p",), ())
+    stale = parse_baseline(text.encode(), "b").list_stale_entries_and_lines((), ("p",), ())
     assert [line for _, line in stale] == [2, 3]
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from prjury.code.languages import kin_of
-from prjury.code.references import ByKin, TreePaths, find_uses
+from prjury.code.references import ByKin, TreePaths, find_added_uses
 from prjury.errors import SourceError
 from prjury.judges.backport.references import ChangeReferences, Files, code_of
 from prjury.jury.judgment import Check, Location
@@ -142,7 +142,7 @@ def _confirm_missing(
     needs: ChangeReferences, suspects: Mapping[str, Sequence[Location]]
 ) -> MissingOnBranch:
     heads = needs.heads
-    places = {word: some[:_PLACES] for word, some in find_uses(needs.pull, suspects).items()}
+    places = {word: some[:_PLACES] for word, some in find_added_uses(needs.pull, suspects).items()}
     used_at = [at for some in places.values() for at in some]
     defined_at = [at for some in suspects.values() for at in some]
     needs.strip_comments(heads, used_at)
