@@ -91,7 +91,7 @@ def replay_records(records: Records, *, ask: bool = False) -> Casting:
     return cast
 
 
-def reuse_votes(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
+def replay_models_only(judgments: Mapping[tuple[str, str], Judgment]) -> Casting:
     """Replay the models' judgments of an earlier run, and seat all other judges as named."""
 
     def cast(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:

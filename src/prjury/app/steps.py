@@ -199,9 +199,9 @@ def choose_casting(change: OpenedChange) -> Casting:
     casting: Casting = seat_as_named
     dismissals = change.request.dismissals
     if votes := _find_reusable_votes(change):
-        from prjury.app.replay import reuse_votes  # noqa: PLC0415 - a first run has none
+        from prjury.app.replay import replay_models_only  # noqa: PLC0415 - a first run has none
 
-        casting = reuse_votes(votes.judgments)
+        casting = replay_models_only(votes.judgments)
     if dismissals:
         from prjury.app.replay import honour_dismissals  # noqa: PLC0415 - few are dismissed
 

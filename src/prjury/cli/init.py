@@ -31,7 +31,7 @@ from prjury.git.directory import TREE, open_directory
 from prjury.git.operator import OperatorRepository, open_repository
 from prjury.judges.backport.requests.branches import bare
 from prjury.judges.builds.ci import BaseCi
-from prjury.judges.builds.plan import DetectedBuilds, summarise_plans
+from prjury.judges.builds.plan import DetectedBuilds, summarise_and_check_plans
 from prjury.policy import POLICY_PATH
 from prjury.publishers.files import write_atomically
 from prjury.resources import templates
@@ -279,7 +279,7 @@ def _name_watched_branches(repository: OperatorRepository) -> str:
 def _describe_build(
     built: DetectedBuilds | str, situation: Situation, ci: BaseCi | None
 ) -> Iterator[str]:
-    line = built if isinstance(built, str) else summarise_plans(built)[0]
+    line = built if isinstance(built, str) else summarise_and_check_plans(built)[0]
     yield f"What it would build: {line}. See prjury build --plan."
     if lacks := _describe_needs(ci):
         how = "" if situation.forks else ", or leave out --build"

@@ -147,7 +147,7 @@ class AgentTools:
         """Make one call: alone, in the journal, with our errors as answers for the agent."""
         from mcp.server.mcpserver.exceptions import ToolError
 
-        journal = self.terminal.open_journal()
+        journal = self.terminal.make_journal_once()
         with self._turn:
             resume()
             started = time.monotonic()

@@ -42,7 +42,7 @@ class Terminal:
     prints_for_people: bool = True
     journal: RunJournal | None = None
 
-    def open_journal(self) -> RunJournal:
+    def make_journal_once(self) -> RunJournal:
         """The journal; a reason why it cannot be written is one line on standard error."""
         from prjury.journal.write import RunJournal
         from prjury.resources import program_version
@@ -79,7 +79,7 @@ class Terminal:
 
         live = sys.stderr.isatty() and self.color
         kind = LiveProgress if live else PlainProgress
-        journal = self.open_journal()
+        journal = self.make_journal_once()
         progress = RecordedProgress(kind(sys.stderr, self.redact), journal)
         return RunEnvironment(self.environ, progress, self.redact, journal=journal)
 

@@ -38,7 +38,7 @@ from prjury.github.settings import (
     RequiredCheck,
     make_settings_or_reason,
 )
-from prjury.judges.builds.plan import summarise_plans
+from prjury.judges.builds.plan import summarise_and_check_plans
 from prjury.manifests.workflow import LARGEST, Workflow, read_workflow
 from prjury.policy import POLICY_PATH
 from prjury.resources import program_version
@@ -117,7 +117,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     except PrJuryError as error:
         yield unknown("the build", join_sentence(error))
         return
-    line, is_known = summarise_plans(planned)
+    line, is_known = summarise_and_check_plans(planned)
     yield fine("", f"the build is known: {line}") if is_known else warning("the build", line)
     left_out = [step for plan in planned.plans for step in plan.left_out]
     notes = [f"the CI's `{step.text}` is not run here: {step.why}" for step in left_out]

@@ -194,7 +194,7 @@ def make_checks(comparison: Comparison) -> tuple[Check, ...]:
             texts = [": ".join(filter(None, (o.place or o.name, o.shown))) for o in causes]
             evidence = "\n\n".join(texts) or "\n".join(lines) or evidence
         checks.append(Check("build-executed", step.good, words, evidence=evidence or None))
-    checks += [*_check_tests(comparison), *_check_lost(comparison), *check_causes(comparison)]
+    checks += [*_check_tests(comparison), *_check_lost_tests(comparison), *check_causes(comparison)]
     return tuple(checks)
 
 
@@ -212,7 +212,7 @@ def _check_tests(comparison: Comparison) -> tuple[Check, ...]:
     return (Check("tests-passed", not failed and outcome.deciding_step.good, message),)
 
 
-def _check_lost(comparison: Comparison) -> Iterator[Check]:
+def _check_lost_tests(comparison: Comparison) -> Iterator[Check]:
     """Yield what speaks against the tests: those that did not run, by name, or no comparison."""
     severity: Severity = "error" if comparison.options.vanished == "fail" else "warning"
     lost = comparison.lost

@@ -256,24 +256,24 @@ _Value = TypeVar("_Value")
 def clean_value(value: _Value, redact: Redact) -> _Value:
     """The value with all its texts cleaned: of secrets, and of what JSON cannot hold."""
 
-    def clean(text: str) -> str:
+    def clean_text(text: str) -> str:
         return redact_text(show_surrogates(text), redact)
 
-    def walk(part: Any) -> Any:  # noqa: ANN401 - any part of a value
+    def clean_part(part: Any) -> Any:  # noqa: ANN401 - any part of a value
         if isinstance(part, str):
-            return clean(part)
+            return clean_text(part)
         if isinstance(part, Struct):
-            fields = {name: walk(getattr(part, name)) for name in part.__struct_fields__}
+            fields = {name: clean_part(getattr(part, name)) for name in part.__struct_fields__}
             return replace(part, **fields)
         if isinstance(part, bytes):
-            return pack_report(clean(unpack_report(part).decode("utf-8", "replace")).encode())
+            return pack_report(clean_text(unpack_report(part).decode("utf-8", "replace")).encode())
         if isinstance(part, tuple | list | frozenset | set):
-            return type(part)(map(walk, part))
+            return type(part)(map(clean_part, part))
         if isinstance(part, Mapping):
-            return {walk(name): walk(entry) for name, entry in part.items()}
+            return {clean_part(name): clean_part(entry) for name, entry in part.items()}
         return part
 
-    return walk(value)  # type: ignore[no-any-return]
+    return clean_part(value)  # type: ignore[no-any-return]
 
 
 #: A plan that was tried, and what became of it.

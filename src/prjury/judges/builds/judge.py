@@ -191,9 +191,9 @@ class TreeBuildJudge:
         return planner.plan_builds(self._root(tree, changes))
 
     def _root(self, tree: str, changes: frozenset[str] | None) -> SourceTree:
-        return SourceTree(self.ports.repository.files(tree), self._read_texts, changed=changes)
+        return SourceTree(self.ports.repository.files(tree), self._read_blob_texts, changed=changes)
 
-    def _read_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
+    def _read_blob_texts(self, entries: Sequence[TreeEntry]) -> Mapping[str, str]:
         """The texts of files that say how to build; CannotJudgeError if a clone lacks one."""
         contents = self.ports.repository.read([entry.blob for entry in entries])
         for entry in entries:

@@ -258,7 +258,7 @@ def list_plan_lines(builds: DetectedBuilds) -> Iterator[str]:
     yield from (f"not built, by its name: {place}" for place in builds.skipped)
 
 
-def summarise_plans(builds: DetectedBuilds) -> tuple[str, bool]:
+def summarise_and_check_plans(builds: DetectedBuilds) -> tuple[str, bool]:
     """The builds in one line, and whether all of them could run here."""
     if not builds.plans:
         return _NONE, False

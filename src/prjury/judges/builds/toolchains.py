@@ -109,7 +109,7 @@ class Toolchains(Struct, frozen=True, dict=True):
 
     def _list_toolchains(self, tool: str) -> Iterator[Toolchain]:
         current, others = self._find_current(tool), []
-        for source, home in self._list_homes(tool):
+        for source, home in self._list_sources_and_homes(tool):
             version = _read_version(tool, home)
             if version and home.is_dir():
                 others.append(Toolchain(tool, version, home, source))
@@ -143,7 +143,7 @@ class Toolchains(Struct, frozen=True, dict=True):
                     yield root / "versions" / name / "bin/python3"
             yield program
 
-    def _list_homes(self, tool: str) -> Iterator[tuple[str, Path]]:
+    def _list_sources_and_homes(self, tool: str) -> Iterator[tuple[str, Path]]:
         environ = self.environ
         if tool == "java":
             names = sorted(name for name in environ if name.startswith("JAVA_HOME_"))

@@ -23,10 +23,10 @@ from prjury.judges.builds.calls import WORDS
 from prjury.judges.builds.compare import find_machine_fault
 from prjury.judges.builds.evidence import Run, StepRun, TreeRun, collect_reports
 from prjury.judges.builds.plan import BuildPlan, BuildStep
-from prjury.judges.builds.results.report_files import Stamp, find_reports, keep_each_report, stamps
+from prjury.judges.builds.results.report_files import Stamp, find_reports, rename_reports, stamps
 from prjury.judges.builds.results.tree import TemporaryPaths, TreeFiles
 from prjury.judges.builds.source_tree import parent_of, parents_of, path_in
-from prjury.judges.builds.step_environment import update_environment, words_of, write_tool_wrappers
+from prjury.judges.builds.step_environment import add_env_from_files, words_of, write_tool_wrappers
 from prjury.judges.builds.wording import join_names
 from prjury.policy.tiers import BuildOptions
 from prjury.ports import Ports, Repository
@@ -166,11 +166,11 @@ class Builder(Struct, frozen=True):
             for name in ("tree", "home", "tmp", "reports"):
                 (scratch / name).mkdir()
             if directory is None:
-                self._export(tree, scratch, deadline)
+                self._export_repository(tree, scratch, deadline)
             places = TemporaryPaths(directory or scratch / "tree", scratch)
             yield Workplace(self, places, list_paths(self.ports.repository, tree))
 
-    def _export(self, tree: str, scratch: Path, deadline: Deadline) -> None:
+    def _export_repository(self, tree: str, scratch: Path, deadline: Deadline) -> None:
         """Write a repository of one commit, as a checkout is; a build may do without."""
         place = scratch / "tree"
         if absent := self.ports.repository.export_and_list_missing(tree, place):
@@ -269,11 +269,11 @@ class _Attempt:
             reports.mkdir()
         for index, step in enumerate(self.plan.steps[first:], first):
             ports.progress.say(f"$ {step.text}")
-            shared = update_environment(self.env) if "GITHUB_ENV" in self.env else self.env
+            shared = add_env_from_files(self.env) if "GITHUB_ENV" in self.env else self.env
             env = {**shared, **self._fill(step.env)}
             writable = [self.place.places.tree]
             command = ShellCommand(step.command, self.directory, env, writable=writable)
-            with keep_each_report(reports):
+            with rename_reports(reports):
                 completed = ports.shell.run(command, self.deadline, ports.progress)
             self.place.builder.logs.append(completed.log)
             if not step.may_fail and all(each.may_fail or not end.exit_code for each, end in done):

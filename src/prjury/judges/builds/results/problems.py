@@ -130,7 +130,7 @@ def read_table() -> tuple[MatcherSet, dict[str, tuple[str, ...]]]:
 def read_problems(section: LogSection) -> Errors:
     """Yield the errors that the matchers find, with the lines below that belong to them."""
     lines = section.lines
-    died = _read_perl_errors(lines) if "\nDubious, test " in section.text else {}
+    died = _read_perl_errors_by_file(lines) if "\nDubious, test " in section.text else {}
     for matcher, index, values in read_table()[0].find(lines):
         message = values.get("message", "")
         if message.endswith("Tests: 0 Failed: 0"):
@@ -143,7 +143,7 @@ def read_problems(section: LogSection) -> Errors:
         yield section.numbers[index], with_details(failure, (message, *below))
 
 
-def _read_perl_errors(lines: Sequence[str]) -> dict[str, str]:
+def _read_perl_errors_by_file(lines: Sequence[str]) -> dict[str, str]:
     """Return the errors with which Perl's test files ended, by the files; it repeats where."""
     errors, error = dict[str, str](), ""
     for line in lines:
@@ -255,8 +255,8 @@ def _read_stack_traces(section: LogSection) -> Errors:
             continue
         match = _ERROR.match(text)
         inner = frames and line[:1].isspace() and _count_blanks(line) > _count_blanks(frames[-1])
-        if match and not inner and (failure := _read_error(section, lines, index, match, frames)):
-            yield section.numbers[index], failure
+        if match and not inner and (error := _read_exception(section, lines, index, match, frames)):
+            yield section.numbers[index], error
         if not text or (match and not inner):
             frames = []
 
@@ -265,20 +265,20 @@ def _count_blanks(line: str) -> int:
     return len(line) - len(line.lstrip(" E"))
 
 
-def _read_error(
+def _read_exception(
     section: LogSection,
     lines: Sequence[str],
     index: int,
     match: re.Match[str],
-    above: Sequence[str],
+    frames: Sequence[str],
 ) -> Failure | None:
     """Return an error with the frames above it, or else with a stack below it; None without."""
     message, is_syntax = match["message"], match["type"] in _SYNTAX
     kind: Kind = "compile" if is_syntax else "error"
-    if above:
-        path, number = section.find_place(above, last=True)
+    if frames:
+        path, number = section.find_place(frames, last=True)
         if not path:
-            path, number = next(list_places(above[-1]), (None, None))
+            path, number = next(list_places(frames[-1]), (None, None))
         return section.failure(kind, message, path, number)
     reach = _REACH if message.endswith(":") else 1
     values = list(takewhile(lambda one: not one.startswith("    at "), lines[index + 1 :][:reach]))

@@ -45,7 +45,7 @@ _PNPM = re.compile(r"(?P<place>[^\s$:]+) (?P<script>[\w:.-]+)\$ ")
 _NPM = re.compile(r"> (?P<name>(?:@[\w.-]+/)?[\w.-]+)(?P<version>@\S+)? [\w:.-]+$")
 
 
-def _decode_lines(log: Path, transcript: Transcript) -> Iterator[str]:
+def _read_bounded_lines(log: Path, transcript: Transcript) -> Iterator[str]:
     with log.open("rb") as raw, TextIOWrapper(raw, "utf-8", "replace") as file:
         lines = iter(lambda: _read_line_start(file), "")
         yield from islice(lines, _MOST_LINES)
@@ -94,7 +94,7 @@ class _Places(Struct):
     entered: list[str] = []
     prefixes: dict[str, str] = {}
 
-    def locate_line(self, line: str) -> tuple[str, str]:
+    def find_directory_and_text(self, line: str) -> tuple[str, str]:
         """Return where a line was printed, as far as build tools say, and what of it was."""
         if self.prefixes:
             head, colon, rest = f"{line} ".partition(": ")  # scripts' names may hold colons
@@ -119,12 +119,12 @@ class _Places(Struct):
         return self.current, line
 
 
-def transcribe(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
+def clean_and_place_lines(log: Path, tree: TreeFiles, relative: Callable[[str], str]) -> Transcript:
     """Read a log once; `relative` takes the tree's own place out of a text."""
     go = GoEvents(LogSection((), (), tree, tree.directory))
     transcript, places = Transcript(go), _Places(tree, tree.directory)
-    for number, raw in enumerate(_decode_lines(log, transcript)):
-        place, line = places.locate_line(relative(strip_escapes(raw.rstrip("\n"))))
+    for number, raw in enumerate(_read_bounded_lines(log, transcript)):
+        place, line = places.find_directory_and_text(relative(strip_escapes(raw.rstrip("\n"))))
         event = _parse_go_event(line)
         if event is None:
             transcript.add(number, place, line[:_LONGEST_LINE])
@@ -182,7 +182,7 @@ def read_log(
     log: Path, tree: TreeFiles, relative: Callable[[str], str], *, failed: bool
 ) -> LogResults:
     """Read the log of one step; if it did not fail, failures in it are no more than a number."""
-    transcript = transcribe(log, tree, relative)
+    transcript = clean_and_place_lines(log, tree, relative)
     results = LogResults("\n".join(transcript.last), failed, {"": RunnerOutput()})
     every = [_read_section(section, failed=failed) for section in transcript.split_sections(tree)]
     for outputs in (*every, {"go": transcript.go.finish()}):

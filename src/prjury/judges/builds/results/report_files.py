@@ -80,7 +80,7 @@ def find_reports(
 
 
 @contextmanager
-def keep_each_report(reports: Path) -> Iterator[None]:
+def rename_reports(reports: Path) -> Iterator[None]:
     """Rename reports as they are finished, so that the next of a name replaces none of them.
 
     ``pytest.xml`` becomes ``pytest~1.xml``, the next one ``pytest~2.xml`` and so on.

@@ -111,7 +111,7 @@ class TemporaryPaths(Struct, frozen=True, dict=True):
         return self.around / "reports"
 
     @cached_property
-    def _places(self) -> tuple[re.Pattern[str], Sequence[str], frozenset[str]]:
+    def _pattern_arounds_and_marks(self) -> tuple[re.Pattern[str], Sequence[str], frozenset[str]]:
         trees, arounds = (
             sorted({str(place), os.path.realpath(place)}) for place in (self.tree, self.around)
         )
@@ -124,7 +124,7 @@ class TemporaryPaths(Struct, frozen=True, dict=True):
 
     def relative(self, text: str) -> str:
         """Return the text with paths below the tree made relative to it."""
-        expression, arounds, marks = self._places
+        expression, arounds, marks = self._pattern_arounds_and_marks
         if not any(mark in text for mark in marks):
             return text
         text = expression.sub(_shorten_path, text)

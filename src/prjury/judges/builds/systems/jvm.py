@@ -42,13 +42,13 @@ _SETTINGS = ("settings.gradle", "settings.gradle.kts")
 _GRADLE_FILES = (*_SETTINGS, "build.gradle", "build.gradle.kts")
 
 
-def choose_build_command(
-    tree: SourceTree, directory: str, name: str, tool: str, needed: Sequence[str]
+def find_script_or_tool(
+    tree: SourceTree, directory: str, script: str, tool: str, needed: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
     """Call the nearest script, in a build's directory or above it, else the tool; and say why."""
     installed = f"so the installed `{tool}` is used"
     for count, place in enumerate((directory, *parents_of(directory))):
-        path, shown = path_in(place, name), f"{'../' * count}{name}"
+        path, shown = path_in(place, script), f"{'../' * count}{script}"
         if path not in tree.files:
             continue
         missing = [file for file in needed if path_in(place, file) not in tree.files]
@@ -57,7 +57,7 @@ def choose_build_command(
         if tree.files[path].mode != EXECUTABLE:
             return ("sh", shown), f"{shown} is there but not executable, so `sh` runs it"
         return (shown if count else f"./{shown}",), f"{shown} is there"
-    return (tool,), f"no {name}, {installed}"
+    return (tool,), f"no {script}, {installed}"
 
 
 def with_goals(plan: BuildPlan, goals: Sequence[str]) -> BuildPlan:
@@ -77,7 +77,7 @@ def _list_maven_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         if of_sources or not root.may_hold_project(directory):
             continue
         needed = (".mvn/wrapper/maven-wrapper.properties",)
-        maven, reason = choose_build_command(root, directory, "mvnw", "mvn", needed)
+        maven, reason = find_script_or_tool(root, directory, "mvnw", "mvn", needed)
         command = (*maven, "-q", "-B", "--fail-at-end", _GOING_ON, "verify")
         plans[directory] = BuildPlan(
             "maven",
@@ -150,7 +150,7 @@ def _list_gradle_plans(root: SourceTree) -> tuple[BuildPlan, ...]:
         if owned or not root.may_hold_project(place):
             continue
         files = ("gradle/wrapper/gradle-wrapper.properties", "gradle/wrapper/gradle-wrapper.jar")
-        gradle, reason = choose_build_command(root, place, "gradlew", "gradle", files)
+        gradle, reason = find_script_or_tool(root, place, "gradlew", "gradle", files)
         # nothing counts as up to date, as that would leave no new report
         command = (*gradle, "--no-daemon", "-q", "--continue", "--rerun-tasks", "build")
         builds[place] = BuildPlan(
