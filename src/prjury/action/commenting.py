@@ -140,7 +140,7 @@ class Replies:
             "help": lambda _command: self._list_commands("Commands"),
             "review": lambda _command: self._review(),
             "fix": lambda _command: self._request_fix(),
-            "override": lambda _command: self._record_override(),
+            "override": lambda _command: self._override_and_rerun(),
             "dismiss": self._dismiss_finding,
             "backport": self._open_backports,
         }
@@ -211,7 +211,7 @@ class Replies:
         self._post_status(FIX)
         return self._review()
 
-    def _record_override(self) -> CommandReply:
+    def _override_and_rerun(self) -> CommandReply:
         run = self._run_of(self._verdict.run)
         self._post_status(OVERRIDE)
         try:

@@ -117,7 +117,7 @@ class TestsRepair(Struct):
             tokens = {"input_tokens": last.input_tokens, "output_tokens": last.output_tokens}
             record_round(self.ports.journal, last.number, status, started, **facts, **tokens)
             if passed:
-                return self._make_recovery(tree, last.outcome)
+                return self._recover_with_patch(tree, last.outcome)
         return Recovery("not_recovered", stop, tuple(self.rounds))
 
     def _find_stop_reason(self) -> str:
@@ -204,7 +204,7 @@ class TestsRepair(Struct):
         self.judgments = [_judge_again(judge, context, first) for judge, first in self.builds]
         return combine_judgments(self.judgments).reasoning
 
-    def _make_recovery(self, tree: str, outcome: str) -> Recovery:
+    def _recover_with_patch(self, tree: str, outcome: str) -> Recovery:
         patch, rounds = patch_between(self.store, tree, self.tree), tuple(self.rounds)
         if len(patch) > _LARGEST_PATCH:
             why = f"the patch is larger than {_LARGEST_PATCH >> 20} MiB"

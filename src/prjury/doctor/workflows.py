@@ -410,7 +410,7 @@ def _has(permissions: Permissions, permission: str) -> bool:
     return not {permissions.get(scope), permissions.get(ALL)}.isdisjoint({level, "write"})
 
 
-def check_secrets(setup: Setup) -> Iterator[Diagnosis]:
+def check_secrets_in_builds(setup: Setup) -> Iterator[Diagnosis]:
     for use in setup.of_modes("build"):
         job = use.job
         places = [use.workflow.env, job.env]
@@ -435,5 +435,5 @@ CHECKS = {
     "the gate is closed by the verdict": check_gate_fails,
     "the gate has one name, and nobody else has it": check_gate_names,
     "every job has the permissions that it needs": check_permissions,
-    "no build has a secret": check_secrets,
+    "no build has a secret": check_secrets_in_builds,
 }

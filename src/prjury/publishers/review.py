@@ -127,7 +127,7 @@ class LineReview:
     def _resolve_settled_threads(self, report: Report) -> None:
         is_settled = make_resolved_test(report)
         try:
-            for thread in self._list_threads():
+            for thread in self._list_unresolved_threads():
                 comments = at(thread, "comments", "nodes")
                 first = comments[0] if isinstance(comments, list) and comments else None
                 values = read_markers(text(at(first, "body"))) or {}
@@ -141,7 +141,7 @@ class LineReview:
                 f"Threads of findings that are gone stay open (`contents: write`): {error}"
             )
 
-    def _list_threads(self) -> Iterator[object]:
+    def _list_unresolved_threads(self) -> Iterator[object]:
         owner, _, name = self.room.repo.partition("/")
         pull = {"owner": owner, "name": name, "number": self.number}
         data = self._query("list the review threads", _LIST_THREADS, pull)

@@ -304,13 +304,13 @@ def _view_change(report: Report, links: Links) -> View:
         additions=pull.additions,
         deletions=pull.deletions,
         files=len(pull.files),
-        groups=tuple(_group_files(report, links)),
+        groups=tuple(_group_changed_files_by_kind(report, links)),
         # One lock file would flatten every other bar: files that nobody reads set no scale.
         largest=max([1, *(f.additions + f.deletions for f in pull.files if f.readable)]),
     )
 
 
-def _group_files(report: Report, links: Links) -> Iterator[View]:
+def _group_changed_files_by_kind(report: Report, links: Links) -> Iterator[View]:
     reasons = {entry.path: entry.reason for entry in report.coverage.not_checked}
     for title, kinds in _GROUPS.items():
         files = [file for file in report.pull.files if file.kind in kinds]

@@ -15,11 +15,11 @@ def read(root: Tree) -> Publics:
     """The public names of a file; a program's own package offers none."""
     if root.child("package_clause").child("package_identifier").text == "main":
         return Publics()
-    symbols = _find_go_members(root)
+    symbols = _find_go_declarations(root)
     return Publics(tuple(s for s in symbols if all(p[:1].isupper() for p in s.name.split("."))))
 
 
-def _find_go_members(root: Tree) -> Iterator[Symbol]:
+def _find_go_declarations(root: Tree) -> Iterator[Symbol]:
     for child in root.declarations(*_LISTS):
         if child.kind in {"type_spec", "type_alias"}:
             yield from _read_go_type_and_members(child)

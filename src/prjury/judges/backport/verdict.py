@@ -116,7 +116,7 @@ class BranchFacts(Struct, frozen=True):
         return self.first is not None and self.first.found and not self.first.lacks
 
     @property
-    def considered(self) -> bool:
+    def is_candidate(self) -> bool:
         """Return true if a request, the policy, the record or a plain fix speaks for it."""
         if self.wanted or self.unnamed or self.default == "yes":
             return True
@@ -181,7 +181,7 @@ def _decide_ruling(facts: BranchFacts) -> _Ruling:
         return settled
     if facts.answer == "no":
         return _Ruling("not_suitable", leading=facts.list_checks("asked-for"))
-    if not facts.considered:
+    if not facts.is_candidate:
         return _rule_unasked(facts)
     obstacles = list(_list_obstacles(facts))
     if obstacles:

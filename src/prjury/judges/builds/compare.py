@@ -400,7 +400,7 @@ def find_vanished_tests(here: Results, base: Results) -> Vanished:
     _pair_alike(lost, new, _cut_parameters)
     if lost.total() and new.total():
         names = {split_identity(name)[1] for name in (*base.ran, *here.ran)}
-        _pair_renamed(lost, new, find_shared_prefix(names))
+        _pair_renamed(lost, new, find_usual_prefix(names))
     unnamed = base.counted - here.counted
     if unnamed > 0:
         unnamed = max(0, unnamed - new.total())
@@ -440,7 +440,7 @@ def _cut_parameters(identity: str) -> str:
     return identity[:start] + identity[start:].partition("[")[0].partition("(")[0]
 
 
-def find_shared_prefix(names: Collection[str]) -> str:
+def find_usual_prefix(names: Collection[str]) -> str:
     """The words with which most names begin, such as ``test_``: they make none alike."""
     starts = Counter(map(_cut_first_word, names))
     start, count = max(starts.items(), key=itemgetter(1), default=("", 0))

@@ -68,7 +68,7 @@ class SemanticComparisonJudge(WorkspaceJudge):
         place = Path(os.path.realpath(self.expected))
         path = self.path or (place.name if place.is_file() else ".")
         checks = []
-        for where, text in list(_read_expected(place, path)):
+        for where, text in list(_read_expected_files(place, path)):
             if workspace.kind(where) == "file":
                 checks.append(self._check_text(where, text, workspace.text(where)))
             else:
@@ -172,7 +172,7 @@ def _show_difference(name: str, message: str, path: str, expected: str, text: st
     return Check.bad(name, message, Location(path), evidence="\n".join(rows))
 
 
-def _read_expected(place: Path, path: str) -> Iterator[tuple[str, str]]:
+def _read_expected_files(place: Path, path: str) -> Iterator[tuple[str, str]]:
     if place.is_file():
         yield path, Workspace(place.parent).text(place.name)
         return

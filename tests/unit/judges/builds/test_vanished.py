@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from prjury.judges.builds.compare import (
     Vanished,
-    find_shared_prefix,
+    find_usual_prefix,
     find_vanished_tests,
 )
 from prjury.judges.builds.failure import Results
@@ -77,7 +77,7 @@ def test_what_all_names_share_makes_no_two_alike(
     ],
 )
 def test_what_all_names_share(names: list[str], prefix: str) -> None:
-    assert find_shared_prefix(names) == prefix
+    assert find_usual_prefix(names) == prefix
 
 
 def test_many_tests_whose_parameters_change_at_random_are_not_lost() -> None:
