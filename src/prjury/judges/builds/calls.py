@@ -7,7 +7,7 @@ import posixpath
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,9 +22,11 @@ WORDS = {name: frozenset(listed.split()) for name, listed in TABLE["words"].item
 SETUP_ACTIONS = {action: tuple(words.split()) for action, words in TABLE["setup_actions"].items()}
 #: Programs that run tests whatever follows, with the kind of code.
 _RUNNERS = {name: family for family, names in TABLE["runners"].items() for name in names.split()}
-#: Programs that run tests where one of some words follows; `*` stands for any name of tests, a dash
-#: for no word at all.
+#: Programs that run tests where one of some words follows; `*` stands for any name of tests, `+`
+#: for one anywhere among several tasks, a dash for no word at all.
 _CALLED = {program: tuple(words.split()) for program, words in TABLE["called"].items()}
+#: Options behind which wrappers are told what to run.
+_RUNNING_OPTIONS = {name: text.split() for name, text in TABLE["running_options"].items()}
 #: Options that say where a program works, by programs; a build file stands for its directory.
 _PLACES = {
     program: frozenset(options.split())
@@ -157,14 +159,14 @@ _ALIASES = {
 }  # fmt: skip
 
 
-#: Options by which a manager runs the scripts of other packages.
-_OF_PACKAGES = frozenset({"--filter", "-F", "--workspace", "-w"})
+#: Options by which managers run the scripts of other packages.
+_OF_PACKAGES = {name: frozenset(text.split()) for name, text in TABLE["of_packages"].items()}
 
 
 def name_script(call: Call) -> str:
     """The script of a package that a call of its manager runs; empty if it runs none."""
     plain = [word for word in call.arguments if not word.startswith("-")]
-    if any(word.partition("=")[0] in _OF_PACKAGES for word in call.arguments):
+    if any(word.partition("=")[0] in _OF_PACKAGES.get(call.program, ()) for word in call.arguments):
         return ""  # of other packages
     words = plain[1:] if plain[:1] in (["run"], ["run-script"]) else plain
     return "test" if words[:1] in (["t"], ["tst"]) else next(iter(words), "")
@@ -199,7 +201,7 @@ def _strip_wrappers(words: list[str]) -> tuple[list[str], str]:
             words = inner
         elif program in WORDS["wrappers"] and (inner := _find_wrapped_command(program, words[1:])):
             below, _ = _split_place(words[: len(words) - len(inner)])
-            words = inner if len(inner) > 1 else inner[0].split()
+            words = [*inner[0].split(), *inner[1:]] or inner  # one word may be a whole line
             place = posixpath.join(place, below)
         else:
             break
@@ -256,7 +258,8 @@ def _find_runner_index(words: Sequence[str]) -> int:
     for at, word in enumerate(words[1:], 1):
         if word.rpartition("/")[2].removesuffix(".js").lstrip("_") in _RUNNERS:
             return at
-        passed_over = word[:1] == "-" if words[0] in _OF_SCRIPTS else word in {"exec", "dlx", "x"}
+        by_file = words[0] in _OF_SCRIPTS
+        passed_over = word[:1] == "-" or "=" in word if by_file else word in {"exec", "dlx", "x"}
         if not passed_over:
             return 0
     return 0
@@ -276,7 +279,7 @@ def _find_wrapped_command(program: str, words: list[str]) -> list[str]:
     at = 0
     while at < len(words):
         word = words[at]
-        if word in WORDS["running"] or (program in {"coverage", "uv"} and word == "-m"):
+        if word in WORDS["running"] or word in _RUNNING_OPTIONS.get(program, ()):
             runs = True
         elif word.startswith("-") or "=" in word or word.rstrip("smh").isdigit():
             valued = WORDS["coverage_values" if program == "coverage" else "with_value"]
@@ -304,10 +307,10 @@ def _classify_test(program: str, words: Sequence[str], path: str, place: str) ->
         family, *names = _CALLED[program]
         words = _drop_choices(program, words)
         tests = _asks_for_test(names, words)
-        starts = next((word for word in words if word[:1] not in {"-", "+"}), "")
-        plain = [word for word in words if not word.startswith("-")]
-        if program == "go" and starts == "run" and plain[2:3]:
-            return (family, "script") if is_test_name(plain[2]) else ("", "")
+        starts, *plain = [word for word in words if word[:1] not in {"-", "+"}] or [""]
+        if program == "go" and starts == "run":
+            tests = plain[1:] != [] and plain[1].startswith("test")
+            return (family, "script") if tests else ("", "")
         if program == "cargo" and starts in WORDS["going_through"]:
             return (family, "script") if tests or is_test_name(place) else ("", "")
     elif program in _BUILDERS:
@@ -322,9 +325,10 @@ def _drop_choices(program: str, words: Sequence[str]) -> list[str]:
     """The words without those that say in which packages, or for which versions, a task runs."""
     if program == "sbt":
         return [word.lstrip("+") for word in words]
-    valued = _OF_PACKAGES - {"-w"} if program in WORDS["managers"] else ()
-    words = [word for before, word in pairwise(["", *words]) if before not in valued]
-    return [word.removeprefix("--target=").removeprefix("--targets=") for word in words]
+    if program == "nx":
+        return [word.removeprefix("--target=").removeprefix("--targets=") for word in words]
+    valued = _OF_PACKAGES.get(program, ())
+    return [word for before, word in pairwise(["", *words]) if before not in valued]
 
 
 def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
@@ -336,8 +340,9 @@ def _asks_for_test(tests: Sequence[str], words: Sequence[str]) -> bool:
         return True
     if first == "hack":
         return not {"test", "nextest"}.isdisjoint(rest)
-    by_name = is_test_name(first) and ("test" in first.lower() or "spec" in first.lower())
-    return first in tests or ("*" in tests and by_name)
+    tasks = [first, *rest] if "+" in tests else [first] if "*" in tests else []
+    names = [word for word in tasks if "test" in word.lower() or "spec" in word.lower()]
+    return first in tests or any(map(is_test_name, names))
 
 
 def _calls_maven_test(words: Sequence[str]) -> bool:
@@ -362,8 +367,8 @@ def _calls_test_goal(program: str, words: Sequence[str]) -> bool:
             tests = False
         elif program == "gradle":
             goal = word.rpartition(":")[2]
-            listed = goal in WORDS["gradle_tasks"] or goal.endswith(("Test", "Tests"))
-            tests = (listed or goal.startswith("test")) and not goal.startswith(_NO_TASKS)
+            listed = goal in WORDS["gradle_tasks"] or "test" in goal.lower()
+            tests = listed and not goal.startswith(_NO_TASKS)
         else:
             tests = is_test_name(word)
         if tests:
@@ -380,22 +385,29 @@ _BUILDERS |= dict.fromkeys(WORDS["makes"], "make")
 
 def _detect_test_script(program: str, words: Sequence[str], path: str) -> tuple[str, str]:
     if program in WORDS["interpreters"]:
-        if program in {"node", "tsx"} and "--test" in words:
-            return "node", "node"
-        plain = [word for word in words if not word.startswith("-")]
-        if not plain or not {"-c", "-e", "-E"}.isdisjoint(words):
-            program_text = "".join(plain[-1:])
-            is_test = ".test(" in program_text or "::test" in program_text
-            return ("script", "script") if is_test else ("", "")
-        path = plain[0]
-        if path.endswith(("manage.py", "setup.py")) and len(plain) > 1:
-            return ("python", "django") if plain[1] in {"test", "pytest"} else ("", "")
-        if plain[1:2] == ["test"]:
-            return ("php", "php") if path.endswith("artisan") else ("script", "script")
-    elif "/" not in path:
+        return _classify_interpreted(program, words)
+    if "/" not in path:
         return "", ""
-    elif words and is_test_name(words[0]) and path.startswith("./"):
+    if words and is_test_name(words[0]) and path.startswith("./"):
         return "script", "script"
+    return _classify_path(path)
+
+
+def _classify_interpreted(program: str, words: Sequence[str]) -> tuple[str, str]:
+    if program in {"node", "tsx"} and "--test" in words:
+        return "node", "node"
+    options = [*takewhile(lambda word: word.startswith("-"), words)]
+    path, *rest = [word for word in words[len(options) :] if not word.startswith("-")] or [""]
+    if not path or not {"-c", "-e", "-E"}.isdisjoint(options):  # then it is the program's text
+        return ("script", "script") if ".test(" in path or "::test" in path else ("", "")
+    if path.endswith(("manage.py", "setup.py")) and rest:
+        return ("python", "django") if rest[0] in {"test", "pytest"} else ("", "")
+    if (inner := name_program(path)) in _CALLED:
+        return _classify_test(inner, rest, path, "")
+    return ("script", "script") if rest[:1] == ["test"] else _classify_path(path)
+
+
+def _classify_path(path: str) -> tuple[str, str]:
     *folders, name = path.removeprefix("./").lower().split("/")
     stem = name.partition(".")[0] or name
     pieces = frozenset(split_name(stem))
@@ -411,7 +423,8 @@ def split_name(name: str) -> list[str]:
 
 def is_test_name(name: str) -> bool:
     pieces = split_name(name)
-    if WORDS["beside"].intersection(pieces) or WORDS["preparing"].intersection(pieces[:1]):
+    prepares = WORDS["preparing"].intersection(pieces[:1]) or pieces[-1:] == ["prepare"]
+    if WORDS["beside"].intersection(pieces) or prepares:
         return False
     if WORDS["test_names"].intersection(pieces) or name.lower().startswith("test"):
         return True

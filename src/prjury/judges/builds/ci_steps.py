@@ -34,7 +34,6 @@ from prjury.manifests.workflow import WorkflowStep, read_composite_action
 
 _SECRETS = ("secrets.", "secrets[", "github.token")
 _WORKSPACE, _ROOT = "${{ github.workspace }}", "$GITHUB_WORKSPACE"
-_NO_RUNNER = "it is not known to test"
 _LARGEST_SCRIPT = 64 * 1024
 _DEEPEST = 3
 #: Words of lines by which a script stops at the first error, as all do here.
@@ -95,9 +94,9 @@ class StepReader:
         if self._wanted:
             self.versions, self.version_files = self._wanted
         unknown = [one for one in self.steps if one.may_fail or one.kind == "build"]
-        for step in () if count else unknown[-1:]:
-            shown = _show_first_line(step.script)
-            self.left_out.append(LeftOutStep(shown, _NO_RUNNER, "unknown", step.origin))
+        if unknown and not count:
+            text, why = _show_first_line(unknown[-1].script), "it is not known to test"
+            self.left_out.append(LeftOutStep(text, why, "unknown", unknown[-1].origin))
         self.steps = self.steps[:count]
         self.left_out = self.left_out[: left_out or None]
         self.actions = self.actions[:actions]
@@ -233,10 +232,14 @@ class StepReader:
 
 
 def _expand(part: str, env: Mapping[str, str]) -> str:
-    for name, value in env.items():  # ${NAME:-other} and ${NAME:?message} as well
-        before, sign, after = part.partition(f"${{{name}:")
-        part = f"{before}{value}{after.partition('}')[2]}" if sign and value else part
-    return Template(part).safe_substitute(env)
+    """The text with the variables that are known, also as ``${NAME:-other}``."""
+    text, *pieces = part.split("${")
+    for piece in pieces:
+        inside, end, after = piece.partition("}")
+        name, sign, other = inside.partition(":")
+        value = env.get(name) or other[1:] * other.startswith(("-", "="))
+        text += f"{value}{after}" if end and sign and value else f"${{{piece}"
+    return Template(text).safe_substitute(env)
 
 
 def resolve_call(call: Call, root: SourceTree, directory: str, depth: int = 0) -> Call:

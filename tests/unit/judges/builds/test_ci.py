@@ -56,6 +56,11 @@ COMMANDS = {
         uv run --with x python -X dev -m pytest | coverage run -m pytest
         coverage run --source=shop test.py | coverage run -p manage.py test
         coverage run --parallel-mode --source shop runtests.py | bundle exec thor spec
+        bash run_tests.sh -e prod | python runtests.py -c x | c8 -c .c8rc npm test
+        sbt clean coverage test | rake db:create spec | ant clean test | gulp build test
+        php -d memory_limit=-1 vendor/bin/phpunit | bin/rails db:test:prepare test
+        script -q -c 'pytest -x' /dev/null | ./gradlew runUnitTestsWithCoverage
+        pnpm -w test | npm -w a test
         npx grunt test | ant -q test | opam exec -- dune runtest | dune runtest --force
         xvfb-run -a npm test | bundle exec rake | bundle exec rake spec
         hatch run +py=3.11 test:default | pipx run nox -s tests
@@ -120,6 +125,8 @@ def split_commands(text: str) -> list[str]:
         "pdm run lint", "pdm install", "nix build", "nix develop -c make docs", "zig build",
         "pnpm --filter test build", "php artisan migrate", "node -e 'test()'", "sbt +publishLocal",
         "nx affected --target=build", "cargo make docs", "go run ./cmd/test-server",
+        "bin/rails db:test:prepare", "go run . check", "npm run build --target=test",
+        "poetry run ''", "timeout 5 ''", "nix-shell --run ''", "./gradlew detektTest",
     ],
 )  # fmt: skip
 def test_calls_behind_other_programs_that_test_nothing(line: str) -> None:

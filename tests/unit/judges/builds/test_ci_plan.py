@@ -350,6 +350,7 @@ class TestOptions:
             ),
             (('cargo test --features "${{ env.MODE }}"',), "--features kv "),
             (("cargo ${VERB:?} --features ${MODE:-std}",), "--features kv "),
+            (("cargo ${NOT_SET:-test} --features kv",), "--features kv "),
             (
                 ("cargo test --workspace --no-run", "cargo hack test --each-feature"),
                 "--all-features ",
