@@ -191,7 +191,7 @@ def test_a_record_of_other_models_or_an_old_one_says_why_it_does_not_count(
         other.report["notes"]
     )
     repository.commit_record(Counts(mended=22), today - timedelta(181))
-    assert "and counts for 180 days" in str(repository.review().report["notes"])
+    assert "it expired on" in str(repository.review().report["notes"])
     repository.commit_record(Counts(mended=22, merged=1), today)
     assert "no longer keep the promise" in str(repository.review().report["notes"])
     fewer = policy(

@@ -91,13 +91,18 @@ class Record(Struct, frozen=True):
 
     models: tuple[str, ...]
     prompts: dict[str, str]
-    counts: Counts
+    mended: Count
+    dismissed: Count
+    merged: Count
     date: dt.date
+    expires: dt.date
     digest: str = ""
 
     @classmethod
     def of(cls, setup: ModelSetup, counts: Counts, today: dt.date) -> Record:
-        record = cls(setup.models, setup.prompts, counts, today)
+        answers = (counts.mended, counts.dismissed, counts.merged)
+        days = (today, today + dt.timedelta(VALID_DAYS))
+        record = cls(setup.models, setup.prompts, *answers, *days)
         return structs.replace(record, digest=record.compute_digest())
 
     def compute_digest(self) -> str:
@@ -110,11 +115,12 @@ class Record(Struct, frozen=True):
         """Return why the record proves nothing today, whoever is asked; None if it does."""
         if self.digest != self.compute_digest():
             return "it was edited by hand"
-        if not -1 <= (today - self.date).days < VALID_DAYS:
-            return f"it is of {self.date}, and counts for {VALID_DAYS} days"
-        if self.counts.missing:
-            answers = f"{self.counts.mended} right and {self.counts.wrong} wrong answers"
-            return f"{answers} no longer keep the promise; {self.counts.missing} more do"
+        if not self.date <= today + dt.timedelta(1) or self.expires <= today:
+            return f"it expired on {self.expires}"
+        counts = Counts(self.mended, self.dismissed, self.merged)
+        if counts.missing:
+            answers = f"{counts.mended} right and {counts.wrong} wrong answers"
+            return f"{answers} no longer keep the promise; {counts.missing} more do"
         return None
 
     def find_misfit(self, setup: ModelSetup) -> str | None:
@@ -122,9 +128,7 @@ class Record(Struct, frozen=True):
         if set(self.models) != set(setup.models):
             return f"it is about {', '.join(self.models)}, not {', '.join(setup.models)}"
         others = [judge for judge, it in setup.prompts.items() if self.prompts.get(judge) != it]
-        if others:
-            return f"the questions of {', '.join(others)} are others now"
-        return None
+        return f"the questions of {', '.join(others)} are others now" if others else None
 
     def __str__(self) -> str:
         lines = ["# Written by `prjury calibrate`, read from the base; edited, it proves nothing."]
@@ -193,7 +197,6 @@ def _find_error_outcome(
     key: FindingKey, reports: Sequence[ReportJson], clone: CloneHistory | None
 ) -> str:
     """Return what became of an error that the first of these reports holds."""
-    judge = key[0]
     dismissed = {each.finding for report in reports for each in report.dismissals}
     names = set[str]()  # under which reports list it; they differ by criterion
     last = None
@@ -202,7 +205,7 @@ def _find_error_outcome(
             checks = ballot.judgment.failed_checks
             same = [check for check in checks if _key_of(ballot.judge, check) == key]
             names.update(check.fingerprint for check in same)
-            if ballot.judge == judge and ballot.judgment.status in {Status.PASS, Status.FAIL}:
+            if ballot.judge == key[0] and ballot.judgment.status in {Status.PASS, Status.FAIL}:
                 last = None if same else report
     if dismissed & names:
         return "dismissed"
@@ -218,8 +221,7 @@ def _changes_lines(
     if last.pull.head == first.pull.head:
         return False
     _, path, quote = key
-    text = clone.read(last.pull, path) if clone else None
-    if text is not None:
+    if clone and (text := clone.read(last.pull, path)) is not None:
         return quote not in " ".join(text.split())
     before, after = ({it.path: it.new_blob for it in r.pull.files} for r in (first, last))
     return before.get(path) is None or before[path] != after.get(path)
@@ -271,9 +273,8 @@ class CloneHistory(Struct, frozen=True):
         return bool(whole & patches) or (bool(each) and each <= patches)
 
     def _digest_patches(self, command: str, *commits: str) -> set[str]:
-        git = self.repository.git
-        patches = git(command, "--patch", "--no-ext-diff", *commits)
-        names = git("patch-id", "--stable", stdin=patches).decode()
+        patches = self.repository.git(command, "--patch", "--no-ext-diff", *commits)
+        names = self.repository.git("patch-id", "--stable", stdin=patches).decode()
         return {line.split()[0] for line in names.splitlines()}
 
 

@@ -62,9 +62,9 @@ def test_a_record_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     "edit",
     [
-        {"counts": Counts(60)},
-        {"counts": Counts(22, open=1)},
-        {"date": date(2030, 1, 1)},
+        {"mended": 60},
+        {"dismissed": 0, "mended": 23},
+        {"expires": date(2030, 1, 1)},
         {"models": ("openai:b",)},
         {"prompts": {"quality": "2" * 64}},
         {"digest": ""},

@@ -78,7 +78,7 @@ class PrerequisiteSearch(Struct, frozen=True):
         missing: Sequence[MissingSymbols],
         missing_in: Callable[[str], MissingOnBranch],
     ) -> Prerequisites:
-        """PrerequisiteSearch for what makes the pick clean and adds the missing names."""
+        """Search for what makes the pick clean and adds the missing names."""
         try:
             result = Prerequisites()
             if not trial.merge.clean:
