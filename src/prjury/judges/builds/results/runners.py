@@ -106,7 +106,7 @@ _FIELDS = {
     **dict.fromkeys((*_NUMBERS, "line"), r"\d{1,9}"),
     "number": r"\d{1,6}",
     "counts": r"\d.*|\w[\w ]*=\d.*",
-    "path": r"[^\s:()]{1,300}\.\w{1,6}",
+    "path": r"[^\s:()]+\.\w{1,6}",
     "owner": r"[\w.$:<>-]+(?: > .+)?",
     "suite": r"[^\s(]\S*",
     "tail": r"\w+",
