@@ -90,7 +90,7 @@ def measure(plant: Plant, place: Path) -> tuple[bool, int]:
     with steps.open_change(ReviewRequest(target=target)) as change:
         model = always(reply())
         doors = structs.replace(ports(model), repository=change.snapshot.store)
-        context = change.add_call_sites_and_issues(change.start_clock(), {})
+        context = change.add_call_site_and_issue_lookups(change.start_clock(), {})
         kinds.make_quality(QualityOptions(), doors).judge(context)
     questions = [material(prompt) for prompt in model.asked]
     facts = [fact for question in questions for fact in question.get("facts", [])]

@@ -14,7 +14,7 @@ from e2e.conftest import Prjury, Run, started, wait_until
 from fakes.github import FakeGitHub, running
 from fakes.history import History
 from prjury.app.request import LARGEST
-from prjury.cli.build import write_evidence
+from prjury.cli.build import write_and_print_evidence
 from prjury.cli.output import Terminal
 from prjury.errors import CannotJudgeError
 from prjury.judges.builds.evidence import SCHEMA_NAME, BuildEvidence, BuildSandbox
@@ -265,7 +265,7 @@ def test_evidence_that_nobody_would_take(
         SCHEMA_NAME, "a" * LARGEST, "b" * 40, "c" * 40, None, BuildSandbox("L1"), ()
     )
     with pytest.raises(CannotJudgeError, match="larger than 64 MiB and will be refused"):
-        write_evidence(
+        write_and_print_evidence(
             Terminal(),
             BuiltEvidence((ballot,), large),
             evidence,

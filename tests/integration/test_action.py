@@ -31,7 +31,7 @@ from fakes.history import History
 from fakes.jobs import connect, job_environment
 from prjury.action import main
 from prjury.action.dependencies import wire
-from prjury.action.job import Beforehand, Dependencies, GitAccess, Inputs
+from prjury.action.job import Dependencies, GitAccess, Inputs, PriorState
 from prjury.action.job import Job as ActionJob
 from prjury.app.backport import Picks
 from prjury.errors import CannotJudgeError, ExitCode
@@ -80,7 +80,7 @@ class Job:
     fake: FakeGitHub
     judged: Report | Exception = field(default_factory=report)
     asked: list[tuple[Event, Inputs]] = field(default_factory=list)
-    known: list[Beforehand] = field(default_factory=list)
+    known: list[PriorState] = field(default_factory=list)
     environ: dict[str, str] = field(default_factory=dict)
     log: str = ""
 
@@ -104,7 +104,7 @@ class Job:
             judge=self.judge, picks=_pick_nothing, connect=connect, renderer=PlainRenderer()
         )
 
-    def judge(self, job: ActionJob, event: Event, known: Beforehand) -> Report:
+    def judge(self, job: ActionJob, event: Event, known: PriorState) -> Report:
         self.asked.append((event, job.inputs))
         self.known.append(known)
         if isinstance(self.judged, Exception):
@@ -222,7 +222,7 @@ def test_a_bug_is_ours(job: Job) -> None:
 def test_an_interruption_has_its_own_code(job: Job) -> None:
     job.judged = ZeroDivisionError()
 
-    def interrupted(_job: ActionJob, _event: Event, known: Beforehand) -> Report:
+    def interrupted(_job: ActionJob, _event: Event, known: PriorState) -> Report:
         known.begun(default_policy())
         raise KeyboardInterrupt
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.llm import FAILING, FOUR, SMALL, answer, context, ports, reply
-from prjury.app.registry import Unwanted, seat
+from prjury.app.registry import Unwanted, seat_judges
 from prjury.jury.gate import Gate, GatePolicy, gate
 from prjury.jury.judgment import Status
 from prjury.models.panel import ScriptedModel
@@ -60,8 +60,8 @@ def test_the_gate_is_never_open_over_a_must_that_failed(
     text = policy({"policy": kind, "voting": voting}, sorted(must), threshold, own)
     kinds = [{"prompt": f"kind-{n}", "text": reply(["fine"])} for n in range(len(own) - 1)]
     script = [{"prompt": "quality", "text": reply(**answers)}, *kinds, *kinds]
-    config = read_policy(text, "file:x", shown="x").config
-    seating = seat(config, ports(ScriptedModel(script)), Unwanted({}))
+    config = read_policy(text, "file:x", shown_name="x").config
+    seating = seat_judges(config, ports(ScriptedModel(script)), Unwanted({}))
     verdict = seating.cascade.vote(context(SMALL))
     outcome = gate(verdict, GatePolicy())
     if any(said[name] == "fail" for name in must):

@@ -37,14 +37,14 @@ _WORDS = {
 def backport(job: Job) -> JobResult:
     """Open what the policy wants; a branch that moves meanwhile is judged once more."""
     remedy = "Use `pull_request_target` with the type `closed`"
-    event = job.read_event(EventKind.PULL_REQUEST_TARGET, remedy=remedy)
+    event = job.require_event(EventKind.PULL_REQUEST_TARGET, remedy=remedy)
     with job.dependencies.connect(event, job.inputs) as client:
         event, reason = _read_merged_or_reason(event, client)
-        opened = reason or open_backports(job, event, client)
+        opened = reason or judge_and_open_backports(job, event, client)
     return job.end_idle(opened) if isinstance(opened, str) else opened.finish()
 
 
-def open_backports(
+def judge_and_open_backports(
     job: Job, event: Event, client: GitHub, branches: Sequence[str] = ()
 ) -> BackportRound | str:
     """Open what the policy wants for these branches, or for its own; or why nothing is to do."""
@@ -52,9 +52,9 @@ def open_backports(
     if judged.reason or judged.opening is None:
         return judged.reason or "The policy opens no backports: `backport.open`."
     round_ = BackportRound(job, event, judged.opening, client)
-    if moved := round_.propose_and_list_moved(judged):
+    if moved := round_.propose_and_list_moved_branches(judged):
         second = job.dependencies.picks(job, event, tuple(moved))
-        still = round_.propose_and_list_moved(second)
+        still = round_.propose_and_list_moved_branches(second)
         missing = moved.keys() - {pick.branch for pick in second.picks}
         for branch in sorted({*still, *missing}):
             round_.complain(branch, str(still.get(branch, moved[branch])))
@@ -84,7 +84,7 @@ class BackportRound:
     complaints: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
-    def propose_and_list_moved(self, judged: Picks) -> dict[str, PublishError]:
+    def propose_and_list_moved_branches(self, judged: Picks) -> dict[str, PublishError]:
         """Open one pull request after the other; return the branches that have moved."""
         for one in judged.backports:
             if one.verdict == "error":

@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct
 
-from prjury.action.backporting import open_backports
+from prjury.action.backporting import judge_and_open_backports
 from prjury.action.history import (
     COMMANDS,
     FIX,
@@ -51,7 +51,7 @@ _REMEMBERED = 200
 
 def answer_comment(job: Job) -> JobResult:
     remedy = "Use the workflow that `prjury init` writes"
-    event = job.read_event(EventKind.ISSUE_COMMENT, remedy=remedy)
+    event = job.require_event(EventKind.ISSUE_COMMENT, remedy=remedy)
     written = event.comment
     if event.action != "created" or written is None or not is_command(written.body):
         return job.end_idle("Nothing to do: this is no new comment that begins with /prjury.")
@@ -141,7 +141,7 @@ class Replies:
             "review": lambda _command: self._review(),
             "fix": lambda _command: self._request_fix(),
             "override": lambda _command: self._override_and_rerun(),
-            "dismiss": self._dismiss_finding,
+            "dismiss": self._dismiss_finding_and_rerun,
             "backport": self._open_backports,
         }
         if command.name not in {"help", "backport"} and self.pull.closed:
@@ -166,7 +166,7 @@ class Replies:
         return self.pull.head.sha or ""
 
     @cached_property
-    def _verdict(self) -> ToldVerdict:
+    def _verdict_on_head(self) -> ToldVerdict:
         """The verdict that the command is about: on this head, and there when it was written."""
         if not self.history.verdicts:
             raise DeclinedError(
@@ -188,11 +188,11 @@ class Replies:
 
     @cached_property
     def _report(self) -> ReportJson | None:
-        run = self._verdict.run
+        run = self._verdict_on_head.run
         return self.history.read_report(run) if run else None
 
     def _review(self) -> CommandReply:
-        self._rerun(self._find_judging_run())
+        self._rerun_if_ended(self._find_judging_run())
         return CommandReply()
 
     def _request_fix(self) -> CommandReply:
@@ -208,14 +208,14 @@ class Replies:
             )
         if report and report.recovery and report.recovery.outcome == "recovered":
             raise DeclinedError("The report of the last verdict brings a patch already.")
-        self._post_status(FIX)
+        self._record_command_as_status(FIX)
         return self._review()
 
     def _override_and_rerun(self) -> CommandReply:
-        run = self._run_of(self._verdict.run)
-        self._post_status(OVERRIDE)
+        run = self._run_of(self._verdict_on_head.run)
+        self._record_command_as_status(OVERRIDE)
         try:
-            self._rerun(run)
+            self._rerun_if_ended(run)
         except PublishError as error:
             why = plain(error.why or error.what, 300, self.job.log.redact)
             remedy = plain(error.remedy, 300, self.job.log.redact)
@@ -226,13 +226,13 @@ class Replies:
             ) from error
         return CommandReply()
 
-    def _dismiss_finding(self, command: CommentCommand) -> CommandReply:
+    def _dismiss_finding_and_rerun(self, command: CommentCommand) -> CommandReply:
         group, redact = self._find_group(command.number), self.job.log.redact
         self._refuse_undismissible(command.number, group)
         reason = " ".join(clean(command.words, LONGEST_REASON, redact).split())
         count = f" ({len(group)} places)" if len(group) > 1 else ""
         try:
-            self._rerun(self._find_judging_run())
+            self._rerun_if_ended(self._find_judging_run())
             after = "The change is judged again without it"
         except PublishError as error:
             why = plain(error.why or error.what, 300, redact)
@@ -244,7 +244,7 @@ class Replies:
         return CommandReply(words, write_dismissal(group, self._head, self.comment.author, reason))
 
     def _find_group(self, number: int) -> tuple[str, ...]:
-        groups = self._verdict.groups
+        groups = self._verdict_on_head.groups
         if number > len(groups):
             range_text = f"the last is {len(groups)}" if groups else "there are none"
             raise DeclinedError(f"There is no finding with the number {number}; {range_text}.")
@@ -268,7 +268,7 @@ class Replies:
         if not self.pull.merged:
             raise DeclinedError("Backports are opened once the pull request is merged.")
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=self.pull)
-        opened = open_backports(self.job, event, self.client, (command.words,))
+        opened = judge_and_open_backports(self.job, event, self.client, (command.words,))
         if isinstance(opened, str):
             raise DeclinedError(plain(opened, 600, self.job.log.redact))
         if not opened.lines:
@@ -279,7 +279,7 @@ class Replies:
             raise DeclinedError(words)
         return CommandReply(words)
 
-    def _post_status(self, context: str) -> None:
+    def _record_command_as_status(self, context: str) -> None:
         """Leave what the comment asks for on the head; once more is the same as once."""
         pull = f"{self.event.server_url}/{self.event.repo}/pull/{self.event.number}"
         does = "overrides the verdict on" if context == OVERRIDE else "asks for a repair of"
@@ -309,7 +309,7 @@ class Replies:
         # Of `prjury.yml` the newest may be that of an edited title; the first has judged the head.
         return own_runs[-1] if PurePosixPath(own_runs[0].path).name == _ALONE else own_runs[0]
 
-    def _rerun(self, run: WorkflowRun | None) -> None:
+    def _rerun_if_ended(self, run: WorkflowRun | None) -> None:
         if run is None:
             raise DeclinedError(
                 f"There is no run for `{self._head[:12]}` that could be started again. Push, or "

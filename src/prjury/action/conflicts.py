@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from prjury.action.history import PullHistory
-from prjury.action.job import Beforehand, Job, JobResult
+from prjury.action.job import Job, JobResult, PriorState
 from prjury.action.publishing import Publication
 from prjury.errors import PrJuryError, PublishError, SourceError
 from prjury.git.open_snapshot import NothingToReview
@@ -40,13 +40,13 @@ _MOST, _MOST_JUDGED = 50, 10
 
 def judge_conflicts(job: Job) -> JobResult:
     kinds = (EventKind.PULL_REQUEST_TARGET, EventKind.PUSH)
-    event = job.read_event(*kinds, remedy="Use `pull_request_target` and `push`")
+    event = job.require_event(*kinds, remedy="Use `pull_request_target` and `push`")
     with job.dependencies.connect(event, job.inputs) as client:
         watch = _Watch(job, event, client)
         if event.kind is EventKind.PUSH:
-            watch.check_pulls_onto_moved_base()
+            watch.judge_conflicting_pulls_onto_base()
         else:
-            watch.check_changed_pull()
+            watch.judge_changed_pull_if_conflicting()
     # The verdicts hang on their heads; this job is red only where one was not published.
     return job.report_end(watch.observations, watch.complaints)
 
@@ -61,7 +61,7 @@ class _Watch:
     observations: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def check_changed_pull(self) -> None:
+    def judge_changed_pull_if_conflicting(self) -> None:
         number = self.event.number or 0
         if self.event.action == "edited" and not self.event.moved:
             self.observations.append("Nothing to do: neither side has changed.")
@@ -71,13 +71,13 @@ class _Watch:
             self.observations.append(f"Nothing to do: #{number} is closed, or has a newer head.")
             return
         if self.job.environ.get(GATE) == "status":
-            self._close_gate(pull.head.sha or "")
+            self._close_gate_until_verdict(pull.head.sha or "")
         if pull.mergeable:
             self.observations.append(f"#{number} can be merged, so that it is judged.")
         else:
-            self._judge_pull(pull, PullHistory(self.client, self.event.repo, number))
+            self._judge_and_post_conflict(pull, PullHistory(self.client, self.event.repo, number))
 
-    def _close_gate(self, head: str) -> None:
+    def _close_gate_until_verdict(self, head: str) -> None:
         """Close the gate until there is a verdict; that of a later run stays."""
         with Publication(self.job, self.event, by_status=True) as publication:
             match = None
@@ -89,7 +89,7 @@ class _Watch:
                 publication.set_gate("pending", "The verdict follows")
             publication.gates = False
 
-    def check_pulls_onto_moved_base(self) -> None:
+    def judge_conflicting_pulls_onto_base(self) -> None:
         base = self.event.pull.base
         if not (base.ref and base.sha):
             self.observations.append("Nothing to do: no branch has moved.")
@@ -112,13 +112,13 @@ class _Watch:
         verdict = next((marker for marker, _ in history.own if marker.id == "default"), None)
         if verdict is None or (verdict.head == state.head_sha and verdict.files == CONFLICT):
             return False
-        self._judge_pull(self.client.pull(self.event.repo, state.number), history)
+        self._judge_and_post_conflict(self.client.pull(self.event.repo, state.number), history)
         return True
 
-    def _judge_pull(self, pull: PullFacts, history: PullHistory) -> None:
+    def _judge_and_post_conflict(self, pull: PullFacts, history: PullHistory) -> None:
         event = replace(self.event, kind=EventKind.PULL_REQUEST_TARGET, pull=pull)
         try:
-            judged = self.job.dependencies.judge(self.job, event, Beforehand())
+            judged = self.job.dependencies.judge(self.job, event, PriorState())
         except NothingToReview as nothing:
             self.observations.append(f"#{pull.number}: {nothing.what}")
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from msgspec import structs
 
-from prjury.action.job import Beforehand, Dependencies, GitAccess, Inputs, Job
+from prjury.action.job import Dependencies, GitAccess, Inputs, Job, PriorState
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.git.open_snapshot import Landed, SnapshotRequest
 from prjury.github.client import ACTIONS_BOT, Connection, GitHub
@@ -28,7 +28,7 @@ def wire(
     environ: Mapping[str, str], stream: TextIO, redact: Redact, git: GitAccess | None = None
 ) -> Dependencies:
     return Dependencies(
-        judge=_judge_event,
+        judge=_judge_and_journal_event,
         picks=_judge_backports,
         connect=connect,
         renderer=Renderer(redact),
@@ -61,12 +61,12 @@ def connect(event: Event, inputs: Inputs) -> GitHub:
     )
 
 
-def _judge_event(job: Job, event: Event, beforehand: Beforehand) -> Report:
+def _judge_and_journal_event(job: Job, event: Event, prior: PriorState) -> Report:
     from prjury.app.review import run  # noqa: PLC0415 - everything that judges; tests do without
     from prjury.journal.write import RecordedProgress, RunJournal  # noqa: PLC0415 - as above
 
     request, environment = make_request(job, event), make_environment(job)
-    place = {"XDG_STATE_HOME": str(job.places.reports)}
+    place = {"XDG_STATE_HOME": str(job.places.report_directory)}
     journal = RunJournal(place, "action", version=program_version(), redact=environment.redact)
     progress = RecordedProgress(environment.progress, journal)
     environment = structs.replace(environment, journal=journal, progress=progress)
@@ -77,12 +77,12 @@ def _judge_event(job: Job, event: Event, beforehand: Beforehand) -> Report:
         request = structs.replace(request, evidence=JunitEvidence(request, environment, places))
     request = structs.replace(
         request,
-        override=beforehand.commands.override,
-        asks_fix=beforehand.commands.fix,
-        dismissals=beforehand.dismissals,
-        earlier_votes=beforehand.earlier_votes,
+        override=prior.commands.override,
+        asks_fix=prior.commands.fix,
+        dismissals=prior.dismissals,
+        earlier_votes=prior.earlier_votes,
     )
-    report = run(request, structs.replace(environment, begun=beforehand.begun))
+    report = run(request, structs.replace(environment, begun=prior.begun))
     journal.record("end", exit=report.gate.exit_code)
     return report
 

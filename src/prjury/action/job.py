@@ -117,7 +117,7 @@ _LARGEST = 20 * 1024**2
 class JobDirectories(Struct, frozen=True):
     """The runner's files, as far as there are any, and a directory for the report files."""
 
-    reports: Path
+    report_directory: Path
     summary: Path | None = None
     outputs: Path | None = None
 
@@ -128,15 +128,15 @@ class JobDirectories(Struct, frozen=True):
         summary, outputs = (Path(path) if path else None for path in paths)
         return cls(Path(temporary) / "prjury-report", summary, outputs)
 
-    def make_report_path(self, name: str) -> Path:
+    def make_directory_and_path(self, name: str) -> Path:
         try:
-            self.reports.mkdir(mode=0o755, parents=True, exist_ok=True)
+            self.report_directory.mkdir(mode=0o755, parents=True, exist_ok=True)
         except OSError as error:
             raise PublishError(
-                f"Could not make the directory {self.reports}: {error.strerror}",
+                f"Could not make the directory {self.report_directory}: {error.strerror}",
                 reason="unwritable",
             ) from error
-        return self.reports / name
+        return self.report_directory / name
 
 
 def copy_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Redact) -> list[Path]:
@@ -144,7 +144,7 @@ def copy_logs(judgments: Iterable[Judgment], places: JobDirectories, redact: Red
     copies: list[Path] = []
     for log in (Path(name) for each in judgments for name in RunFacts.of(each).logs):
         if log.parent.name.startswith(LOGS) and (content := _read_end(log)):
-            path = places.make_report_path(f"build-{len(copies) + 1}.log")
+            path = places.make_directory_and_path(f"build-{len(copies) + 1}.log")
             write_atomically(path, redact_text(content.decode("utf-8", "replace"), redact))
             copies.append(path)
     return copies
@@ -174,7 +174,7 @@ class GitAccess(Struct, frozen=True):
         return Transport(environ, token or None, "http" if is_local else self.protocols)
 
 
-class Beforehand(Struct, frozen=True):
+class PriorState(Struct, frozen=True):
     """What is known before anything is judged."""
 
     commands: StandingCommands = field(default_factory=StandingCommands)
@@ -186,7 +186,7 @@ class Beforehand(Struct, frozen=True):
 class Dependencies(Struct, frozen=True, kw_only=True):
     """What judges, what renders, and what speaks with GitHub."""
 
-    judge: Callable[[Job, Event, Beforehand], Report]
+    judge: Callable[[Job, Event, PriorState], Report]
     #: Judges for these branches; for none, those of the policy and its labels.
     picks: Callable[[Job, Event, Sequence[str]], Picks]
     connect: Callable[[Event, Inputs], GitHub]
@@ -247,7 +247,7 @@ class Job(Struct, frozen=True):
             remedy="Give `github-token: ${{ github.token }}` to the action",
         )
 
-    def read_event(self, *kinds: EventKind, remedy: str) -> Event:
+    def require_event(self, *kinds: EventKind, remedy: str) -> Event:
         """Read the event; refuse another one than the mode is for, and a missing token."""
         event = read_event(self.environ)
         if event.kind not in kinds:
@@ -260,7 +260,7 @@ class Job(Struct, frozen=True):
     def end_idle(self, reason: str, *, is_open: bool = False) -> JobResult:
         self.log.say(reason)
         gate = "success" if is_open else "action_required"
-        self._write_no_verdict("abstain", gate, reason)
+        self._write_outputs_and_summary("abstain", gate, reason)
         return JobResult(ExitCode.OPEN)
 
     def report_end(self, lines: Iterable[str], complaints: Sequence[str]) -> JobResult:
@@ -272,9 +272,9 @@ class Job(Struct, frozen=True):
 
     def tell_error(self, complaint: str) -> None:
         with suppress(PublishError):
-            self._write_no_verdict("error", "action_required", complaint)
+            self._write_outputs_and_summary("error", "action_required", complaint)
 
-    def _write_no_verdict(self, verdict: str, gate: str, line: str) -> None:
+    def _write_outputs_and_summary(self, verdict: str, gate: str, line: str) -> None:
         if self.places.outputs:
             headline = " ".join(self.log.redact(line).split())
             values = {"verdict": verdict, "gate": gate, "headline": headline, "backports": "{}"}

@@ -104,7 +104,7 @@ class Publication:
             self.job.log.say(f"Whether a comment overrides the verdict is not known: {error}")
         return structs.replace(commands, fix=commands.fix and of_head)
 
-    def read_votes(self) -> EarlierVotes | None:
+    def read_queued_votes(self) -> EarlierVotes | None:
         """Read the models' votes on the queued pull request; without them models are asked anew."""
         number = find_queued_number(self.event)
         if number is None or self.history is None:
@@ -137,7 +137,7 @@ class Publication:
             headline = f"{report.headline} (not gating: fail-on is `never`)"
             report = replace(report, headline=headline)
         self.job.log.say(report.headline)
-        self._publish(self.earlier.add_history(report))
+        self._publish_everywhere(self.earlier.add_history(report))
         for note in self.notes:
             self.job.log.say(note)
         code = report.gate.exit_code
@@ -145,13 +145,13 @@ class Publication:
             code = ExitCode.NOT_PUBLISHED
         return JobResult(code, " ".join(self.complaints) or None)
 
-    def _publish(self, report: Report) -> None:
+    def _publish_everywhere(self, report: Report) -> None:
         options = report.policy.resolved.get("publish", {})
         outputs = dict.fromkeys(OUTPUTS, "")
-        self._write_files(report, options, outputs)
+        self._write_files_and_summary(report, options, outputs)
         if posts := self._make_factory():
             self._post_to_github(posts, report, options, outputs)
-        self._note_withheld()
+        self._note_missing_permissions()
         with self.collect_errors():
             notes, summary = self.complaints + self.notes, self.job.places.summary
             if notes and summary:
@@ -162,7 +162,7 @@ class Publication:
                 own = {name: it for name, it in outputs.items() if it or name == "comment-url"}
                 write_outputs(file, {**outputs_of(report), **own})
 
-    def _write_files(
+    def _write_files_and_summary(
         self, report: Report, wanted: Mapping[str, Any], outputs: dict[str, str]
     ) -> None:
         renderer, places = self.job.dependencies.renderer, self.job.places
@@ -174,7 +174,7 @@ class Publication:
             files.append(("", "report.sarif", renderer.sarif))
         for output, file, render in files:
             with self.collect_errors():
-                path = places.make_report_path(file)
+                path = places.make_directory_and_path(file)
                 write_atomically(path, render(report))
                 outputs |= {output: str(path)} if output else {}
         with self.collect_errors():
@@ -255,7 +255,7 @@ class Publication:
             else:
                 self.complaints.append(str(error))
 
-    def _note_withheld(self) -> None:
+    def _note_missing_permissions(self) -> None:
         if not self._withheld:
             return
         errors = self._withheld.items()

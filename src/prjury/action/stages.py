@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import structs
 
 from prjury.action.dependencies import make_environment, make_request
-from prjury.action.job import Beforehand, Job, JobResult, copy_logs
+from prjury.action.job import Job, JobResult, PriorState, copy_logs
 from prjury.action.publishing import Publication
 from prjury.app.builds import build as build_stage
 from prjury.app.builds import make_junit_evidence, parse_junit_input
@@ -50,14 +50,14 @@ def review(job: Job) -> JobResult:
     refuse_shared_head(event, job)
     with Publication(job, event) as publication:
         dismissals = publication.earlier.dismissals
-        commands, votes = publication.read_standing_commands(), publication.read_votes()
-        before = Beforehand(commands, dismissals, votes, publication.begin)
+        commands, votes = publication.read_standing_commands(), publication.read_queued_votes()
+        before = PriorState(commands, dismissals, votes, publication.begin)
         try:
             return publication.finish(job.dependencies.judge(job, event, before))
         except NothingToReview as error:
             nothing = error
     if nothing.reason == SUPERSEDED:
-        confirm_newer_head(event, job)
+        require_newer_head(event, job)
         return job.end_idle(nothing.what)
     if event.of_pull_request and (job.inputs.base or job.inputs.head):
         # Nothing is known of the pull request's own head where the workflow names other sides.
@@ -79,7 +79,7 @@ def build_evidence(job: Job) -> JobResult:
     except NothingToReview as nothing:
         return job.end_idle(nothing.what, is_open=nothing.reason != SUPERSEDED)
     written = json.dumps(outcome.evidence, indent=1, allow_nan=False) + "\n"
-    write_atomically(job.places.make_report_path(FILE), written)
+    write_atomically(job.places.make_directory_and_path(FILE), written)
     copy_logs([one.judgment for one in outcome.ballots], job.places, job.log.redact)
     for one in outcome.ballots:
         job.log.say(f"{one.judge}: {one.judgment.status} - {one.judgment.reasoning}")
@@ -90,7 +90,7 @@ def build_evidence(job: Job) -> JobResult:
 
 
 def collect_evidence(job: Job) -> JobResult:
-    event, run = _read_workflow_run(job)
+    event, run = _require_workflow_run(job)
     if run.conclusion not in ENDED - {"cancelled"}:
         return job.end_idle(_explain_no_run(run))
     with job.dependencies.connect(event, job.inputs) as client:
@@ -108,7 +108,7 @@ def collect_evidence(job: Job) -> JobResult:
                 return job.end_idle(nothing.what)
             sides = (event.repo, pull.number, run.head_sha, pull.base.ref or "")
             outcome = NoEvidence(nothing.what, *sides)
-    write_atomically(job.places.make_report_path(EVIDENCE), evidence_to_text(outcome))
+    write_atomically(job.places.make_directory_and_path(EVIDENCE), evidence_to_text(outcome))
     return JobResult(ExitCode.OPEN)
 
 
@@ -122,12 +122,12 @@ def decide_verdict(job: Job) -> JobResult:
     report = derive_report(evidence, digest, opinions)
     job.log.say(report.headline)
     text = verdict_to_text(report, opinions, job.log.redact)
-    write_atomically(job.places.make_report_path(VERDICT), text)
+    write_atomically(job.places.make_directory_and_path(VERDICT), text)
     return JobResult(ExitCode.OPEN)
 
 
 def publish_verdict(job: Job) -> JobResult:
-    event, run = _read_workflow_run(job)
+    event, run = _require_workflow_run(job)
     if run.conclusion not in ENDED:
         return job.end_idle(_explain_no_run(run))
     with Publication(job, event) as publication:
@@ -175,7 +175,7 @@ def _end_cancelled(job: Job, run: WorkflowRun, publication: Publication) -> JobR
     return job.end_idle("The build was cancelled, so that there is nothing to judge.")
 
 
-def _read_workflow_run(job: Job) -> tuple[Event, WorkflowRun]:
+def _require_workflow_run(job: Job) -> tuple[Event, WorkflowRun]:
     event = read_event(job.environ)
     if event.kind is not EventKind.WORKFLOW_RUN or event.trigger is None:
         raise UsageError(
@@ -272,7 +272,7 @@ def refuse_shared_head(event: Event, job: Job) -> None:
         job.log.say(f"Whether another pull request has this head is not known: {error}")
 
 
-def confirm_newer_head(event: Event, job: Job) -> None:
+def require_newer_head(event: Event, job: Job) -> None:
     """Refuse a head that GitHub still calls current: no other run would judge it."""
     with job.dependencies.connect(event, job.inputs) as client:
         pull = client.pull(event.repo, event.number or 0)
@@ -300,7 +300,7 @@ def read_checked_artifact(job: Job, name: str, digest_variable: str) -> bytes:
             why="The job that made the file tells its sha256, so that no other is taken for it",
             remedy="Use the workflows that `prjury init --forks` writes",
         )
-    return read_artifact_file(job.places.make_report_path(name), Path(name).stem, digest)
+    return read_artifact_file(job.places.make_directory_and_path(name), Path(name).stem, digest)
 
 
 def refuse_foreign_evidence(evidence: StageEvidence | NoEvidence, event: Event) -> None:

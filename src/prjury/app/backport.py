@@ -44,7 +44,7 @@ def judge_backports(
         steps.record_change(change, environment.journal, started)
         snapshot, policy = change.snapshot, change.policy
         ports, _ = make_review_ports(request, environment, policy.config, snapshot)
-        chosen = change.choose_branches(alone=True, texts=texts)
+        chosen = change.choose_branches(only_named=True, texts=texts)
         if not chosen.names:
             why = "; ".join([*chosen.notes, *chosen.skipped]) or "the policy names none"
             raise NothingToReview(f"No release branch to judge for: {why}. Name one with --onto.")

@@ -35,7 +35,7 @@ def make_review_ports(
     spoiled = runs_others(request, config) and not panel.secret
     forgets = spoiled or request.record is not None
     memory = NoMemory() if forgets else memory_at(environment.environ, panel.secret)
-    withheld = withhold_models(snapshot.pull, config.pulls, request.actor)
+    withheld = make_withheld_panel(snapshot.pull, config.pulls, request.actor)
     agents = choose_agents(request, environment, config, withheld, panel)
     models = NoModels(withheld) if withheld else panel
     return replace(ports, models=models, memory=memory, agents=agents), panel
@@ -101,7 +101,7 @@ def make_panel(request: ReviewRequest, environment: RunEnvironment, config: Conf
     )
 
 
-def withhold_models(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Panel | None:
+def make_withheld_panel(pull: PullRequest, policy: PullsConfig, actor: str | None) -> Panel | None:
     """Models that are not asked: of drafts, and of a bot's change until somebody else pushes."""
     if pull.draft and not policy.drafts:
         missing = "a draft: models are asked when it is ready (pulls.drafts)"

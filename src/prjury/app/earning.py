@@ -26,12 +26,12 @@ def read_base_record(repository: Repository, commit: str, config: Config) -> str
 
 
 def let_tiers_block(
-    verdict: Verdict, config: Config, record_text: str | None, today: date
+    verdict: Verdict, config: Config, calibration_text: str | None, today: date
 ) -> tuple[Verdict, tuple[str, ...]]:
     """Let each tier block whose record fits; and say why another record does not count."""
-    if record_text is None:
+    if calibration_text is None:
         return verdict, ()
-    record = read_record(record_text, config.calibration)
+    record = read_record(calibration_text, config.calibration)
     flaw = record if isinstance(record, str) else record.find_flaw(today)
     attempts, notes = list[TierAttempt](), list[str]()
     for tier, attempt in zip(config.tiers, verdict.attempts, strict=True):

@@ -35,7 +35,7 @@ from prjury.snapshot.model import PullRequest, visible
 if TYPE_CHECKING:
     from prjury.jury.judgment import Judgment as KeptJudgment
 else:
-    KeptJudgment = Any  # `_convert` reads it by `prjury.jury.codec`
+    KeptJudgment = Any  # `_convert_or_refuse` reads it by `prjury.jury.codec`
 
 #: Bytes of files that are taken along for models; what is beyond is context that they do without.
 _MOST_BYTES = 8 * 1024 * 1024
@@ -210,8 +210,8 @@ def evidence_to_text(evidence: StageEvidence | NoEvidence) -> str:
 def evidence_from_text(content: bytes) -> StageEvidence | NoEvidence:
     value = _decode_value(content, "evidence", EVIDENCE_SCHEMA, LARGEST)
     if "reason" in value:
-        return _convert(NoEvidence, value, "evidence")
-    return _convert(StageEvidence, value, "evidence")
+        return _convert_or_refuse(NoEvidence, value, "evidence")
+    return _convert_or_refuse(StageEvidence, value, "evidence")
 
 
 def verdict_to_text(report: Report, opinions: Opinions, redact: Redact = BY_SHAPE) -> str:
@@ -226,7 +226,7 @@ def opinions_from_text(content: bytes) -> Opinions:
     if "opinions" not in value:
         raise _make_refusal("verdict", "it holds no opinions; a report alone cannot be published")
     opinions = _require_version(value["opinions"], "verdict", OPINIONS_SCHEMA)
-    return _convert(Opinions, opinions, "verdict")
+    return _convert_or_refuse(Opinions, opinions, "verdict")
 
 
 def _dump_json(value: Json) -> str:
@@ -234,9 +234,9 @@ def _dump_json(value: Json) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":")) + "\n"
 
 
-def _decode_value(content: bytes, what: str, schema: str, largest: int) -> Json:
+def _decode_value(content: bytes, artifact: str, schema: str, largest: int) -> Json:
     if len(content) > largest:
-        raise _make_refusal(what, f"it is larger than {largest // 1024**2} MiB")
+        raise _make_refusal(artifact, f"it is larger than {largest // 1024**2} MiB")
     try:
         value = json.loads(
             content,
@@ -245,16 +245,16 @@ def _decode_value(content: bytes, what: str, schema: str, largest: int) -> Json:
             parse_float=_refuse_infinite,
         )
     except (ValueError, RecursionError) as error:
-        raise _make_refusal(what, "it is not JSON, or a key stands twice") from error
-    return _require_version(value, what, schema)
+        raise _make_refusal(artifact, "it is not JSON, or a key stands twice") from error
+    return _require_version(value, artifact, schema)
 
 
-def _require_version(value: object, what: str, schema: str) -> Json:
+def _require_version(value: object, artifact: str, schema: str) -> Json:
     version = value.get("schema") if isinstance(value, dict) else None
     if not isinstance(value, dict) or version != schema:
         family = schema.rpartition("/")[0]
         other = isinstance(version, str) and version.startswith(f"{family}/")
-        raise _make_refusal(what, "it is of another version" if other else f"it is no {schema}")
+        raise _make_refusal(artifact, "it is of another version" if other else f"it is no {schema}")
     return value
 
 
@@ -291,23 +291,23 @@ def _encode_value(passed: StageEvidence | NoEvidence | Opinions) -> Json:
     return plain
 
 
-def _convert(kind: type[Passed], value: Json, what: str) -> Passed:
+def _convert_or_refuse(kind: type[Passed], value: Json, artifact: str) -> Passed:
     absent = [name for name in kind.__struct_fields__ if name not in value]
     if absent:
-        raise _make_refusal(what, f"{absent[0]} is missing")
+        raise _make_refusal(artifact, f"{absent[0]} is missing")
     try:
         own = dict(value)
         if "records" in own:
             own["records"] = _read_records(own["records"])
         if "policy" in own:
-            own["policy"] = _read_policy(own["policy"])
+            own["policy"] = _read_policy_and_check_hash(own["policy"])
         if own.get("opinion") is not None:
             own["opinion"] = judgment_from_json(own["opinion"])
         return read_form(own, kind)
     except RecursionError as error:
-        raise _make_refusal(what, "it is nested too deeply") from error
+        raise _make_refusal(artifact, "it is nested too deeply") from error
     except (ValueError, TypeError, LookupError, AttributeError) as error:
-        raise _make_refusal(what, str(error) or type(error).__name__) from error
+        raise _make_refusal(artifact, str(error) or type(error).__name__) from error
 
 
 def _read_records(value: object) -> Records:
@@ -329,7 +329,7 @@ class _PolicyForm(Struct, frozen=True):
     resolved: Mapping[str, Any]
 
 
-def _read_policy(value: object) -> Policy:
+def _read_policy_and_check_hash(value: object) -> Policy:
     # Files that a policy of the base names are files of the base, never of this machine.
     form = read_form(value, _PolicyForm)
     commit = form.source.split(":")[1] if form.source.startswith("base:") else None
@@ -339,32 +339,32 @@ def _read_policy(value: object) -> Policy:
     return policy
 
 
-def _make_refusal(what: str, why: str) -> SourceError:
+def _make_refusal(artifact: str, why: str) -> SourceError:
     return SourceError(
-        f"The {what} is refused: {why.splitlines()[0][:200]}",
+        f"The {artifact} is refused: {why.splitlines()[0][:200]}",
         why="It is another file, was damaged or forged, or another release of prjury wrote it",
-        remedy=f"Use the file that `{MAKERS[what]}` of this release has written, by the workflows "
-        "that `prjury init --forks` writes, and run the workflow again",
-        reason=f"{what}_invalid",
+        remedy=f"Use the file that `{MAKERS[artifact]}` of this release has written, by the "
+        "workflows that `prjury init --forks` writes, and run the workflow again",
+        reason=f"{artifact}_invalid",
     )
 
 
-def read_artifact_file(path: Path, what: str, digest: str) -> bytes:
+def read_artifact_file(path: Path, artifact: str, digest: str) -> bytes:
     try:
         content = read_regular_file(path, LARGEST)
     except FileNotFoundError as error:
         raise SourceError(
             f"There is no {visible(path.name)}",
-            why=f"`{MAKERS[what]}` makes it: that was not run here, or its job in the workflow has "
-            "failed, was cancelled or did not upload it",
-            remedy=f"Look at the job with `{MAKERS[what]}`, then run the workflow again",
-            reason=f"{what}_missing",
+            why=f"`{MAKERS[artifact]}` makes it: that was not run here, or its job in the "
+            "workflow has failed, was cancelled or did not upload it",
+            remedy=f"Look at the job with `{MAKERS[artifact]}`, then run the workflow again",
+            reason=f"{artifact}_missing",
         ) from error
     except OSError as error:
-        raise _make_refusal(what, error.strerror or str(error)) from error
+        raise _make_refusal(artifact, error.strerror or str(error)) from error
     expected = digest.strip().removeprefix("sha256:").lower()
     if not hmac.compare_digest(sha256(content), expected):
-        raise _make_refusal(what, "it is not the file that the job before has made")
+        raise _make_refusal(artifact, "it is not the file that the job before has made")
     return content
 
 

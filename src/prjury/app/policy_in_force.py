@@ -27,12 +27,12 @@ def policy_in_force(
 
 
 def read_policy_file(file: Path) -> Policy:
-    return read_policy(read_config_text(file), f"file:{file}", shown=str(file))
+    return read_policy(read_config_text(file), f"file:{file}", shown_name=str(file))
 
 
 def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> Policy:
-    base, shown = pull.base.sha, f"{path} of {printable(pull.base.ref)}"
-    text = read_text_at(repository, base, path, shown)
+    base, shown_name = pull.base.sha, f"{path} of {printable(pull.base.ref)}"
+    text = read_text_at(repository, base, path, shown_name)
     if text is None and path != POLICY_PATH:
         raise ConfigError(
             f"there is no {path} in {printable(pull.base.ref)}",
@@ -40,20 +40,20 @@ def _read_base_policy(pull: PullRequest, repository: Repository, path: str) -> P
         )
     if text is None:
         return default_policy()
-    return read_policy(text, f"base:{base}:{path}", shown=shown, commit=base)
+    return read_policy(text, f"base:{base}:{path}", shown_name=shown_name, commit=base)
 
 
-def read_text_at(repository: Repository, commit: str, path: str, shown: str) -> str | None:
+def read_text_at(repository: Repository, commit: str, path: str, shown_name: str) -> str | None:
     """The text of a regular file at a commit; None if there is no file."""
     entries = _list_entries(repository, commit, path)
     if not entries:
         return None
     if entries[0].path != path or entries[0].mode not in {"100644", "100755"}:
-        raise ConfigError(f"{shown} is not a regular file", reason="config_not_regular_file")
+        raise ConfigError(f"{shown_name} is not a regular file", reason="config_not_regular_file")
     content = repository.read([entries[0].blob])[entries[0].blob]
     if content is None:
-        raise SourceError(f"{shown} is {MISSING}", reason="object_missing")
-    return _decode(content, shown)
+        raise SourceError(f"{shown_name} is {MISSING}", reason="object_missing")
+    return _decode(content, shown_name)
 
 
 def note_policy_edits(
@@ -103,8 +103,8 @@ def _list_entries(repository: Repository, commit: str, path: str) -> list[TreeEn
     return [entry for entry in entries if f"{entry.path}/".startswith(f"{path}/")]
 
 
-def _decode(content: bytes, shown: str) -> str:
+def _decode(content: bytes, shown_name: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{shown} is not UTF-8 text", remedy="Save it as UTF-8") from error
+        raise ConfigError(f"{shown_name} is not UTF-8 text", remedy="Save it as UTF-8") from error

@@ -58,12 +58,12 @@ def replay(record: SeatRecord) -> StandInJudge:
     return StandInJudge(record, lambda _: judgment, "was asked in another job")
 
 
-def _make_placeholder(judge: PullJudge, judge_to_be: PullJudge) -> StandInJudge:
+def _make_abstaining_stand_in(judge: PullJudge, recording_judge: PullJudge) -> StandInJudge:
     """Make a judge that abstains, and reads what the one of another stage will need."""
 
     def read(context: PullRequestContext) -> Judgment:
-        if isinstance(judge_to_be, ModelBackedJudge):
-            judge_to_be.prepare_case(context)
+        if isinstance(recording_judge, ModelBackedJudge):
+            recording_judge.prepare_case(context)
         return Judgment.abstained("asked in the next job", "waiting")
 
     record = structs.replace(record_of(judge), waits=True)
@@ -77,7 +77,7 @@ def seat_stand_in_models(recording: Ports) -> Casting:
         judge = make(ports)
         if type_of(judge) not in MODEL_BACKED:
             return judge
-        return _make_placeholder(judge, make(recording))
+        return _make_abstaining_stand_in(judge, make(recording))
 
     return cast
 
@@ -127,7 +127,7 @@ def record_of(judge: PullJudge) -> SeatRecord:
     return SeatRecord(judge.name, type_of(judge), lowers_only)
 
 
-def restore_times(seating: Seating, verdict: Verdict) -> Verdict:
+def restore_recorded_times(seating: Seating, verdict: Verdict) -> Verdict:
     """The verdict of recorded answers alone, with the time that each of them really took."""
     attempts = []
     for tier, attempt in zip(seating.cascade.tiers, verdict.attempts, strict=True):
@@ -175,7 +175,7 @@ def apply_dismissals(
 
 def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismissal]) -> Casting:
 
-    def cast_leniently(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
+    def cast_heeding_dismissals(place: SeatPosition, make: Make, ports: Ports) -> PullJudge:
         judge = cast(place, make, ports)
         if not is_dismissible(place.name, type_of(judge)):
             return judge
@@ -188,4 +188,4 @@ def honour_dismissals(cast: Casting, config: Config, dismissals: Sequence[Dismis
 
         return StandInJudge(record_of(judge), judge_leniently, getattr(judge, "description", ""))
 
-    return cast_leniently
+    return cast_heeding_dismissals

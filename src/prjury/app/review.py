@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from prjury.app import steps
 from prjury.app.composition import make_review_ports, runs_others
-from prjury.app.registry import seat
+from prjury.app.registry import seat_judges
 from prjury.app.release_branches import with_opinions
 from prjury.app.request import ReviewRequest, RunEnvironment
 from prjury.app.steps import OpenedChange
@@ -43,10 +43,10 @@ def _judge_change(change: OpenedChange, environment: RunEnvironment, started: fl
     request, config = change.request, change.config
     ports, models = make_review_ports(request, environment, config, change.snapshot)
     shell = ports.shell
-    seating = seat(config, ports, change.unwanted, steps.choose_casting(change))
+    seating = seat_judges(config, ports, change.unwanted, steps.choose_casting(change))
     if request.models:
         models.start_loading_clients()
-    context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
+    context = change.add_call_site_and_issue_lookups(change.start_clock(), environment.environ)
     branches = change.branch_judges(ports, build=request.build)
     if runs_others(request, config):
         branches.read_packs()
@@ -81,8 +81,8 @@ def forecast(request: ReviewRequest, environment: RunEnvironment) -> tuple[Forec
 
     with steps.open_change(request) as change:
         ports, _ = make_review_ports(request, environment, change.config, change.snapshot)
-        seating = seat(change.config, ports, change.unwanted)
-        context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
+        seating = seat_judges(change.config, ports, change.unwanted)
+        context = change.add_call_site_and_issue_lookups(change.start_clock(), environment.environ)
         juries = (tier.jury for tier in seating.cascade.tiers if tier.jury)
         judges = [seat.judge for jury in juries for seat in jury.seats]
         if request.models and change.choose_branches().names:

@@ -147,18 +147,18 @@ def find_main_job(ci: BaseCi | None) -> CiJob | None:
     return ci.jobs[0] if ci and ci.jobs else None
 
 
-def list_ci_needs(ci: BaseCi | None) -> tuple[str, ...]:
+def describe_unmet_ci_needs(ci: BaseCi | None) -> tuple[str, ...]:
     """The needs of its main job beside the tree and its tools, one clause each."""
     job = find_main_job(ci)
     if job:
-        return tuple(dict.fromkeys(_list_needs(job)))
+        return tuple(dict.fromkeys(_describe_unmet_needs(job)))
     if ci is None:
         return ()
     tests = [f"`{step.text}` ({step.why})" for step in ci.left_out if step.tests]
     return tuple(dict.fromkeys([*(f"the workflow {name}" for name in ci.external), *tests]))
 
 
-def _list_needs(job: CiJob) -> Iterator[str]:
+def _describe_unmet_needs(job: CiJob) -> Iterator[str]:
     if job.services:
         yield f"the service {' and '.join(job.services)}"
     if has_part(job.machine, WORDS["other_machines"]):
@@ -172,7 +172,7 @@ def _list_needs(job: CiJob) -> Iterator[str]:
             yield f"containers (`{step.text}`)"
         elif step.kind == "elsewhere" and not is_behind:
             yield f"`{step.text}` ({step.why})"
-    yield from _list_needs_of_steps(job)
+    yield from _describe_needs_of_steps(job)
 
 
 def _read_line(origin: str) -> int:
@@ -180,7 +180,7 @@ def _read_line(origin: str) -> int:
     return int(line) if line.isdecimal() else 0
 
 
-def _list_needs_of_steps(job: CiJob) -> Iterator[str]:
+def _describe_needs_of_steps(job: CiJob) -> Iterator[str]:
     for action in (step.action for step in job.actions):
         if action.lower() not in _TOOLS and not has_part(action, WORDS["harmless_actions"]):
             yield f"`{action}`"

@@ -20,16 +20,16 @@ from typing import Any, cast
 from msgspec import Struct, structs
 
 from prjury.app import steps
-from prjury.app.composition import make_panel, make_program_ports, withhold_models
+from prjury.app.composition import make_panel, make_program_ports, make_withheld_panel
 from prjury.app.earning import let_tiers_block, read_base_record
 from prjury.app.evidence import Opinions, RecordedFiles, RecordingFiles, SeatRecord, StageEvidence
-from prjury.app.registry import SeatPosition, seat
+from prjury.app.registry import SeatPosition, seat_judges
 from prjury.app.release_branches import with_opinions
 from prjury.app.replay import (
     honour_dismissals,
     make_records,
     replay_records,
-    restore_times,
+    restore_recorded_times,
     seat_stand_in_models,
 )
 from prjury.app.request import ReviewRequest, RunEnvironment
@@ -76,11 +76,11 @@ def collect_program_votes(
         ports = structs.replace(ports, models=unasked, evidence=evidence)
         reading = RecordingFiles(change.snapshot.store, change.pull.base.sha)
         casting = seat_stand_in_models(structs.replace(ports, repository=reading))
-        seating = seat(change.config, ports, change.unwanted, casting)
-        context = change.add_call_sites_and_issues(change.start_clock(), environment.environ)
+        seating = seat_judges(change.config, ports, change.unwanted, casting)
+        context = change.add_call_site_and_issue_lookups(change.start_clock(), environment.environ)
         verdict = steps.vote(seating, context, ports.progress)
         chosen = change.choose_branches()
-        panel = withhold_models(change.pull, change.config.pulls, request.actor)
+        panel = make_withheld_panel(change.pull, change.config.pulls, request.actor)
         spares = (panel.missing, panel.label) if panel else None
         branches = change.branch_judges(ports)
         record = read_base_record(change.snapshot.store, change.pull.base.sha, change.config)
@@ -154,7 +154,7 @@ def ask_needed_models(
         redact=environment.redact,
     )
     casting = replay_records(evidence.records, ask=True)
-    seating = seat(evidence.policy.config, ports, evidence.unwanted, casting)
+    seating = seat_judges(evidence.policy.config, ports, evidence.unwanted, casting)
     panel.start_loading_clients()
     seconds = evidence.seconds if request.timeout is None else request.timeout
     context = replace(
@@ -206,9 +206,9 @@ def derive_report(
     config = evidence.policy.config
     casting = replay_records(_add_answers(evidence, opinions))
     casting = honour_dismissals(casting, config, dismissals)
-    seating = seat(config, ports, evidence.unwanted, casting)
+    seating = seat_judges(config, ports, evidence.unwanted, casting)
     context = steps.context_of(evidence.pull, 60.0)  # seconds, more than replays ever take
-    verdict = restore_times(seating, steps.vote(seating, context, ports.progress))
+    verdict = restore_recorded_times(seating, steps.vote(seating, context, ports.progress))
     earned, notes = let_tiers_block(verdict, config, evidence.calibration, datetime.now(UTC).date())
     return assemble(
         evidence.pull,

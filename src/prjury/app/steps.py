@@ -41,7 +41,7 @@ from prjury.snapshot.exempt import matches
 from prjury.snapshot.model import PullRequest, patch_id, printable
 
 
-def list_skipped_tiers(config: Config, pull: PullRequest) -> tuple[str, ...]:
+def list_tiers_judging_no_path(config: Config, pull: PullRequest) -> tuple[str, ...]:
     """The tiers that judge no changed path: of each path the first entry counts, or all judge."""
     every = [tier.name for tier in config.tiers]
     if not (config.paths and pull.files):
@@ -84,7 +84,7 @@ class OpenedChange(Struct, frozen=True):
         if not (request.build or request.trusts_policy or request.config):
             off = (*off, "python")  # it is the repository's, too
         models = None if request.models else "--no-llm"
-        elsewhere = list_skipped_tiers(self.config, self.pull)
+        elsewhere = list_tiers_judging_no_path(self.config, self.pull)
         return Unwanted(dict.fromkeys(off, "--no-build"), models, elsewhere)
 
     @property
@@ -105,7 +105,7 @@ class OpenedChange(Struct, frozen=True):
     def start_clock(self) -> PullRequestContext:
         return replace(context_of(self.pull, self.seconds), workflow=self.request.workflow)
 
-    def add_call_sites_and_issues(
+    def add_call_site_and_issue_lookups(
         self, context: PullRequestContext, environ: Mapping[str, str]
     ) -> PullRequestContext:
         """The context for judges that ask models, who may look beyond the change."""
@@ -130,9 +130,9 @@ class OpenedChange(Struct, frozen=True):
         requested = frozenset(self.request.backport_to)
         return BranchJudges(self.snapshot, ports, self.config, build, thorough=requested)
 
-    def choose_branches(self, *, alone: bool = False, texts: bool = True) -> ChosenBranches:
+    def choose_branches(self, *, only_named: bool = False, texts: bool = True) -> ChosenBranches:
         own_names = self.request.backport_to
-        if (own_names and alone) or self.request.target.uncommitted:
+        if (own_names and only_named) or self.request.target.uncommitted:
             return ChosenBranches(tuple(dict.fromkeys(own_names)))
         operator = self.snapshot.store.operator
         try:

@@ -206,7 +206,7 @@ def _interrupt(_signal: int, _frame: FrameType | None) -> NoReturn:
 def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way to end
     """The outermost handler: every way to fail ends in one line and a documented exit code."""
     try:
-        code = _run_command(terminal)
+        code = _run_command_line(terminal)
         # Typer answers Ctrl-C with a number.
         return _end_interrupted() if code == ExitCode.INTERRUPTED else code
     except typer.TyperException as error:
@@ -233,7 +233,7 @@ def _run_guarded(terminal: Terminal) -> int:  # noqa: PLR0911 - one for each way
         return _complain(f"{what} Run it with -v and report the traceback.", ExitCode.BUG)
 
 
-def _run_command(terminal: Terminal) -> int:
+def _run_command_line(terminal: Terminal) -> int:
     try:
         app = make_app(sys.argv[1])
         return int(app(standalone_mode=False, obj=terminal, prog_name="prjury") or ExitCode.OPEN)

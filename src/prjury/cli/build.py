@@ -49,10 +49,10 @@ def build(
         raise UsageError("--format is for --plan", remedy="The evidence is JSON; see --output")
     refuse_place(output)
     outcome = run(options.request_of(terminal, change), terminal.make_environment())
-    return write_evidence(terminal, outcome, output)
+    return write_and_print_evidence(terminal, outcome, output)
 
 
-def write_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
+def write_and_print_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> int:
     """Writes the evidence whatever it says, then prints what it would come to here."""
     content = json.dumps(outcome.evidence, indent=1, allow_nan=False)
     write_atomically(output, content + "\n")
@@ -78,7 +78,7 @@ def write_evidence(terminal: Terminal, outcome: BuiltEvidence, output: Path) -> 
 
 def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFormat) -> int:
     """Print the plan of a change, or of the directory where none is named and none is there."""
-    planned = _plan_builds(terminal, change)
+    planned = _plan_change_or_directory(terminal, change)
     if kind == "json":
         document = printable_json(make_plan_document(planned), terminal.redact)
         print_out("plan", json.dumps(document, indent=2))
@@ -96,7 +96,7 @@ def _print_plan(terminal: Terminal, change: options.ChangeOptions, kind: PlainFo
     return ExitCode.NOT_JUDGED
 
 
-def _plan_builds(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
+def _plan_change_or_directory(terminal: Terminal, change: options.ChangeOptions) -> DetectedBuilds:
     environment = terminal.make_environment()
     stated = change.target or change.base or change.head
     try:
@@ -164,4 +164,4 @@ def from_junit(
         terminal.make_environment(),
         JunitPlaces(files, base_junit or (), result or ""),
     )
-    return write_evidence(terminal, outcome, output)
+    return write_and_print_evidence(terminal, outcome, output)

@@ -19,8 +19,8 @@ from prjury.app.request import RunEnvironment
 from prjury.app.setup_steps import (
     GitHubRunner,
     SetupStep,
+    describe_unmet_ci_needs,
     find_main_job,
-    list_ci_needs,
     list_ci_setup_steps,
     list_setup_steps,
 )
@@ -127,8 +127,8 @@ def init(
         from_checks=bool(reason),
         steps=steps,
     )
-    new = {path: text for path, text in files.items() if not _holds_text(root / path, text)}
-    _write_files(terminal, root, new, force=force)
+    new = {path: text for path, text in files.items() if not _matches_template(root / path, text)}
+    _diff_and_write(terminal, root, new, force=force)
     terminal.print_lines(_describe_written(list(new), root, situation, action))
     if reason:
         terminal.print_lines([f"The build is taken from your CI's checks: {reason}."])
@@ -148,7 +148,7 @@ def _explain_using_checks(situation: Situation, ci: BaseCi | None) -> str:
 
 
 def _describe_needs(ci: BaseCi | None) -> str:
-    needs, job = list_ci_needs(ci), find_main_job(ci)
+    needs, job = describe_unmet_ci_needs(ci), find_main_job(ci)
     who = f"{job.path}, job {job.job}," if job else "the test of pull requests"
     return f"{who} needs {', '.join(needs[:3])}" if needs else ""
 
@@ -195,7 +195,7 @@ def _load_templates() -> Environment:
     return environment
 
 
-def _write_files(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
+def _diff_and_write(terminal: Terminal, root: Path, new: Mapping[str, str], *, force: bool) -> None:
     differing = [path for path in new if (root / path).exists()]
     for path in differing:
         lines = (root / path).read_bytes().decode("utf-8", "replace").splitlines()
@@ -229,7 +229,7 @@ def _require_work_tree(repository: OperatorRepository) -> Path:
     return root
 
 
-def _holds_text(path: Path, text: str) -> bool:
+def _matches_template(path: Path, text: str) -> bool:
     """Tell whether the file holds this text; with the placeholder in it, any commit will do."""
     if not os.path.lexists(path):
         return False

@@ -213,16 +213,16 @@ class AgentTools:
             options: the judge's options by name.
             goal: what the work should achieve.
         """
-        place = self._resolve_directory(workspace)
+        place = self._require_served_directory(workspace)
         _check_length("name", name)
         _check_length("goal", goal, _LONGEST_TEXT)
-        allowed = self._allow_options(name, options or {})
+        allowed = self._check_options_and_add_model(name, options or {})
         context = JudgmentContext(goal, workspace=place)
         judgment = ask_judge(self.terminal, name, allowed, context).judgment
         answer: dict[str, Any] = printable_json(judgment_to_json(judgment), self.terminal.redact)
         return answer
 
-    def _allow_options(self, name: str, given: dict[str, str]) -> dict[str, str]:
+    def _check_options_and_add_model(self, name: str, given: dict[str, str]) -> dict[str, str]:
         if "model" in given:
             raise UsageError(
                 "a model is for the operator to choose, not for an agent", remedy="Use --model"
@@ -275,10 +275,10 @@ class AgentTools:
     ) -> flags.ChangeOptions:
         for what, name in (("target", target), ("base", base), ("head", head)):
             _check_length(what, name)
-        place = self._resolve_directory(repo) if repo else self.change.repo
+        place = self._require_served_directory(repo) if repo else self.change.repo
         return replace(self.change, repo=place, target=target, base=base, head=head)
 
-    def _resolve_directory(self, path: str) -> Path:
+    def _require_served_directory(self, path: str) -> Path:
         """Follow a path, and links, to a directory below one of the roots."""
         _check_length("path", path, _LONGEST_TEXT)
         try:

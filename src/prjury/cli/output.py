@@ -119,7 +119,7 @@ class _Redacted(logging.Formatter):
 
 
 def print_out(
-    what: str,
+    subject: str,
     text: str,
     encoding: str = "utf-8",
     remedy: str = "Free some space, or read all of the output",
@@ -134,7 +134,7 @@ def print_out(
         close_terminal()  # what is left of it would be tried once more at the end, and fail again
         if not isinstance(error, BrokenPipeError):
             raise PublishError(
-                f"The {what} could not be printed: {error}",
+                f"The {subject} could not be printed: {error}",
                 why="The disk is full, or standard output is closed",
                 remedy=remedy,
             ) from error

@@ -22,15 +22,15 @@ from prjury.rulepacks.find import list_known, load_provided
 from prjury.rulepacks.load import list_heads, load_packs
 
 
-def check_policy(text: str, shown: str, root: Path) -> Policy:
+def check_policy(text: str, shown_name: str, root: Path) -> Policy:
     """The policy in a text, with judges, packs and models that there are."""
-    checked = read_policy(text, f"file:{shown}", shown=shown)
+    checked = read_policy(text, f"file:{shown_name}", shown_name=shown_name)
     config = checked.config
     problems = [*_check_judges(config, root), *_check_recipes(config, root)]
     problems += _find_unknown_ignored_rules(config, root)
     problems = problems or list(_check_models(config))
     if problems:
-        raise make_refusal(read_yaml(text, shown), problems)
+        raise make_refusal(read_yaml(text, shown_name), problems)
     return checked
 
 

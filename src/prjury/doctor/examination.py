@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from prjury.app.builds import find_ci, plan_directory
 from prjury.app.composition import list_build_options
 from prjury.app.request import RunEnvironment
-from prjury.app.setup_steps import GitHubRunner, find_main_job, list_ci_needs
+from prjury.app.setup_steps import GitHubRunner, describe_unmet_ci_needs, find_main_job
 from prjury.doctor.checked import check_policy, find_unlikely_settings
 from prjury.doctor.workflows import (
     GATE,
@@ -124,7 +124,7 @@ def check_build(root: Path, environ: Mapping[str, str]) -> Iterator[Diagnosis]:
     for note in dict.fromkeys([*notes, *planned.notes]):
         yield warning("the build", f"{note}; see `prjury build --plan`")
     ci = find_ci(root, environment, GitHubRunner(environ))
-    if needs := list_ci_needs(ci):
+    if needs := describe_unmet_ci_needs(ci):
         job = find_main_job(ci)
         yield warning(
             job.path if job else WORKFLOWS,
@@ -140,26 +140,26 @@ def read_workflows(root: Path) -> tuple[list[Workflow], list[Diagnosis]]:
     unread: list[Diagnosis] = []
     directory = root / WORKFLOWS
     for file in sorted([*directory.glob("*.yml"), *directory.glob("*.yaml")]):
-        shown = f"{WORKFLOWS}/{file.name}"
+        shown_name = f"{WORKFLOWS}/{file.name}"
         try:
-            read.append(read_workflow(_read_text(file, shown), shown))
+            read.append(read_workflow(_read_text(file, shown_name), shown_name))
         except ConfigError as error:
             tell = problem if file.name.startswith(GATE) else unknown
             unread.append(tell("", join_sentence(error)))
     return read, unread
 
 
-def _read_text(file: Path, shown: str) -> str:
+def _read_text(file: Path, shown_name: str) -> str:
     if file.is_symlink() or not file.is_file():
-        raise ConfigError(f"{shown} is not a regular file", remedy="Put the file itself there")
+        raise ConfigError(f"{shown_name} is not a regular file", remedy="Put the file itself there")
     if file.stat().st_size > LARGEST:
-        raise ConfigError(f"{shown} is larger than {LARGEST // 1024} KiB")
+        raise ConfigError(f"{shown_name} is larger than {LARGEST // 1024} KiB")
     try:
         return file.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{shown} is not UTF-8 text") from error
+        raise ConfigError(f"{shown_name} is not UTF-8 text") from error
     except OSError as error:
-        raise ConfigError(f"{shown} cannot be read: {error.strerror}") from error
+        raise ConfigError(f"{shown_name} cannot be read: {error.strerror}") from error
 
 
 def _is_home(root: Path) -> bool:

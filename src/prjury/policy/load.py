@@ -97,10 +97,10 @@ def default_policy() -> Policy:
 
 
 def read_policy(
-    text: str, source: str, *, shown: str | None = None, commit: str | None = None
+    text: str, source: str, *, shown_name: str | None = None, commit: str | None = None
 ) -> Policy:
     """The policy that a file's text describes; an empty file is the default one."""
-    document = read_yaml(text, shown or source)
+    document = read_yaml(text, shown_name or source)
     try:
         return Policy(complete_config(read_section(document, Config), commit), source)
     except MisfitError as error:

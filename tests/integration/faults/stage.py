@@ -17,7 +17,7 @@ from fakes.history import History, script
 from fakes.writing import no_sleep
 from integration.zones.conftest import BOT, BUILD_WORKFLOW, FORK, READS, WRITES, Zones
 from prjury.action import main
-from prjury.action.job import Beforehand, Dependencies, Inputs, Job
+from prjury.action.job import Dependencies, Inputs, Job, PriorState
 from prjury.app.backport import Picks
 from prjury.app.evidence import StageEvidence, evidence_from_text, opinions_from_text, sha256
 from prjury.app.stages import derive_report
@@ -226,7 +226,7 @@ class Stage:
         }
 
     def dependencies(self, case: Handed) -> Dependencies:
-        def judge(_job: Job, _event: Event, known: Beforehand) -> Report:
+        def judge(_job: Job, _event: Event, known: PriorState) -> Report:
             read = evidence_from_text(case.evidence)
             assert isinstance(read, StageEvidence)
             known.begun(read.policy)
@@ -241,7 +241,7 @@ class Stage:
 
 
 def dependencies(
-    judge: Callable[[Job, Event, Beforehand], Report],
+    judge: Callable[[Job, Event, PriorState], Report],
     sleep: Callable[[float], None],
 ) -> Dependencies:
     """The real texts, but for those that nobody posts; no pauses, and waiting as it is said."""

@@ -23,7 +23,7 @@ tiers:
 
 
 def config(text: str) -> Config:
-    return read_policy(f"version: 1\n{text}\n", "file:x", shown="x").config
+    return read_policy(f"version: 1\n{text}\n", "file:x", shown_name="x").config
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fakes.llm import pull
-from prjury.app.steps import list_skipped_tiers
+from prjury.app.steps import list_tiers_judging_no_path
 from prjury.errors import ConfigError
 from prjury.policy.load import read_policy
 from prjury.snapshot.model import FileChange, FileKind, FileStatus
@@ -38,12 +38,12 @@ def changed(path: str, old: str | None = None) -> FileChange:
 )
 def test_tiers_that_judge_no_changed_path(files: list[FileChange], aside: set[str]) -> None:
     config = read_policy(f"version: 1{TIERS}", "here").config
-    assert set(list_skipped_tiers(config, pull(*files))) == aside
+    assert set(list_tiers_judging_no_path(config, pull(*files))) == aside
 
 
 def test_without_paths_every_tier_judges_everything() -> None:
     config = read_policy("version: 1", "here").config
-    assert list_skipped_tiers(config, pull(changed("docs/a.rst"))) == ()
+    assert list_tiers_judging_no_path(config, pull(changed("docs/a.rst"))) == ()
 
 
 def test_a_tier_that_there_is_not_is_refused() -> None:

@@ -76,7 +76,7 @@ def with_voting(voting: str) -> str:
 
 def refusal(text: str) -> str:
     with pytest.raises(ConfigError) as caught:
-        read_policy(text, "base:1234:f.yml", shown="f.yml")
+        read_policy(text, "base:1234:f.yml", shown_name="f.yml")
     assert caught.value.exit_code is ExitCode.USAGE
     return str(caught.value).removesuffix(".")
 

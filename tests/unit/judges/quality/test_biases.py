@@ -40,7 +40,7 @@ from fakes.llm import (
     reply,
     told,
 )
-from prjury.app.registry import Unwanted, seat
+from prjury.app.registry import Unwanted, seat_judges
 from prjury.git.operator import open_repository
 from prjury.git.store import open_store
 from prjury.git.take_snapshot import take_snapshot
@@ -344,8 +344,8 @@ def test_an_objection_that_a_claim_deprives_of_its_evidence_is_no_approval(
 
 
 def cascade(tiers: Sequence[Mapping[str, Any]], model: ChatModel, what: Change) -> Verdict:
-    config = make_config({"tiers": tiers})
-    return seat(config, behind(model, what.repository), Unwanted({})).cascade.vote(what.context)
+    config, ports = make_config({"tiers": tiers}), behind(model, what.repository)
+    return seat_judges(config, ports, Unwanted({})).cascade.vote(what.context)
 
 
 def final(*judges: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fakes.llm import SMALL, Notebook, alone, always, answer, changed, context, ports, quote, reply
-from prjury.app.registry import Unwanted, seat
+from prjury.app.registry import Unwanted, seat_judges
 from prjury.errors import ConfigError
 from prjury.judges.quality.judge import ModelBackedJudge
 from prjury.judges.quality.kinds import DESCRIPTION, make_description, make_prompt_judge
@@ -190,7 +190,7 @@ def tier(quality: str, story: str, voting: Any) -> Status:
         }
     )
     model = always(lambda prompt: story if prompt.name.startswith(DESCRIPTION.name) else quality)
-    cascade = seat(config, ports(model), Unwanted({})).cascade
+    cascade = seat_judges(config, ports(model), Unwanted({})).cascade
     return cascade.vote(context(SMALL, **STORY)).status
 
 
