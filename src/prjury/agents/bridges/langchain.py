@@ -10,6 +10,7 @@ from typing import Any
 
 from prjury.agents.bridges import is_accepted
 from prjury.jury.context import JudgmentContext
+from prjury.jury.jury import Voter
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of, usage_of
 
@@ -37,7 +38,6 @@ class LangChainAgent:
     as_input: Callable[[str, Path | None], Any] = as_messages
 
     async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
-        """Invokes it on the goal."""
         config = {"configurable": {"workspace": str(workspace) if workspace else None}}
         done = await self.runnable.ainvoke(self.as_input(goal, workspace), config=config)
         messages = done.get("messages") if isinstance(done, Mapping) else None
@@ -48,12 +48,7 @@ class LangChainAgent:
         return AgentResult(output_of(done) or "", metadata={**usage, "tools": tools})
 
 
-def jury_node(
-    jury: Any,  # noqa: ANN401 - whatever has vote and vote_async
-    back_to: str,
-    *,
-    max_rounds: int = 3,
-) -> Any:  # noqa: ANN401 - a Runnable of LangChain's, for `invoke` and `ainvoke`
+def jury_node(jury: Voter[JudgmentContext, Any], back_to: str, *, max_rounds: int = 3) -> Any:  # noqa: ANN401 - a Runnable of LangChain's
     """A node of a graph whose state has messages: it judges the last one; the first is the goal.
 
     What the jury passes ends the graph. What it fails goes back to a node with the feedback as a

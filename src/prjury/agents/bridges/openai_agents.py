@@ -28,7 +28,6 @@ class OpenAIAgent:
     run_config: Any = None
 
     async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
-        """Runs the agent on the goal."""
         from agents import Runner  # noqa: PLC0415 - an extra
 
         own_context = self.context(workspace) if self.context else None

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from prjury.agents.bridges import is_accepted
 from prjury.jury.context import JudgmentContext
+from prjury.jury.jury import Voter
 from prjury.jury.library.agent import AgentResult
 from prjury.jury.library.execution import output_of, usage_of
 
@@ -31,7 +32,6 @@ class PydanticAgent:
     deps: Callable[[Path | None], Any] | None = None
 
     async def run(self, goal: str, workspace: Path | None, /) -> AgentResult:
-        """Runs the agent on the goal."""
         keywords = {"deps": self.deps(workspace)} if self.deps else {}
         done = await self.agent.run(goal, **keywords)
         parts = [part for message in done.all_messages() for part in message.parts]
@@ -40,9 +40,7 @@ class PydanticAgent:
 
 
 def accepted_by(
-    jury: Any,  # noqa: ANN401 - whatever has vote_async
-    goal: str,
-    workspace: Path | None = None,
+    jury: Voter[JudgmentContext, Any], goal: str, workspace: Path | None = None
 ) -> Callable[[OutputT], Awaitable[OutputT]]:
     """An output validator: ``agent.output_validator(accepted_by(jury, goal))``.
 
