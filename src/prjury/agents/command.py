@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -185,7 +185,7 @@ _ITEMS = {
     "command_execution": ("command",),
     "mcp_tool_call": ("server", "tool"),
     "web_search": ("query",),
-    "file_change": (),
+    "file_change": ("path",),
 }
 
 Event: TypeAlias = Mapping[str, Any]
@@ -198,15 +198,15 @@ def read_answer(printed: str) -> AgentResult:
     text, error, turns, tokens = "", None, 0, Counter[str]()
     usd: float | None = None
     for event in events:
-        kind, cost = event.get("type"), _find_cost(event)
+        kind, cost = event.get("type"), _find_number(event, _COSTS)
         text = _find_message(event) or text
         error = _find_error(event) or error
         usd = usd if cost is None else cost
-        turns = _to_count(event.get("num_turns")) or turns + (kind == "turn.completed")
+        turns = int(_find_number(event, ("num_turns",)) or turns + (kind == "turn.completed"))
         if kind in {None, "result", "turn.completed"}:
             usage = _get_entry(event, "usage", dict)
             for name, keys in _TOKENS.items():
-                tokens[name] += next(filter(None, (_to_count(usage.get(key)) for key in keys)), 0)
+                tokens[name] += int(_find_number(usage, keys) or 0)
     if not text and error is None:
         text = printed.strip()  # JSON of another kind: the classifier may know it
     facts = {"usd": usd, "turns": turns, **tokens, "tool_calls": list_tool_calls(events)}
@@ -249,16 +249,12 @@ def _find_error(event: Event) -> str | None:
     return error if isinstance(error, str) else _get_entry(error, "message", str)
 
 
-def _find_cost(event: Event) -> float | None:
-    for name in _COSTS:
-        cost = event.get(name)
-        if isinstance(cost, int | float) and not isinstance(cost, bool) and 0 <= cost < 1e6:  # noqa: PLR2004 - finite
-            return float(cost)
+def _find_number(of: Event, keys: Iterable[str]) -> float | None:
+    """Return the first of these entries that is a finite number, and not below zero."""
+    for number in map(of.get, keys):
+        if isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < 1e12:  # noqa: PLR2004 - finite
+            return float(number)
     return None
-
-
-def _to_count(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def list_tool_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
@@ -282,14 +278,11 @@ def list_tool_calls(events: Sequence[Event]) -> Sequence[Mapping[str, str]]:
 
 def _list_item_calls(item: Event) -> Iterator[dict[str, str]]:
     kind, status = _get_entry(item, "type", str), _get_entry(item, "status", str)
-    if kind not in _ITEMS:
-        return
     failed = status in {"failed", "declined"} or bool(item.get("exit_code"))
     outcome = "failed" if failed else "ok" if status == "completed" else ""
-    targets = [" ".join(_get_entry(item, key, str) for key in _ITEMS[kind])]
-    if kind == "file_change":
-        targets = [_get_entry(each, "path", str) for each in _get_entry(item, "changes", list)]
-    for target in targets:
+    parts = _get_entry(item, "changes", list) if kind == "file_change" else [item]
+    for part in parts if kind in _ITEMS else ():
+        target = " ".join(_get_entry(part, key, str) for key in _ITEMS[kind])
         yield _make_call(kind, target, outcome)
 
 
