@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Generic, Literal, Self, TypeAlias
-
-from msgspec import Struct
 
 from prjury.errors import CannotJudgeError, PrJuryError
 from prjury.judges.workspace.files import Workspace
@@ -88,8 +85,8 @@ class AgentJudge(Generic[PromptT]):
 
     def judge_copy(self, context: PromptT, copy: Path) -> Judgment:
         """Return the judgment on a copy that is thrown away, and what the agent changed there."""
-        before = DirectoryState.of(copy)
-        judgment, edits = self._ask(context), before.find_edits()
+        before = stat_files(copy)
+        judgment, edits = self._ask(context), find_edits(before, stat_files(copy))
         if not edits:
             return judgment
         files = [f"{kind} {path}" for path, kind in edits.items()][:_MOST_NAMED]
@@ -121,17 +118,15 @@ class AgentJudge(Generic[PromptT]):
 
 
 #: What an audit looks at, by the name of the check.
-SECURITY_CHECKS: Mapping[str, str] = MappingProxyType(
-    {
-        "injection": "values from outside reach SQL, a shell, a template or a page only as data",
-        "access": "every entry point that needs it checks who asks and what they may do",
-        "secrets": "no key, token, password or private key is in the code, configuration or logs",
-        "untrusted_input": "paths, addresses, archives and serialised objects from outside are "
-        "checked before they are opened, fetched, unpacked or loaded",
-        "cryptography": "randomness, hashes, signatures and TLS are what their use needs",
-        "configuration": "defaults are safe: no debug mode, no open CORS, no certificate unchecked",
-    }
-)
+SECURITY_CHECKS: Mapping[str, str] = {
+    "injection": "values from outside reach SQL, a shell, a template or a page only as data",
+    "access": "every entry point that needs it checks who asks and what they may do",
+    "secrets": "no key, token, password or private key is in the code, configuration or logs",
+    "untrusted_input": "paths, addresses, archives and serialised objects from outside are "
+    "checked before they are opened, fetched, unpacked or loaded",
+    "cryptography": "randomness, hashes, signatures and TLS are what their use needs",
+    "configuration": "defaults are safe: no debug mode, no open CORS, no certificate unchecked",
+}
 
 _FORM = (
     '{"status": "pass|fail", "rationale": "...", "confidence": 0.0, "findings": [{"name": "...", '
@@ -233,38 +228,32 @@ MOST_ENTRIES = 200_000
 _NOISE = frozenset({".git/index"})
 
 EditKind: TypeAlias = Literal["added", "changed", "deleted"]
+#: Mode, size, times and inode of files, by path: others, and it is another file.
+FileStats: TypeAlias = Mapping[str, tuple[int, ...]]
 
 
-class DirectoryState(Struct, frozen=True):
-    """What a directory held at one moment."""
+def stat_files(root: Path) -> FileStats:
+    """Look at the files of a directory; what cannot be looked at is left out."""
+    stats = {}
+    for entry in walk(root):
+        with contextlib.suppress(OSError):
+            it = entry.stat(follow_symlinks=False)
+            if not stat.S_ISDIR(it.st_mode):
+                times = (it.st_mtime_ns, it.st_ctime_ns)
+                path = os.path.relpath(entry.path, root)
+                stats[path] = (it.st_mode, it.st_size, *times, it.st_ino)
+    return stats
 
-    root: Path
-    #: A file's mode, size, times and inode, by path: others, and it is another file.
-    signatures: Mapping[str, tuple[int, ...]]
 
-    @classmethod
-    def of(cls, root: Path) -> DirectoryState:
-        """Return the state now; what cannot be looked at is not part of it."""
-        signatures = {}
-        for entry in walk(root):
-            with contextlib.suppress(OSError):
-                it = entry.stat(follow_symlinks=False)
-                if not stat.S_ISDIR(it.st_mode):
-                    times = (it.st_mtime_ns, it.st_ctime_ns)
-                    path = os.path.relpath(entry.path, root)
-                    signatures[path] = (it.st_mode, it.st_size, *times, it.st_ino)
-        return cls(root, signatures)
-
-    def find_edits(self) -> dict[str, EditKind]:
-        """Return what became of each file that is another one now, by path."""
-        old, new = self.signatures, DirectoryState.of(self.root).signatures
-        edits: dict[str, EditKind] = {}
-        for path in sorted((old.keys() | new.keys()) - _NOISE):
-            if path not in new:
-                edits[path] = "deleted"
-            elif old.get(path) != new[path]:
-                edits[path] = "changed" if path in old else "added"
-        return edits
+def find_edits(old: FileStats, new: FileStats) -> dict[str, EditKind]:
+    """Return what became of each file that is another one now, by path."""
+    edits: dict[str, EditKind] = {}
+    for path in sorted((old.keys() | new.keys()) - _NOISE):
+        if path not in new:
+            edits[path] = "deleted"
+        elif old.get(path) != new[path]:
+            edits[path] = "changed" if path in old else "added"
+    return edits
 
 
 @contextlib.contextmanager
@@ -296,7 +285,6 @@ def _copy_entry(entry: os.DirEntry[str], root: Path, new_root: Path) -> None:
         target.mkdir()
     elif entry.is_symlink():
         to = source.readlink()
-        inside = to.is_absolute() and to.is_relative_to(root)
-        target.symlink_to(new_root / to.relative_to(root) if inside else to)
+        target.symlink_to(new_root / to.relative_to(root) if to.is_relative_to(root) else to)
     elif entry.is_file() and not (source.name == ".git" and source.parent == root):
         shutil.copy2(source, target)

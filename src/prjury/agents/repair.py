@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, structs
 
-from prjury.agents.judge import DirectoryState, EditKind
+from prjury.agents.judge import EditKind, FileStats, find_edits, stat_files
 from prjury.agents.rounds import record_round
 from prjury.code.languages import language_of
 from prjury.code.parser import Parser
@@ -52,7 +52,6 @@ _FEEDBACK = 12_000
 _LEAST_SECONDS = 10.0
 _MOST_REFUSED = 20
 _LARGEST_PATCH = 1 << 20
-_ENDED = {ExecutionStatus.TIMEOUT: "was stopped", ExecutionStatus.CANCELLED: "was cancelled"}
 
 
 class TestsRepair(Struct):
@@ -133,22 +132,24 @@ class TestsRepair(Struct):
         number = len(self.rounds) + 1
         self.ports.progress.say(f"repair, round {number}: asking the agent")
         result, edits = self._ask_agent()
+        details = result.metadata
+        facts = AgentFacts.of_result(details)
+        record_tools(self.ports.journal, facts)
         if result.status is not ExecutionStatus.SUCCESS:
-            self.stop = f"the agent {_ENDED.get(result.status, 'failed')}: {result.error}"
+            end = "was stopped" if result.status is ExecutionStatus.TIMEOUT else "failed"
+            self.stop = f"the agent {end}: {result.error}"
         outcome = self.stop or "the agent changed nothing that it may change"
         if edits.accepted:
             self.tree = write_tree_with(self.store, self.tree, edits.accepted)
             self.ports.progress.say(f"repair, round {number}: building again")
             outcome = self._build_again(tree)
-        details = result.metadata
-        facts = AgentFacts.of_result(details)
-        shown = edits.refused[:_MOST_REFUSED]
+        refused = [RefusedEdit(visible(path), why) for path, why in edits.refused.items()]
         return RepairRound(
             number,
             outcome,
             edited=tuple(sorted(map(visible, edits.accepted))),
-            refused=tuple(structs.replace(each, path=visible(each.path)) for each in shown),
-            refused_total=len(edits.refused),
+            refused=tuple(refused[:_MOST_REFUSED]),
+            refused_total=len(refused),
             seconds=float(details.get("seconds", 0.0)),
             input_tokens=facts.input_tokens,
             output_tokens=facts.output_tokens,
@@ -162,11 +163,9 @@ class TestsRepair(Struct):
         blobs = {path: entries[path].blob for path in rules.list_changeable()}
         contents = self.store.read(list(blobs.values()))
         old = {path: contents[blob] or b"" for path, blob in blobs.items()}
-        with self.ports.shell.scratch() as around:
-            root = around / "tree"
-            root.mkdir()
+        with self.ports.shell.scratch() as root:
             self.store.export_and_list_missing(self.tree, root)
-            before = DirectoryState.of(root)
+            before = stat_files(root)
             client = self._make_client()
             ballots = tuple(Ballot(f"build-{n}", it) for n, it in enumerate(self.judgments, 1))
             verdict = JuryVerdict(combine_judgments(self.judgments), ballots)
@@ -178,10 +177,9 @@ class TestsRepair(Struct):
             goal = Prompts().render("repair", values).text
             done = perform(lambda: run_agent(client, goal, root))
             result = done.result or AgentResult("", done.status, done.error)
-            record_tools(self.ports.journal, AgentFacts.of_result(result.metadata))
             if result.status is not ExecutionStatus.SUCCESS:
-                return result, Edits({}, ())
-            return result, self._drop_test_settings(rules.check_edits(before, old))
+                return result, Edits({}, {})
+            return result, self._drop_test_settings(rules.check_edits(root, before, old))
 
     def _drop_test_settings(self, edits: Edits) -> Edits:
         """Drop files that say which tests run, or how their results come about."""
@@ -242,9 +240,6 @@ _SECONDS = 20.0
 #: What a run of the tests leaves behind is not listed.
 _BY_PRODUCT = re.compile(r"(^|/)(__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache)/|\.pyc$")
 
-#: Where what is imported by its bare name lies.
-_TOPS = frozenset({"", "src", "lib"})
-
 #: What code of tests holds: assertions, those that hold whatever the code does, and ways out.
 _ASSERTION, _VACUOUS, _RETURN, _SKIP = (
     re.compile("|".join(TABLE["code"][kind]), re.MULTILINE)
@@ -253,16 +248,15 @@ _ASSERTION, _VACUOUS, _RETURN, _SKIP = (
 
 
 class Edits(Struct, frozen=True):
-    """The edits of one round: mode and content of those that may be part of the repair, by path."""
+    """The edits of one round, by path: mode and content, or why they are no part of the repair."""
 
     accepted: Mapping[str, tuple[str, bytes]]
-    refused: tuple[RefusedEdit, ...]
+    refused: Mapping[str, str]
 
     def refuse(self, reasons: Mapping[str, str]) -> Edits:
         """Return the edits without these paths, which are refused for their reasons."""
         remaining = {path: file for path, file in self.accepted.items() if path not in reasons}
-        refused = [RefusedEdit(path, why) for path, why in sorted(reasons.items())]
-        return Edits(remaining, (*self.refused, *refused))
+        return Edits(remaining, {**self.refused, **reasons})
 
 
 class EditRules(Struct, frozen=True):
@@ -271,22 +265,22 @@ class EditRules(Struct, frozen=True):
     paths: Sequence[str]
     modes: Mapping[str, str]
 
-    def check_edits(self, before: DirectoryState, old: Mapping[str, bytes]) -> Edits:
+    def check_edits(self, root: Path, before: FileStats, old: Mapping[str, bytes]) -> Edits:
         """Accept or refuse what the agent changed since; ``old`` is what those files held."""
         accepted: dict[str, tuple[str, bytes]] = {}
-        refused: list[RefusedEdit] = []
-        for path, kind in before.find_edits().items():
+        refused: dict[str, str] = {}
+        for path, kind in find_edits(before, stat_files(root)).items():
             if _BY_PRODUCT.search(path) and path not in self.modes:
                 continue
-            content = self._find_refusal(path, kind) or _read_text_or_refusal(before.root / path)
+            content = self._find_refusal(path, kind) or _read_text_or_refusal(root / path)
             if isinstance(content, bytes) and len(accepted) >= _MOST:
                 content = f"more than {_MOST} files"
             if isinstance(content, str):
-                refused.append(RefusedEdit(path, content))
+                refused[path] = content
             elif content != old.get(path):
                 accepted[path] = (self.modes.get(path, "100644"), content)
         new = {path: content for path, (_, content) in accepted.items()}
-        return Edits(accepted, tuple(refused)).refuse(_find_weakened_tests(new, old))
+        return Edits(accepted, refused).refuse(_find_weakened_tests(new, old))
 
     def _find_refusal(self, path: str, kind: EditKind) -> str:
         """Return why an edit is refused whatever the file holds; empty where it is not."""
@@ -304,16 +298,13 @@ class EditRules(Struct, frozen=True):
 
     def _shadows_code(self, path: str) -> bool:
         """Tell whether a new file could be imported in the place of one that may not change."""
-        place = PurePosixPath(path)
         if language_of(path) is None:
             return False
+        place = PurePosixPath(path)
+        importable_from = {place.parent.name, "", "src", "lib"}  # the last three by its bare name
         others = set(self.modes).difference(self.list_changeable())
-        places = (PurePosixPath(other) for other in others if other.endswith(place.name))
-        return any(
-            other.name == place.name
-            and (other.parent.name == place.parent.name or other.parent.name in _TOPS)
-            for other in places
-        )
+        same = (PurePosixPath(other) for other in others if other.endswith(place.name))
+        return any(it.name == place.name and it.parent.name in importable_from for it in same)
 
     def list_changeable(self) -> list[str]:
         return [path for path in self.modes if any(matches(path, glob) for glob in self.paths)]

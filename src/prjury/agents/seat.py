@@ -60,9 +60,7 @@ class AgentSeat(Struct, frozen=True):
             "form": YES_OR_NO_FORM,
         }
         goal = Prompts().render("agent", values).text
-        with self.ports.shell.scratch() as around:
-            root = around / "tree"
-            root.mkdir()
+        with self.ports.shell.scratch() as root:
             self.ports.repository.export_and_list_missing(pull.merge.tree, root)
             judge: AgentJudge[PullRequestContext] = AgentJudge(client, lambda _: goal)
             return judge.judge_copy(replace(context, workspace=root), root)
